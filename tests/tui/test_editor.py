@@ -1,3 +1,4 @@
+import pytest
 from textual import events
 from textual.containers import Vertical
 from textual.geometry import Size
@@ -8,30 +9,34 @@ from inspector.tui.widgets.visible_characters import shown
 from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text
 
 
-async def test_typing_moving_deleting():
-    async with on_stage(Editor(), (30, 5)) as (app, pilot, editor):
-        await burst(pilot, *"hello", "left", "left", "X", "backspace", "delete", "home", "O", "end", "!")
-        assert editor.value == "Ohelo!"
-        assert app.heard(Editor.Changed)[-1].value == "Ohelo!"
-        await pilot.press("ctrl+w")
-        assert editor.value == ""
-        await pilot.press("ctrl+z")
-        assert editor.value == "Ohelo!"
-        await pilot.press("ctrl+y")
-        assert editor.value == ""
+async def paste(pilot, editor: Editor, text: str) -> str:
+    """Paste a text; returns the value."""
+    editor.post_message(events.Paste(text))
+    await pilot.pause()
+    return editor.value
 
 
-async def test_selecting_and_the_clipboard():
-    editor = Editor("one two")
-    async with Stage(editor).run_test(size=(30, 5)) as pilot:
-        await pilot.press("ctrl+shift+left", "ctrl+x")
-        assert editor.value == "one "
-        assert pilot.app.clipboard == "two"
-        await pilot.press("home", "ctrl+v")
-        assert editor.value == "twoone "
-        await burst(pilot, "ctrl+shift+a", "ctrl+c", "x")
-        assert editor.value == "x"
-        assert pilot.app.clipboard == "twoone "
+@pytest.mark.parametrize(
+    ("begin", "steps"),
+    [
+        # Typing, moving, deleting
+        ("", [
+            ("h e l l o left left X backspace delete home O end !", "Ohelo!", ""), ("ctrl+w", "", ""),
+            ("ctrl+z", "Ohelo!", ""), ("ctrl+y", "", ""),
+        ]),
+        # Selecting, and the clipboard
+        ("one two", [
+            ("ctrl+shift+left ctrl+x", "one ", "two"), ("home ctrl+v", "twoone ", "two"),
+            ("ctrl+shift+a ctrl+c x", "x", "twoone "),
+        ]),
+    ],
+)  # fmt: skip
+async def test_keys_edit_the_text(begin, steps):
+    async with on_stage(Editor(begin), (30, 5)) as (app, pilot, editor):
+        for keys, value, copied in steps:
+            await burst(pilot, *keys.split())
+            assert (editor.value, app.clipboard) == (value, copied), keys
+            assert app.heard(Editor.Changed)[-1].value == value
 
 
 async def test_the_caret_is_seen_only_with_focus():
@@ -43,39 +48,32 @@ async def test_the_caret_is_seen_only_with_focus():
 
 
 async def test_a_long_line_scrolls_with_the_cursor_and_back():
-    editor = Editor()
-    async with Stage(editor).run_test(size=(10, 3)) as pilot:
+    async with on_stage(Editor(), (10, 3)) as (app, pilot, editor):
         editor.value = "0123456789abcdef"
         await pilot.pause()
-        assert screen_lines(pilot.app)[0] == "789abcdef▏"
-        await pilot.press("home")
-        assert screen_lines(pilot.app)[0] == "0123456789"
-        await burst(pilot, "end", *["backspace"] * 8)
-        assert screen_lines(pilot.app)[0] == "01234567▏"
+        for keys, line in (([], "789abcdef▏"), (["home"], "0123456789"), (["end", *["backspace"] * 8], "01234567▏")):
+            await burst(pilot, *keys)
+            assert screen_lines(app)[0] == line
 
 
 async def test_lines_grow_to_a_bound_and_then_scroll():
-    editor = Editor(multiline=True)
-    box = Vertical(editor)
-    async with Stage(box, css="Vertical { height: auto; }").run_test(size=(20, 20)) as pilot:
+    box = Vertical(editor := Editor(multiline=True))
+    async with on_stage(box, (20, 20), css="Vertical { height: auto; }") as (app, pilot, _):
         await burst(pilot, "a", "ctrl+j", "b", "ctrl+j", "c")
-        assert editor.value == "a\nb\nc"
-        assert editor.size == Size(20, 3)
+        assert (editor.value, editor.size) == ("a\nb\nc", Size(20, 3))
         await burst(pilot, *["ctrl+j"] * 8, "z")
         assert editor.size.height == MAX_ROWS
-        assert screen_lines(pilot.app)[MAX_ROWS - 1] == "z▏"
+        assert screen_lines(app)[MAX_ROWS - 1] == "z▏"
         await burst(pilot, *["up"] * 10)
-        assert screen_lines(pilot.app)[0] == "a"
+        assert screen_lines(app)[0] == "a"
 
 
 async def test_a_line_that_is_too_long_is_broken_and_grows_the_editor():
-    editor = Editor(multiline=True)
-    box = Vertical(editor)
-    async with Stage(box, css="Vertical { height: auto; }").run_test(size=(12, 9)) as pilot:
+    box = Vertical(editor := Editor(multiline=True))
+    async with on_stage(box, (12, 9), css="Vertical { height: auto; }") as (app, pilot, _):
         await burst(pilot, *("space" if char == " " else char for char in "a poem of abcdefghijklm"))
-        assert editor.value == "a poem of abcdefghijklm"
-        assert screen_lines(pilot.app)[:3] == ["a poem of", "abcdefghijk", "lm▏"]
-        assert editor.size.height == 3
+        assert (editor.value, editor.size.height) == ("a poem of abcdefghijklm", 3)
+        assert screen_lines(app)[:3] == ["a poem of", "abcdefghijk", "lm▏"]
         await burst(pilot, "up", "up", "end", "X", "down", "home", "Y")
         assert editor.value == "a poem ofX Yabcdefghijklm"
         await burst(pilot, "down", "down")
@@ -99,9 +97,7 @@ async def test_up_and_down_leave_a_text_at_its_ends():
         def action_past(self) -> None:
             self.times += 1
 
-    editor = Editor("one\ntwo", multiline=True)
-    pane = Pane(editor)
-    async with Stage(pane).run_test(size=(20, 5)) as pilot:
+    async with on_stage(Pane(Editor("one\ntwo", multiline=True)), (20, 5)) as (_app, pilot, pane):
         await pilot.press("up")
         assert pane.times == 0
         await burst(pilot, "up", "down", "down")
@@ -112,27 +108,18 @@ async def test_enter_submits_and_a_single_line_has_no_line_ends():
     async with on_stage(Editor(), (20, 5)) as (app, pilot, editor):
         await burst(pilot, "a", "ctrl+j", "b", "enter")
         assert [m.value for m in app.heard(Editor.Submitted)] == ["ab"]
-        editor.post_message(events.Paste("\none\r\ntwo\n"))
-        await pilot.pause()
-        assert editor.value == "abone two"
+        assert await paste(pilot, editor, "\none\r\ntwo\n") == "abone two"
 
 
 async def test_lines_are_pasted_where_lines_may_be():
-    editor = Editor(multiline=True)
-    async with Stage(editor).run_test(size=(20, 5)) as pilot:
-        editor.post_message(events.Paste("one\r\ntwo\rthree"))
-        await pilot.pause()
-        assert editor.value == "one\ntwo\nthree"
-        editor.post_message(events.Paste(""))
-        await pilot.pause()
-        assert editor.value == "one\ntwo\nthree"
+    async with on_stage(Editor(multiline=True), (20, 5)) as (_app, pilot, editor):
+        assert await paste(pilot, editor, "one\r\ntwo\rthree") == "one\ntwo\nthree"
+        assert await paste(pilot, editor, "") == "one\ntwo\nthree"
 
 
 async def test_a_text_that_is_too_long_is_handed_on_whole():
     async with on_stage(Editor("ab", limit=10), (20, 5)) as (app, pilot, editor):
-        editor.post_message(events.Paste("x" * 100))
-        await pilot.pause()
-        assert editor.value == "ab"
+        assert await paste(pilot, editor, "x" * 100) == "ab"
         assert [m.value for m in app.heard(Editor.TooLong)] == ["ab" + "x" * 100]
 
 
@@ -145,22 +132,18 @@ async def test_no_character_of_a_value_reaches_the_terminal_as_it_is_if_it_has_n
 
 
 async def test_wide_characters_and_marks_keep_the_cursor_on_its_cell():
-    editor = Editor("日本e\u0301x")
     assert shown("日本e\u0301x") == (["日", "本", "e", "\u0301", "x"], [0, 2, 4, 5, 5, 6])
     assert shown("\u3000日\u3000") == (["‹3000›", "日", "\u3000"], [0, 6, 8, 10])
     assert shown("a\u00a0b") == (["a", "‹A0›", "b"], [0, 1, 5, 6])
-    async with Stage(editor).run_test(size=(20, 3)) as pilot:
-        await pilot.click(editor, offset=(2, 0))
-        await pilot.press("|")
-        assert editor.value == "日|本e\u0301x"
-        await pilot.click(editor, offset=(19, 0))
-        await pilot.press("!")
-        assert editor.value == "日|本e\u0301x!"
+    async with on_stage(Editor("日本e\u0301x"), (20, 3)) as (_app, pilot, editor):
+        for x, key, value in ((2, "|", "日|本e\u0301x"), (19, "!", "日|本e\u0301x!")):
+            await pilot.click(editor, offset=(x, 0))
+            await pilot.press(key)
+            assert editor.value == value
 
 
 async def test_dragging_selects():
-    editor = Editor("hello world")
-    async with Stage(editor).run_test(size=(20, 3)) as pilot:
+    async with on_stage(Editor("hello world"), (20, 3)) as (_app, pilot, editor):
         await pilot.mouse_down(editor, offset=(6, 0))
         await pilot.hover(editor, offset=(11, 0))
         await pilot.mouse_up(editor, offset=(11, 0))
@@ -170,12 +153,11 @@ async def test_dragging_selects():
 async def test_a_suggestion_is_taken_at_the_end_only():
     editor = Editor("py")
     editor.suggestion = "python"
-    async with Stage(editor).run_test(size=(20, 3)) as pilot:
-        assert screen_lines(pilot.app)[0] == "py▏thon"
-        await burst(pilot, "left", "right", "right")
-        assert editor.value == "python"
-        await pilot.press("right")
-        assert editor.value == "python"
+    async with on_stage(editor, (20, 3)) as (app, pilot, _):
+        assert screen_lines(app)[0] == "py▏thon"
+        for keys in (["left", "right", "right"], ["right"]):
+            await burst(pilot, *keys)
+            assert editor.value == "python"
 
 
 async def test_a_value_shown_for_another_posts_nothing():
@@ -190,40 +172,32 @@ async def test_a_value_shown_for_another_posts_nothing():
 
 
 async def test_without_unicode_the_editor_is_ascii():
-    editor = Editor("naïve")
-    async with Stage(editor, ascii_only=True).run_test(size=(20, 3)) as pilot:
-        assert screen_text(pilot.app).rstrip() == "na\\xefve|"
+    async with on_stage(Editor("naïve"), (20, 3), ascii_only=True) as (app, _pilot, _editor):
+        assert screen_text(app).rstrip() == "na\\xefve|"
 
 
 # The filter
 
 
 async def test_the_filter_is_quiet_until_it_is_used():
-    view = FilterInput()
-    other = Editor()
+    view, other = FilterInput(), Editor()
     view.idle_note = [("esc", "key"), " all messages"]
     view.note = "since start  t"
-    app = Stage(other, view)
-    async with app.run_test(size=(50, 4)) as pilot:
-        assert screen_lines(app)[1] == " / filter" + " " * 26 + "since start  t"
+    async with Stage(other, view).run_test(size=(50, 4)) as pilot:
+        assert screen_lines(pilot.app)[1] == " / filter" + " " * 26 + "since start  t"
         view.focus()
         await burst(pilot, *"id:7")
-        assert screen_lines(app)[1].startswith(" / id:7▏")
+        assert screen_lines(pilot.app)[1].startswith(" / id:7▏")
         other.focus()
         await pilot.pause()
-        assert screen_lines(app)[1] == " / id:7" + " " * 26 + "esc all messages"
+        assert screen_lines(pilot.app)[1] == " / id:7" + " " * 26 + "esc all messages"
 
 
 async def test_esc_clears_and_then_leaves_and_enter_leaves_with_the_filter_in_force():
     async with on_stage(FilterInput(), (40, 4)) as (app, pilot, view):
-        await burst(pilot, *"abc", "enter")
-        assert view.value == "abc"
-        assert len(app.heard(FilterInput.Left)) == 1
-        await pilot.press("escape")
-        assert view.value == ""
-        assert len(app.heard(FilterInput.Left)) == 1
-        await pilot.press("escape")
-        assert len(app.heard(FilterInput.Left)) == 2
+        for keys, value, left in (("abc", "abc", 0), (["enter"], "abc", 1), (["escape"], "", 1), (["escape"], "", 2)):
+            await burst(pilot, *keys)
+            assert (view.value, len(app.heard(FilterInput.Left))) == (value, left)
         assert app.heard(Editor.Submitted) == []
 
 

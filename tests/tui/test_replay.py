@@ -102,9 +102,14 @@ def playback(screen: MainScreen) -> Playback:
 
 
 async def goes_to(pilot: Pilot[int], n: int) -> None:
-    screen = main_screen(pilot.app)  # type: ignore[arg-type]
-    playback(screen).go_to(n)
+    playback(main_screen(pilot.app)).go_to(n)  # type: ignore[arg-type]
     await pilot.pause()
+
+
+async def leads(pilot: Pilot[int], keys: str, n: int) -> None:
+    """Press keys, which lead to event `n`."""
+    await pilot.press(*keys.split())
+    assert playback(main_screen(pilot.app)).player.position == n, keys  # type: ignore[arg-type]
 
 
 async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
@@ -160,21 +165,16 @@ async def test_a_folded_row_counts_the_pages_so_far_as_the_tab_does(tmp_path: Pa
 
 @pytest.mark.slow
 async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goes_there(path: Path) -> None:
-    async with replayed(path) as (app, pilot, screen):
+    async with replayed(path) as (app, pilot, _screen):
         await goes_to(pilot, ASKED)
         await shows(app, pilot, "answered accept 3.0 s later, at 00:15.000")
         await shows(app, pilot, "shop asked", "Charge 12.50 EUR?", "[x]", "a go to answer")
         assert "7 Inbox 1" in screen_lines(app)[1]
-        await pilot.press("a")
-        assert playback(screen).player.position == ANSWERED
+        await leads(pilot, "a", ANSWERED)
         await becomes(app, pilot, lambda: "answered accept" not in screen_text(app))
         assert "7 Inbox 1" not in screen_lines(app)[1]
-        await pilot.press("a")
-        assert playback(screen).player.position == PAID
-
-
-async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) -> None:
-    async with replayed(path) as (app, pilot, _screen):
+        await leads(pilot, "a", PAID)
+        # In the inbox it waits until it is answered.
         await press(pilot, "7", shows="accepted")
         await goes_to(pilot, ASKED)
         await shows(app, pilot, "1 waiting")
@@ -196,95 +196,25 @@ async def test_the_server_is_shown_as_far_as_it_had_introduced_itself(tmp_path: 
 
 
 @pytest.mark.slow
-async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None:
+async def test_the_log_shows_all_with_a_line_where_it_is_now_and_the_matches_are_gone_through(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("m")
         await goes_to(pilot, PROGRESSED)
         await shows(app, pilot, "── now ──")
         assert f"{PROGRESSED} of {LAST} rows so far" in screen_text(app)
         assert screen.panes.messages.current == PROGRESSED
-        await pilot.press("down")
-        assert screen.panes.messages.current == PROGRESSED + 1
-        assert playback(screen).player.position == PROGRESSED
-        await pilot.press("up")
-        assert screen.panes.messages.current == PROGRESSED
-        await pilot.press("down", "down", "enter")
-        assert playback(screen).player.position == PROGRESSED + 2
+        for key, current in (("down", PROGRESSED + 1), ("up", PROGRESSED)):
+            await leads(pilot, key, PROGRESSED)
+            assert screen.panes.messages.current == current
+        await leads(pilot, "down down enter", PROGRESSED + 2)
         await press(pilot, "ctrl+home", shows=f"0 of {LAST} rows so far")
         assert screen.panes.messages.current == 1
-
-
-@pytest.mark.slow
-async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
-    clock = Clock()
-    async with replayed(path, clock=clock) as (app, pilot, screen):
-        await press(pilot, "space", until=lambda: playback(screen).player.position == INITIALIZED, what="begun")
-        await shows(app, pilot, "▶ 1×")
-        assert "space pause" in screen_lines(app)[-1]
-        clock.now = 1
-        await becomes(app, pilot, lambda: playback(screen).player.position == LISTED, "a second further")
-        await becomes(app, pilot, lambda: screen.panes.messages.current == LISTED, "in the log")
-        clock.now = 2.5
-        await shows(app, pilot, "as it was at 00:02.500")
-        assert playback(screen).player.position == LISTED
-        await pilot.press("space")
-        clock.now = 100
-        await shows(app, pilot, "‖ 1×")
-        assert playback(screen).player.position == LISTED
-        await pilot.press("space", "greater_than_sign")
-        clock.now += 0.3
-        await becomes(app, pilot, lambda: playback(screen).player.position == CALLED, "the folded gap")
-        await shows(app, pilot, "▶ 2×")
-        for seconds in range(101, 120):
-            clock.now = seconds
-            await pilot.pause()
-        await becomes(
-            app, pilot, lambda: playback(screen).player.at_end and not playback(screen).player.playing, "played"
-        )
-        assert "as it was" not in screen_text(app)
-
-
-async def test_speeds_by_key_and_from_the_list(path: Path) -> None:
-    async with replayed(path) as (app, pilot, screen):
-        await pilot.press("less_than_sign", "less_than_sign")
-        assert playback(screen).player.speed == 0.25
-        await shows(app, pilot, "‖ 0.25×")
-        await app.run_action("speed", screen)
-        await shows(app, pilot, "as fast as possible")
-        await press(pilot, "end", "enter", until=lambda: playback(screen).player.speed == inf)
-        await shows(app, pilot, "‖ max")
-
-
-@pytest.mark.slow
-async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
-    async with replayed(path) as (_app, pilot, screen):
-        await pilot.press("left")
-        assert playback(screen).player.position == LAST - 1
-        await pilot.press("shift+left")
-        assert playback(screen).player.position == REFUSED
-        await pilot.press("shift+left")
-        assert playback(screen).player.position == PAID
-        await pilot.press("right", "shift+right")
-        assert playback(screen).player.position == REFUSED
-        found = screen.session.journal.findings.events()
-        await pilot.press("ctrl+home")
-        for n in [n for n in found if n]:
-            await pilot.press("right_square_bracket")
-            assert playback(screen).player.position == n
-        await press(pilot, "right_square_bracket", shows="No later finding")
-
-
-@pytest.mark.slow
-async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
-    async with replayed(path) as (app, pilot, screen):
-        await pilot.press("m", "slash", *"method:tools/call", "enter")
+        # The matches of the filter
+        screen.panes.messages.focus_inside()
+        await pilot.press("slash", *"method:tools/call", "enter")
         await goes_to(pilot, INITIALIZED)
-        stops = []
-        for _ in range(4):
-            await pilot.press("n")
-            await pilot.pause()
-            stops.append(playback(screen).player.position)
-        assert stops == [CALLED, PAID, 10, REFUSED]
+        for stop in (CALLED, PAID, 10, REFUSED):
+            await press(pilot, "n", until=lambda stop=stop: playback(screen).player.position == stop)
         await press(pilot, "N", until=lambda: playback(screen).player.position == 10)
         assert "of 4 rows so far" in screen_text(app)
         await goes_to(pilot, LAST - 1)
@@ -292,26 +222,71 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_times_and_words_lead_to_places_and_what_is_none_is_reported(path: Path) -> None:
-    async with replayed(path) as (_app, pilot, screen):
-        for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
-            await pilot.press("at")
-            await pilot.press(*words, "enter")
-            assert playback(screen).player.position == position, words
-        await pilot.press("at")
-        await press(pilot, *"soon", "enter", shows="Write 01:12.3")
-        await pilot.press("escape")
-        assert playback(screen).player.position == 0
+async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
+    clock = Clock()
+    async with replayed(path, clock=clock) as (app, pilot, screen):
+        player = playback(screen).player
+        await press(pilot, "space", until=lambda: player.position == INITIALIZED, what="begun")
+        await shows(app, pilot, "▶ 1×")
+        assert "space pause" in screen_lines(app)[-1]
+        clock.now = 1
+        await becomes(app, pilot, lambda: player.position == LISTED, "a second further")
+        await becomes(app, pilot, lambda: screen.panes.messages.current == LISTED, "in the log")
+        clock.now = 2.5
+        await shows(app, pilot, "as it was at 00:02.500")
+        assert player.position == LISTED
+        await pilot.press("space")
+        clock.now = 100
+        await shows(app, pilot, "‖ 1×")
+        assert player.position == LISTED
+        await pilot.press("space", "greater_than_sign")
+        clock.now += 0.3
+        await becomes(app, pilot, lambda: player.position == CALLED, "the folded gap")
+        await shows(app, pilot, "▶ 2×")
+        for seconds in range(101, 120):
+            clock.now = seconds
+            await pilot.pause()
+        await becomes(app, pilot, lambda: player.at_end and not player.playing, "played")
+        assert "as it was" not in screen_text(app)
 
 
-async def test_a_click_on_the_line_of_time_goes_there(path: Path) -> None:
-    async with replayed(path) as (_app, pilot, screen):
-        line = screen.query_one("#scrub").query(ScrubLine).first()
+async def test_speeds_by_key_and_from_the_list_and_a_click_on_the_line_of_time(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        player, line = playback(screen).player, screen.query_one("#scrub").query(ScrubLine).first()
         assert len(line.columns) == line.cells
         await pilot.click(line, offset=(1, 1))
-        assert playback(screen).player.position == 1
+        assert player.position == 1
         await pilot.click(line, offset=(line.cells, 1))
-        assert playback(screen).player.position >= LAST - 1
+        assert player.position >= LAST - 1
+        await pilot.press("less_than_sign", "less_than_sign")
+        assert player.speed == 0.25
+        await shows(app, pilot, "‖ 0.25×")
+        await app.run_action("speed", screen)
+        await shows(app, pilot, "as fast as possible")
+        await press(pilot, "end", "enter", until=lambda: player.speed == inf)
+        await shows(app, pilot, "‖ max")
+
+
+@pytest.mark.slow
+async def test_steps_by_frame_exchange_finding_and_to_what_is_typed(path: Path) -> None:
+    async with replayed(path) as (_app, pilot, screen):
+        for keys, n in (
+            ("left", LAST - 1),
+            ("shift+left", REFUSED),
+            ("shift+left", PAID),
+            ("right shift+right", REFUSED),
+        ):
+            await leads(pilot, keys, n)
+        found = screen.session.journal.findings.events()
+        await pilot.press("ctrl+home")
+        for n in [n for n in found if n]:
+            await leads(pilot, "right_square_bracket", n)
+        await press(pilot, "right_square_bracket", shows="No later finding")
+        for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
+            await leads(pilot, " ".join(["at", *words, "enter"]), position)
+        await pilot.press("at")
+        await press(pilot, *"soon", "enter", shows="Write 01:12.3")
+        await leads(pilot, "escape", 0)
 
 
 @pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW])
@@ -349,21 +324,22 @@ async def test_a_place_and_a_speed_can_be_given_at_first(path: Path) -> None:
 
 @pytest.mark.slow
 async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stays_too(tmp_path: Path) -> None:
-    tape = shop()
-    lines, tape.lines = tape.lines, tape.lines[:7]
-    path = tape.write(tmp_path / "growing.mcp.jsonl")
-    async with replayed(path, follow=True) as (app, pilot, screen):
+    tape, path = shop(), tmp_path / "growing.mcp.jsonl"
+    lines = tape.lines
+
+    def write(count: int | None) -> Path:
+        tape.lines = lines[:count]
+        return tape.write(path)
+
+    async with replayed(write(7), follow=True) as (app, pilot, screen):
         await shows(app, pilot, "event 6 of 6")
-        tape.lines = lines[:9]
-        tape.write(path)
+        write(9)
         await shows(app, pilot, "event 8 of 8")
         await pilot.press("left")
-        tape.lines = lines[:11]
-        tape.write(path)
+        write(11)
         await shows(app, pilot, "event 7 of 10")
         await pilot.press("ctrl+end")
-        tape.lines = lines
-        tape.write(path)
+        write(None)
         await shows(app, pilot, f"event {LAST} of {LAST}")
         assert playback(screen).player.at_end
 
@@ -389,13 +365,21 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_it_is_run_again_on_a_target_that_is_requested(path: Path) -> None:
-    async with replayed(path) as (app, pilot, _screen):
+async def test_it_is_run_again_on_a_target_that_is_requested_and_keys_of_fields_stay_theirs(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
         await press(pilot, "r", shows="target  python shop.py")
         await press(pilot, "ctrl+u", "ctrl+r", shows="enter a target")
         await press(pilot, *"'half", "ctrl+r", shows="a quotation mark is not closed")
         await press(pilot, "ctrl+u", *"/no/such/program", "ctrl+r", shows="ended with exit code")
         await press(pilot, "escape", "escape", until=lambda: app.screen is main_screen(app))
+        # The letters and arrows of a field and of a pane are not those of the player.
+        await goes_to(pilot, PAID)
+        await pilot.press("m", "slash", *"a s r")
+        await leads(pilot, "left space", PAID)
+        assert not playback(screen).player.playing
+        await pilot.press("escape", "escape", "escape")
+        screen.panes.detail.focus_inside()
+        await leads(pilot, "left space", PAID)
 
 
 def test_the_command_that_runs_again(path: Path) -> None:
@@ -404,19 +388,6 @@ def test_the_command_that_runs_again(path: Path) -> None:
     assert words_of(path, "@shop") == ["rerun", str(path), "@shop"]
     with pytest.raises(ValueError, match="quotation"):
         words_of(path, "'half")
-
-
-@pytest.mark.slow
-async def test_keys_of_panes_and_fields_stay_theirs(path: Path) -> None:
-    async with replayed(path) as (_app, pilot, screen):
-        await goes_to(pilot, PAID)
-        await pilot.press("m", "slash", *"a s r", "left", "space")
-        assert playback(screen).player.position == PAID
-        assert not playback(screen).player.playing
-        await pilot.press("escape", "escape", "escape")
-        screen.panes.detail.focus_inside()
-        await pilot.press("left", "space")
-        assert playback(screen).player.position == PAID
 
 
 @pytest.mark.slow
@@ -437,11 +408,9 @@ async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, line
     path = tmp_path / "odd.mcp.jsonl"
     path.write_text("\n".join([Tape().lines[0], *lines]))
     async with replayed(path, clock=Clock()) as (app, pilot, screen):
-        for key in (
-            "left", "left", "right", "shift+left", "shift+right", "ctrl+home", "space", "space", "greater_than_sign",
-            "n", "escape", "right_square_bracket", "left_square_bracket", "a", "ctrl+end", "m", "down", "enter", "z",
-            "left", "right",
-        ):  # fmt: skip
+        keys = "left left right shift+left shift+right ctrl+home space space greater_than_sign n escape"
+        more = "right_square_bracket left_square_bracket a ctrl+end m down enter z left right"
+        for key in f"{keys} {more}".split():
             await pilot.press(key)
         for words in ("#2", "+1s", "1:00", "start", "end"):
             playback(screen).go_to_place(words)
@@ -452,14 +421,13 @@ async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, line
 
 def test_a_row_for_now_between_the_others() -> None:
     everything = AllEvents()
-    everything.count = 5
     rows = RowsWithMoment(everything, 3)
-    assert [rows[at] for at in range(len(rows))] == [1, 2, 3, NOW, 4, 5]
-    assert [rows.position(n) for n in (0, 1, 3, 4, 5, 6)] == [3, 0, 2, 4, 5, None]
-    everything.count = 3
-    assert [rows[at] for at in range(len(rows))] == [1, 2, 3]
-    assert rows.position(NOW) is None
-    everything.count = 4
-    assert [rows[at] for at in range(len(rows))] == [1, 2, 3, NOW, 4]
+    for count, shown in ((5, [1, 2, 3, NOW, 4, 5]), (3, [1, 2, 3]), (4, [1, 2, 3, NOW, 4])):
+        everything.count = count
+        assert [rows[at] for at in range(len(rows))] == shown
+        if count == 5:
+            assert [rows.position(n) for n in (0, 1, 3, 4, 5, 6)] == [3, 0, 2, 4, 5, None]
+        if count == 3:
+            assert rows.position(NOW) is None
     before = RowsWithMoment(everything, 0)
     assert [before[at] for at in range(len(before))] == [NOW, 1, 2, 3, 4]

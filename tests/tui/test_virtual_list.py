@@ -1,3 +1,5 @@
+from contextlib import asynccontextmanager
+
 from textual.containers import Vertical
 from textual.events import MouseScrollDown
 from textual.geometry import Size
@@ -43,71 +45,102 @@ class Keyed:
         return paint.segments(self.names[index], room=width)
 
 
-def stage(*lists: VirtualList) -> Stage:
-    return Stage(*lists)
+@asynccontextmanager
+async def on_list(source, size=(40, 10), **more):
+    """A screen with a list of these rows, drawn once."""
+    async with on_stage(VirtualList(source, **more), size) as (app, pilot, view):
+        await pilot.pause()
+        if isinstance(source, Numbers):
+            source.drawn.clear()
+        yield app, pilot, view
+
+
+async def changed(pilot, view: VirtualList, first: int = 0) -> None:
+    """Tell the list that the rows from `first` on are others."""
+    view.source_changed(first)
+    await pilot.pause()
+
+
+def count_layouts(app: Stage) -> list[object]:
+    """A list that gets an entry for each layout of the screen from now on."""
+    layouts: list[object] = []
+    app.screen.screen_layout_refresh_signal.subscribe(app.screen, layouts.append)
+    return layouts
 
 
 async def test_only_visible_rows_of_a_million_are_drawn():
     source = Numbers(1_000_000)
-    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
+    async with on_stage(VirtualList(source), (40, 10)) as (app, pilot, view):
         assert set(source.drawn) <= set(range(12))
         await pilot.press("end")
         assert view.cursor == 999_999
-        assert "row 999999" in screen_lines(pilot.app)[9]
+        assert "row 999999" in screen_lines(app)[9]
         assert len(set(source.drawn)) < 60
 
 
-async def test_five_downs_at_once_move_five_rows():
-    async with on_stage(VirtualList(Numbers(50)), (40, 10)) as (app, pilot, view):
+async def test_only_rows_that_changed_are_drawn_again():
+    source = Numbers(100)
+    async with on_list(source) as (app, pilot, view):
+        await pilot.press("down")
+        assert sorted(source.drawn) == [0, 1], "a move draws two rows"
+        source.drawn.clear()
+        view.rows_changed([3, 70])
+        await pilot.pause()
+        assert source.drawn == [3]
+        # Appended rows out of sight draw nothing.
+        source.drawn.clear()
+        layouts = count_layouts(app)
+        source.count = 100_000
+        await changed(pilot, view, 100)
+        assert source.drawn == []
+        assert view.virtual_size == Size(0, 100_000)
+        assert view.vertical_scrollbar.window_virtual_size == 100_000
+        assert not layouts, "the screen is not laid out again for a row"
+        source.count = 5
+        await changed(pilot, view, 5)
+        assert not view.show_vertical_scrollbar
+
+
+async def test_a_widget_that_comes_is_laid_out_once_and_draws_no_scroll_bar_again():
+    async with on_list(Numbers(100)) as (app, pilot, view):
+        layouts, drawn = count_layouts(app), []
+        bar = view.vertical_scrollbar
+        bar.refresh = lambda *regions, **more: drawn.append(regions) or bar
+        await app.mount(Note(("new", "error")))
+        await pilot.pause()
+        assert len(layouts) == 1
+        drawn.clear()
+        app.query_one(Note).refresh(layout=True)
+        await pilot.pause()
+        assert not drawn, "the list has the size it had"
+
+
+async def test_every_key_moves_as_it_says_and_the_cursor_stays_in_view():
+    moves = "down 1 j 2 up 1 k 0 k 0 pagedown 10 pageup 0 end 99 down 99 home 0 G 99 g 0".split()
+    async with on_list(Numbers(100)) as (app, pilot, view):
+        for key, row in zip(moves[::2], moves[1::2], strict=True):
+            await pilot.press(key)
+            assert view.cursor == int(row), key
         for _ in range(5):
             app.simulate_key("down")
         await pilot.pause()
-        assert view.cursor == 5
-
-
-async def test_every_key_moves_as_it_says():
-    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (_app, pilot, view):
-        for key, row in [
-            ("down", 1),
-            ("j", 2),
-            ("up", 1),
-            ("k", 0),
-            ("k", 0),
-            ("pagedown", 10),
-            ("pageup", 0),
-            ("end", 99),
-            ("down", 99),
-            ("home", 0),
-            ("G", 99),
-            ("g", 0),
-        ]:
-            await pilot.press(key)
-            assert view.cursor == row, key
-
-
-async def test_the_cursor_is_always_in_view():
-    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (_app, pilot, _view):
-        await burst(pilot, *["down"] * 12)
-        assert ">row 12 here" in screen_text(pilot.app)
-        await burst(pilot, *["up"] * 11)
-        assert ">row 1 here" in screen_text(pilot.app)
-
-
-async def test_a_smaller_window_keeps_the_cursor_in_view():
-    async with on_stage(VirtualList(Numbers(100)), (40, 20)) as (_app, pilot, view):
-        view.cursor = 19
+        assert view.cursor == 5, "five keys at once move five rows"
+        for keys, row in ((["down"] * 7, 12), (["up"] * 11, 1)):
+            await burst(pilot, *keys)
+            assert f">row {row} here" in screen_text(app)
+        await pilot._post_mouse_events([MouseScrollDown], view, (2, 2))
+        await pilot.pause()
+        assert view.scroll_offset.y > 0, "the wheel scrolls without moving the cursor"
+        assert view.cursor == 1
+        # A smaller window keeps the cursor in view, and a list that cannot follow does not.
+        view.cursor = 9
         await pilot.resize_terminal(30, 6)
         await pilot.pause()
-        assert ">row 19 here" in screen_text(pilot.app)
-
-
-async def test_a_move_draws_two_rows_and_no_longer():
-    source = Numbers(100)
-    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, _view):
-        await pilot.pause()
-        source.drawn.clear()
-        await pilot.press("down")
-        assert sorted(source.drawn) == [0, 1]
+        assert ">row 9 here" in screen_text(app)
+        await pilot.press("end")
+        assert not view.follow
+        view.follow = True
+        assert not view.follow
 
 
 async def test_enter_and_double_click_select_and_a_click_highlights():
@@ -123,62 +156,41 @@ async def test_enter_and_double_click_select_and_a_click_highlights():
         assert view.cursor == 1
 
 
-async def test_the_wheel_scrolls_without_moving_the_cursor():
-    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (_app, pilot, view):
-        await pilot._post_mouse_events([MouseScrollDown], view, (2, 2))
-        await pilot.pause()
-        assert view.scroll_offset.y > 0
-        assert view.cursor == 0
-
-
 async def test_the_selection_stays_with_its_thing_when_rows_come_and_go():
     source = Keyed("b", "d", "f")
     async with on_stage(VirtualList(source), (40, 10)) as (app, pilot, view):
         await pilot.press("down")
-        source.names = ["a", "b", "c", "d", "f"]
-        view.source_changed()
-        assert view.row_key(view.cursor) == "d"
-        source.names = ["a", "f"]
-        view.source_changed()
-        assert view.row_key(view.cursor) == "f"
-        await pilot.pause()
-        source.names = ["a", "b", "c", "d", "f"]
-        view.source_changed()
-        assert view.row_key(view.cursor) == "d", "what was chosen is chosen again when a filter lets it back"
-        await pilot.pause()
+        # What was chosen is chosen again when a filter lets it back.
+        for names, selected in (("abcdf", "d"), ("af", "f"), ("abcdf", "d")):
+            source.names = [*names]
+            await changed(pilot, view)
+            assert view.row_key(view.cursor) == selected
         assert [m.key for m in app.heard(VirtualList.Highlighted)] == ["b", "d", "f", "d"]
 
 
 async def test_the_row_under_the_cursor_does_not_move_on_the_screen():
     source = Keyed(*(f"n{i}" for i in range(50)))
-    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
+    async with on_list(source) as (app, pilot, view):
         view.cursor = 20
         view.cursor = 15
         await pilot.pause()
-        line = next(at for at, text in enumerate(screen_lines(pilot.app)) if text.split()[0] == "n15")
+        line = next(at for at, text in enumerate(screen_lines(app)) if text.split()[0] == "n15")
         source.names[:0] = ["x", "y", "z"]
-        view.source_changed()
-        await pilot.pause()
-        assert screen_lines(pilot.app)[line].split()[0] == "n15"
+        await changed(pilot, view)
+        assert screen_lines(app)[line].split()[0] == "n15"
 
 
 async def test_a_list_that_empties_and_fills():
     source = Keyed("a")
-    async with on_stage(VirtualList(source, empty="No tools here.\nr lists them again"), (40, 10)) as (
-        app,
-        pilot,
-        view,
-    ):
+    async with on_list(source, empty="No tools here.\nr lists them again") as (app, pilot, view):
         source.names = []
-        view.source_changed()
-        await pilot.pause()
+        await changed(pilot, view)
         assert view.cursor == -1
         assert screen_lines(app)[:2] == [" No tools here.", " r lists them again"]
         await burst(pilot, "enter", "down", "up", "end", "home", "pagedown")
         assert view.cursor == -1
         source.names = ["b", "c"]
-        view.source_changed()
-        await pilot.pause()
+        await changed(pilot, view)
         assert view.cursor == 0
         assert [(m.index, m.key) for m in app.heard(VirtualList.Highlighted)] == [(0, "a"), (-1, None), (0, "b")]
         assert app.heard(VirtualList.Selected) == []
@@ -186,10 +198,8 @@ async def test_a_list_that_empties_and_fills():
 
 async def test_enter_on_an_empty_list_counts_for_the_row_that_comes_next():
     source = Keyed()
-    view = VirtualList(source)
-    view.takes_early_enter = True
-    app = stage(view)
-    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+    async with on_list(source) as (app, pilot, view):
+        view.takes_early_enter = True
         await pilot.press("enter")
         source.names = ["a", "b"]
         view.source_changed()
@@ -201,113 +211,47 @@ async def test_enter_on_an_empty_list_counts_for_the_row_that_comes_next():
 
 async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end():
     source = Numbers(20)
-    async with on_stage(VirtualList(source, follow=True), (40, 10)) as (app, pilot, view):
+    async with on_list(source, follow=True) as (app, pilot, view):
+
+        async def grows_to(count: int, *, line: int | None = 9) -> None:
+            """Add rows; the row of the cursor is then on this line of the screen."""
+            first, source.count = source.count, count
+            await changed(pilot, view, first)
+            assert f">row {view.cursor} here" in (screen_text(app) if line is None else screen_lines(app)[line])
+
         assert view.cursor == 19
-        source.count = 30
-        view.source_changed(20)
-        await pilot.pause()
+        await grows_to(30)
         assert view.cursor == 29
-        assert ">row 29 here" in screen_lines(app)[9]
         await pilot.press("up")
         assert not view.follow
-        source.count = 40
-        view.source_changed(30)
-        await pilot.pause()
+        await grows_to(40, line=None)
         assert view.cursor == 28
-        assert ">row 28 here" in screen_text(app)
         await pilot.press("end")
         assert view.follow
-        source.count = 41
-        view.source_changed(40)
-        await pilot.pause()
-        assert ">row 40 here" in screen_lines(app)[9]
+        await grows_to(41)
+        assert view.cursor == 40
         assert [m.follow for m in app.heard(VirtualList.FollowChanged)] == [False, True]
 
 
-async def test_following_ends_when_the_view_is_scrolled_away():
+async def test_a_resized_list_goes_on_following_until_it_is_scrolled_away():
     source = Numbers(100)
-    async with on_stage(VirtualList(source, follow=True), (40, 10)) as (_app, pilot, view):
-        view.scroll_to(y=50, animate=False, force=True)
-        await pilot.pause()
-        assert not view.follow
-        source.count = 120
-        view.source_changed(100)
-        await pilot.pause()
-        assert "row 50" in screen_lines(pilot.app)[0]
-
-
-async def test_a_resized_list_goes_on_following():
-    source = Numbers(100)
-    async with on_stage(VirtualList(source, follow=True), (40, 10)) as (_app, pilot, view):
+    async with on_list(source, follow=True) as (app, pilot, view):
         for height in (20, 5, 12):
             await pilot.resize_terminal(40, height)
             await pilot.pause()
             assert view.follow
-            assert ">row 99 here" in screen_lines(pilot.app)[height - 1]
-
-
-async def test_a_list_that_cannot_follow_does_not():
-    async with on_stage(VirtualList(Numbers(20)), (40, 10)) as (_app, pilot, view):
-        await pilot.press("end")
+            assert ">row 99 here" in screen_lines(app)[height - 1]
+        view.scroll_to(y=50, animate=False, force=True)
+        await pilot.pause()
         assert not view.follow
-        view.follow = True
-        assert not view.follow
-
-
-async def test_appended_rows_out_of_sight_draw_nothing():
-    source = Numbers(100)
-    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
-        await pilot.pause()
-        source.drawn.clear()
-        layouts = count_layouts(pilot.app)
-        source.count = 100_000
-        view.source_changed(100)
-        await pilot.pause()
-        assert source.drawn == []
-        assert view.virtual_size == Size(0, 100_000)
-        assert view.vertical_scrollbar.window_virtual_size == 100_000
-        assert not layouts, "the screen is not laid out again for a row"
-        source.count = 5
-        view.source_changed(5)
-        await pilot.pause()
-        assert not view.show_vertical_scrollbar
-
-
-def count_layouts(app: Stage) -> list[object]:
-    """A list that gets an entry for each layout of the screen from now on."""
-    layouts: list[object] = []
-    app.screen.screen_layout_refresh_signal.subscribe(app.screen, layouts.append)
-    return layouts
-
-
-async def test_a_widget_that_comes_is_laid_out_once_and_draws_no_scroll_bar_again():
-    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (app, pilot, view):
-        await pilot.pause()
-        layouts, drawn = count_layouts(app), []
-        bar = view.vertical_scrollbar
-        bar.refresh = lambda *regions, **more: drawn.append(regions) or bar  # type: ignore[method-assign]
-        await app.mount(Note(("new", "error")))
-        await pilot.pause()
-        assert len(layouts) == 1
-        drawn.clear()
-        app.query_one(Note).refresh(layout=True)
-        await pilot.pause()
-        assert not drawn, "the list has the size it had"
-
-
-async def test_a_changed_row_alone_is_drawn_again():
-    source = Numbers(100)
-    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
-        await pilot.pause()
-        source.drawn.clear()
-        view.rows_changed([3, 70])
-        await pilot.pause()
-        assert source.drawn == [3]
+        source.count = 120
+        await changed(pilot, view, 100)
+        assert "row 50" in screen_lines(app)[0]
 
 
 async def test_the_selected_row_has_another_ground_without_focus():
     one, two = VirtualList(Numbers(2)), VirtualList(Numbers(2))
-    app = stage(one, two)
+    app = Stage(one, two)
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
         look = app.current_theme.palette
