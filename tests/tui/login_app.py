@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
@@ -15,7 +17,9 @@ from inspector.client.state.login import Authorizations, AuthStep
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
+from inspector.tui.main.screen import MainScreen
 from tests.auth.demo_login import browser
+from tests.tui.live_app import becomes
 
 
 def own_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -25,10 +29,17 @@ def own_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("BROWSER", browser(folder))
 
 
-def app_on(server: str, *, opens: bool | None = True) -> InspectorApp:
-    """The app on a server's URL; `opens` as `AuthOptions.open_browser`."""
-    authorize = Authorizer(AuthOptions(open_browser=opens), web=Fetching, person=NoPerson())
-    return InspectorApp(HttpTarget(server), Options(timeout=20, authorize=authorize), Settings(), keep=False)
+def app_on(server: str | None, **options: Any) -> InspectorApp:
+    """The app on a server's URL, or on the start list; `options` of `AuthOptions`."""
+    authorize = Authorizer(AuthOptions(**options), web=Fetching, person=NoPerson())
+    target = HttpTarget(server) if server is not None else None
+    return InspectorApp(target, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+
+
+async def connects(app: InspectorApp, pilot: Pilot[Any]) -> None:
+    """Wait until the login is done and its dialog is gone."""
+    await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+    await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
 
 
 def steps_of(app: InspectorApp) -> list[AuthStep]:

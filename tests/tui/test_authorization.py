@@ -20,7 +20,7 @@ from inspector.tui.login.screen import AuthorizationScreen
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.fact_rows import plain
 from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows
-from tests.tui.login_app import app_on, own_state
+from tests.tui.login_app import app_on, connects, own_state
 from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_text
 
 Demo = Callable[..., str]
@@ -73,7 +73,7 @@ def failed_login(path: Path) -> Path:
 
 @pytest.mark.slow
 async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: Demo) -> None:
-    app = app_on(demo("--auth-fault", "issuer-slash"))
+    app = app_on(demo("--auth-fault", "issuer-slash"), open_browser=True)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Connection failed", "a login")
         await press(pilot, "a", shows="stopped at step 5 of 10")
@@ -89,9 +89,9 @@ async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: 
 
 @pytest.mark.slow
 async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in(demo: Demo) -> None:
-    app = app_on(demo())
+    app = app_on(demo(), open_browser=True)
     async with app.run_test(size=WIDE) as pilot:
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
         await press(pilot, "6", shows="issued by")
         await press(pilot, "a", shows="names this server")
         await shows(app, pilot, "10 token")
@@ -119,7 +119,7 @@ async def test_a_recording_shows_the_same_and_can_do_nothing(tmp_path: Path, siz
 
 
 @pytest.mark.slow
-async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
+async def test_a_step_leads_to_its_messages_and_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), until="login") as (app, pilot):
         await press(pilot, "6", shows="a login")
         await press(pilot, "a", shows="Publish it")
@@ -127,13 +127,7 @@ async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
         await press(pilot, "m", until=lambda: isinstance(app.screen, MainScreen), what="back")
         screen = app.screen
         await becomes(app, pilot, lambda: screen.panes.messages.current == 2, "the request of the step is selected")
-
-
-@pytest.mark.slow
-async def test_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:
-    async with on_recording(failed_login(tmp_path / "login.mcp.jsonl")) as (app, pilot):
-        await press(pilot, "6", shows="a login")
-        await press(pilot, "a", shows="Publish it")
+        await press(pilot, "6", "a", shows="Publish it")
         await press(pilot, "question_mark", shows="A login")
         await press(pilot, "escape", shows="Publish it")
         await press(pilot, "q", until=lambda: app._exit, what="left")

@@ -23,8 +23,25 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, **more}
 
 
+def read(items: list[Any], name: ListName = "tools", *, more: bool = False) -> CatalogRows:
+    """The rows of a list, all of them added."""
+    rows = CatalogRows(filled(items, name, more=more))
+    rows.advance()
+    return rows
+
+
+def finish(rows: CatalogRows) -> None:
+    while rows.behind:
+        rows.advance()
+
+
 def names(rows: CatalogRows) -> list[Any]:
     return [(rows.item(at) or {}).get("name") for at in range(len(rows))]
+
+
+def narrowed(rows: CatalogRows, wanted: str) -> list[Any]:
+    rows.narrow(wanted)
+    return names(rows)
 
 
 def text(rows: CatalogRows, at: int, width: int) -> str:
@@ -65,115 +82,101 @@ def test_a_list_read_again_replaces_the_old_one_when_it_is_as_long() -> None:
 
 
 def test_keys_stay_with_their_items() -> None:
-    rows = CatalogRows(filled([tool("x"), tool("y"), tool("x"), {"name": 7}, {"name": [1]}]))
-    rows.advance()
+    rows = read([tool("x"), tool("y"), tool("x"), {"name": 7}, {"name": [1]}])
     keys = [rows.key_at(at) for at in range(len(rows))]
     assert len(set(keys)) == 5
     rows.narrow("x")
     assert [rows.key_at(at) for at in range(2)] == [keys[0], keys[2]]
     assert [rows.index_of(key) for key in keys] == [0, None, 1, None, None]
-    assert rows.find("y") == keys[1]
-    assert rows.find("z") is None
+    assert (rows.find("y"), rows.find("z")) == (keys[1], None)
 
 
-def test_every_word_of_the_filter_must_stand_somewhere() -> None:
-    rows = CatalogRows(
-        filled([tool("get-sum", description="Adds TWO numbers"), tool("echo", title="Say again"), tool("sum-all")])
-    )
-    rows.advance()
-    for wanted, expected in (("SUM", ["sum-all", "get-sum"]), ("sum two", ["get-sum"]), ("again", ["echo"])):
-        rows.narrow(wanted)
-        assert names(rows) == expected
-    rows.narrow("")
-    assert len(rows) == 3
+@pytest.mark.parametrize(
+    ("items", "typed"),
+    [
+        # Every word must stand somewhere.
+        (
+            [tool("get-sum", description="Adds TWO numbers"), tool("echo", title="Say again"), tool("sum-all")],
+            {"SUM": "sum-all get-sum", "sum two": "get-sum", "again": "echo", "": "get-sum echo sum-all"},
+        ),
+        # Letters in order are enough where nothing has the words, and typing on goes on among what is like it.
+        (
+            [tool("get-structured-content"), tool("get-sum"), tool("echo")],
+            {"gs": "get-structured-content get-sum", "gsc": "get-structured-content", "gs ": "get-structured-content get-sum",
+             "": "get-structured-content get-sum echo", "zzz": ""},
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_typed_narrows_the_list(items: list[Any], typed: dict[str, str]) -> None:
+    rows = read(items)
+    for wanted, left in typed.items():
+        assert narrowed(rows, wanted) == left.split(), wanted
 
 
-def test_letters_in_order_are_enough_where_nothing_has_the_words() -> None:
-    rows = CatalogRows(filled([tool("get-structured-content"), tool("echo"), tool("get-sum")], more=True))
-    rows.advance()
-    rows.narrow("gsc")
-    assert names(rows) == ["get-structured-content"]
+def test_what_has_the_word_itself_comes_before_what_is_merely_like_it() -> None:
+    rows = read([tool("get-structured-content"), tool("echo"), tool("get-sum")], more=True)
+    assert narrowed(rows, "gsc") == ["get-structured-content"]
     rows.list.page({"tools": [tool("gsc")]})
     rows.advance()
-    assert names(rows) == ["gsc"], "what has the word itself comes before what is merely like it"
-    rows.narrow("zzz")
-    assert names(rows) == []
-
-
-def test_typing_on_goes_on_among_what_is_like_it() -> None:
-    rows = CatalogRows(filled([tool("get-structured-content"), tool("get-sum"), tool("echo")]))
-    rows.advance()
-    for typed, expected in (("gs", 2), ("gsc", 1), ("gs", 2), ("", 3)):
-        rows.narrow(typed)
-        assert len(rows) == expected
+    assert names(rows) == ["gsc"]
+    assert narrowed(rows, "zzz") == []
 
 
 def test_typing_on_gives_what_typing_at_once_gives() -> None:
     items = [tool(f"tool_{at:03}", description=f"even {at}" if at % 2 == 0 else "odd") for at in range(300)]
-    stepwise = CatalogRows(filled(items))
-    stepwise.advance()
+    stepwise = read(items)
     for end in range(1, len("even 12") + 1):
         stepwise.narrow("even 12"[:end])
-    at_once = CatalogRows(filled(items))
-    at_once.advance()
-    at_once.narrow("even 12")
-    assert names(stepwise) == names(at_once)
+    assert names(stepwise) == narrowed(read(items), "even 12")
     assert len(stepwise) > 5
 
 
-def test_a_row_shows_the_name_and_its_arguments_where_they_fit() -> None:
-    schema = {"type": "object", "properties": {"a": {}, "b": {}, "elaborate": {}}}
-    rows = CatalogRows(filled([tool("get-sum", inputSchema=schema), tool("x" * 90)]))
-    rows.advance()
-    assert text(rows, 0, 40) == "get-sum a, b, elaborate"
-    assert text(rows, 0, 18) == "get-sum a, b, …"
-    assert text(rows, 0, 9) == "get-sum"
-    assert text(rows, 1, 20) == "x" * 19 + "…"
+THREE = {"type": "object", "properties": {"a": {}, "b": {}, "elaborate": {}}}
 
 
-def test_a_tool_is_listed_by_the_name_it_is_called_by() -> None:
-    rows = CatalogRows(filled([tool("echo", title="Say it again"), tool("b", annotations={"title": "Bee"})]))
-    rows.advance()
-    assert text(rows, 0, 30) == "echo"
-    assert text(rows, 1, 30) == "b"
-
-
-def test_a_wide_list_has_a_column_for_what_a_tool_does() -> None:
-    rows = CatalogRows(filled([tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)]))
-    rows.advance()
-    assert text(rows, 0, 70) == "echo       Echoes the input"
-    assert text(rows, 1, 70) == "long-name  q"
-
-
-def test_a_wide_row_has_the_title_before_the_description() -> None:
-    rows = CatalogRows(filled([tool("echo", title="Say it again", description="Says it."), tool("b", title="")]))
-    rows.advance()
-    assert text(rows, 0, 70) == "echo  Say it again  Says it."
-    assert text(rows, 1, 70) == "b"
-
-
-def test_a_tool_without_a_name_shows_its_title() -> None:
-    rows = CatalogRows(filled([{"title": "Nameless", "inputSchema": {}}]))
-    rows.advance()
-    assert text(rows, 0, 30).startswith("Nameless")
-
-
-def test_the_best_row_of_a_filter_has_its_words_in_the_name() -> None:
-    rows = CatalogRows(filled([tool("a", description="adds a sum"), tool("b", title="The sum"), tool("sum")]))
-    rows.advance()
-    assert rows.best() is None
-    rows.narrow("sum")
-    assert (names(rows), rows.best()) == (["sum", "b", "a"], 0)
-    rows.narrow("adds")
-    assert (names(rows), rows.best()) == (["a"], None)
+@pytest.mark.parametrize(
+    ("items", "shown"),
+    [
+        # The name, and its arguments where they fit
+        (
+            [tool("get-sum", inputSchema=THREE), tool("x" * 90)],
+            {
+                (0, 40): "get-sum a, b, elaborate",
+                (0, 18): "get-sum a, b, …",
+                (0, 9): "get-sum",
+                (1, 20): "x" * 19 + "…",
+            },
+        ),
+        # A tool is listed by the name it is called by, and without one by its title.
+        ([tool("echo", title="Say it"), tool("b", annotations={"title": "Bee"})], {(0, 30): "echo", (1, 30): "b"}),
+        ([{"title": "Nameless", "inputSchema": {}}], {(0, 30): "Nameless                     ▲"}),
+        # A wide list has a column for what a tool does, the title before the description.
+        (
+            [tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)],
+            {(0, 70): "echo       Echoes the input", (1, 70): "long-name  q"},
+        ),
+        (
+            [tool("echo", title="Say it again", description="Says it."), tool("b", title="")],
+            {(0, 70): "echo  Say it again  Says it.", (1, 70): "b"},
+        ),
+    ],
+)
+def test_a_row_shows_what_it_has_room_for(items: list[Any], shown: dict[tuple[int, int], str]) -> None:
+    rows = read(items)
+    assert {(at, width): text(rows, at, width) for at, width in shown} == shown
 
 
 def test_a_resource_shows_its_uri() -> None:
-    rows = CatalogRows(filled([{"uri": "file:///a/b.txt", "name": "b.txt"}, {"uri": "x:y"}], "resources"))
-    rows.advance()
-    assert text(rows, 0, 30) == "b.txt file:///a/b.txt"
+    rows = read([{"uri": "file:///a/b.txt", "name": "b.txt"}, {"uri": "x:y"}], "resources")
+    assert [text(rows, 0, width) for width in (30, 70)] == ["b.txt file:///a/b.txt", "b.txt  file:///a/b.txt"]
     assert text(rows, 1, 30).startswith("x:y ")
-    assert text(rows, 0, 70) == "b.txt  file:///a/b.txt"
+
+
+def test_the_best_row_of_a_filter_has_its_words_in_the_name() -> None:
+    rows = read([tool("a", description="adds a sum"), tool("b", title="The sum"), tool("sum")])
+    assert rows.best() is None
+    assert (narrowed(rows, "sum"), rows.best()) == (["sum", "b", "a"], 0)
+    assert (narrowed(rows, "adds"), rows.best()) == (["a"], None)
 
 
 @pytest.mark.parametrize("width", [5, 20, 80])
@@ -186,13 +189,11 @@ def test_items_of_wrong_types_are_rows_like_others(width: int) -> None:
         {"name": "twice", "inputSchema": {"type": "object"}},
         {"name": "twice", "inputSchema": {"type": "object"}},
     ]
-    rows = CatalogRows(filled(items))
-    rows.advance()
+    rows = read(items)
     shown = [text(rows, at, width) for at in range(len(rows))]
     assert all("\x1b" not in line and "\u202e" not in line and "\n" not in line for line in shown)
     assert [line.endswith("▲") for line in shown] == [True, True, True, True, False, True]
-    rows.narrow("twice")
-    assert len(rows) == 2
+    assert len(narrowed(rows, "twice")) == 2
 
 
 def costly() -> list[dict[str, Any]]:
@@ -217,41 +218,36 @@ def test_a_filter_and_new_items_keep_the_order_of_cost() -> None:
     rows = CatalogRows(found)
     rows.sort(by_cost=True)
     rows.advance()
-    rows.narrow("l")
-    assert names(rows) == ["large", "middle", "small"]
-    rows.narrow("le")
-    assert names(rows) == ["middle"]
+    assert narrowed(rows, "l") == ["large", "middle", "small"]
+    assert narrowed(rows, "le") == ["middle"]
     found.page({"tools": [tool("lemon", description="z" * 200), tool("other")]})
     assert rows.advance() == 0
     assert names(rows) == ["lemon", "middle"]
     assert rows.best() == 0
-    rows.narrow("")
-    assert names(rows) == ["large", "lemon", "middle", "small", "other"]
+    assert narrowed(rows, "") == ["large", "lemon", "middle", "small", "other"]
     assert rows.index_of(("small", 0)) == 3
 
 
+def many_costs() -> list[dict[str, Any]]:
+    return [tool(f"t{n}", description="x" * n) for n in range(1200)]
+
+
 def test_the_cost_of_many_tools_takes_several_turns() -> None:
-    rows = CatalogRows(filled([tool(f"t{n}", description="x" * n) for n in range(1200)]))
+    rows = CatalogRows(filled(many_costs()))
     rows.sort(by_cost=True)
     rows.advance()
-    assert rows.behind
-    assert not rows.is_sorted
-    assert names(rows)[0] == "t0"
-    while rows.behind:
-        rows.advance()
-    assert rows.is_sorted
-    assert names(rows)[0] == "t1199"
+    assert (rows.behind, rows.is_sorted, names(rows)[0]) == (True, False, "t0")
+    finish(rows)
+    assert (rows.is_sorted, names(rows)[0]) == (True, "t1199")
 
 
 def test_a_filtered_list_is_drawn_before_the_cost_of_all_is_determined() -> None:
-    rows = CatalogRows(filled([tool(f"t{n}", description="x" * n) for n in range(1200)]))
-    rows.advance()
+    rows = read(many_costs())
     rows.narrow("t1")
     rows.sort(by_cost=True)
     assert not rows.is_sorted
     assert text(rows, 0, 40).startswith("t1")
-    while rows.behind:
-        rows.advance()
+    finish(rows)
     assert (rows.is_sorted, names(rows)[0]) == (True, "t1199")
 
 

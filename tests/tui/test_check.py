@@ -117,14 +117,27 @@ async def ended(app: InspectorApp, pilot: Pilot[Any]) -> None:
     await quiet(app)
 
 
-async def test_before_the_first_run_it_says_what_it_is_and_which_key_runs_it(probes: Probes) -> None:
-    async with on_demo() as (app, _):
+async def test_before_the_first_run_it_says_what_it_is_and_which_key_runs_it_and_asks_for_damage(
+    probes: Probes,
+) -> None:
+    async with on_demo() as (app, pilot):
         text = screen_text(app)
         assert_in(text, "against the specification", "^r runs all checks.", "No tool is called")
         assert probes.looked == 0
+        # What may do damage is requested first.
+        await press(pilot, "i", shows="Run intrusive checks?")
+        await pilot.press("n")
+        await quiet(app)
+        assert not pane(app).found.allowed.intrusive
+        assert probes.looked == 0
+        await press(pilot, "i", shows="Run intrusive checks?")
+        await press(pilot, "y", shows="3 pass")
+        assert "intrusive" in screen_lines(app)[2]
 
 
-async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_is_folded(probes: Probes) -> None:
+async def test_worst_comes_first_with_all_about_it_beside_and_what_passed_or_was_skipped_is_folded(
+    probes: Probes,
+) -> None:
     async with on_demo() as (app, pilot):
         await run(app, pilot)
         text, lines = screen_text(app), screen_lines(app)
@@ -139,23 +152,21 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
         current = pane(app).current
         assert current.check.id == "TEST-01", "the worst is looked at, though another came first"
         assert_not_in(text, "\x1b[31m", "\u202e")
-
-
-async def test_a_folded_row_opens_and_closes(probes: Probes) -> None:
-    async with on_demo() as (app, pilot):
-        await run(app, pilot)
+        # Beside it stand what was seen, its messages, the fix and the page.
+        assert_in("\n".join(line[92:] for line in lines), "Seen", "→ tools/list", "Fix   Do so.", "basic", "MUST")
+        # A folded row opens and closes.
         await press(pilot, "down", "down", "enter", shows="ping gets an empty result.")
         await pilot.press("enter")
         await quiet(app)
         assert "ping gets an empty result." not in screen_text(app)
-
-
-async def test_beside_it_stand_what_was_seen_its_messages_the_fix_and_the_page(probes: Probes) -> None:
-    async with on_demo() as (app, pilot):
-        await run(app, pilot)
-        right = [line[92:] for line in screen_lines(app)]
-        text = "\n".join(right)
-        assert_in(text, "Seen", "→ tools/list", "Fix   Do so.", "basic", "MUST")
+        # Only what failed, and only one level
+        await press(pilot, "o", shows="only fails")
+        assert "TEST-01" in screen_text(app)
+        assert "TEST-02" not in screen_text(app)
+        await press(pilot, "o", "f", shows="Show the checks of a level")
+        await press(pilot, "down", "down", "enter", shows="only SHOULD")
+        assert "TEST-02" in screen_text(app)
+        assert "TEST-01" not in screen_text(app)
 
 
 @pytest.mark.parametrize("keys", [("g",), ("enter", "enter")])
@@ -176,21 +187,17 @@ async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
         assert len(app.session.journal) == before, "nothing of it is in the session's own"
 
 
-async def test_only_what_failed_and_only_one_level(probes: Probes) -> None:
+async def test_a_finding_is_copied_as_text_and_one_check_is_run_again_on_the_same_recording(
+    probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with on_demo() as (app, pilot):
+        copied: list[str] = []
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
         await run(app, pilot)
-        await press(pilot, "o", shows="only fails")
-        assert "TEST-01" in screen_text(app)
-        assert "TEST-02" not in screen_text(app)
-        await press(pilot, "o", "f", shows="Show the checks of a level")
-        await press(pilot, "down", "down", "enter", shows="only SHOULD")
-        assert "TEST-02" in screen_text(app)
-        assert "TEST-01" not in screen_text(app)
-
-
-async def test_one_check_is_run_again_on_the_same_recording(probes: Probes) -> None:
-    async with on_demo() as (app, pilot):
-        await run(app, pilot)
+        await press(pilot, "c", shows="Copied the finding")
+        assert copied[0].startswith("FAIL TEST-01 (MUST)")
+        assert "Do so." in copied[0]
+        assert "\x1b" not in copied[0]
         found = pane(app).found
         journal, events = found.journal, len(found.journal)
         probes.answer = good("now right")
@@ -203,24 +210,19 @@ async def test_one_check_is_run_again_on_the_same_recording(probes: Probes) -> N
         assert "0 fail" in screen_text(app)
 
 
-async def test_esc_stops_a_run_and_keeps_what_was_found(probes: Probes) -> None:
-    probes.holds = True
-    async with on_demo() as (app, pilot):
-        await press(pilot, "ctrl+r", shows=f": {WAITS}")
-        assert "5 of 7" in screen_text(app)  # TEST-04 calls tools, and comes last.
-        assert "esc stop" in screen_text(app)
-        await press(pilot, "escape", shows="stopped")
-        assert "TEST-01" in screen_text(app)
-        assert not pane(app).found.running
-
-
-async def test_the_session_can_be_used_while_checks_run(probes: Probes) -> None:
+async def test_the_session_is_used_while_checks_run_and_esc_stops_them_and_keeps_what_was_found(probes: Probes) -> None:
     probes.holds = True
     async with on_demo() as (app, pilot):
         await press(pilot, "ctrl+r", shows=f": {WAITS}")
         await app.session.request("tools/list", {})
         await press(pilot, "1", shows="echo")
         assert pane(app).found.running
+        await press(pilot, "8", shows=f": {WAITS}")
+        assert "5 of 7" in screen_text(app)  # TEST-04 calls tools, and comes last.
+        assert "esc stop" in screen_text(app)
+        await press(pilot, "escape", shows="stopped")
+        assert "TEST-01" in screen_text(app)
+        assert not pane(app).found.running
 
 
 async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
@@ -237,18 +239,6 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
         await press(pilot, *"nothing", "enter", shows="unknown tool nothing")
         await pilot.press(*["backspace"] * 7, *"echo", "enter")
         await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
-
-
-async def test_what_may_do_damage_is_requested_first(probes: Probes) -> None:
-    async with on_demo() as (app, pilot):
-        await press(pilot, "i", shows="Run intrusive checks?")
-        await pilot.press("n")
-        await quiet(app)
-        assert not pane(app).found.allowed.intrusive
-        assert probes.looked == 0
-        await press(pilot, "i", shows="Run intrusive checks?")
-        await press(pilot, "y", shows="3 pass")
-        assert "intrusive" in screen_lines(app)[2]
 
 
 async def test_a_report_and_a_baseline_are_saved(
@@ -272,18 +262,9 @@ async def test_a_report_and_a_baseline_are_saved(
     assert {one["id"] for one in written["results"] if one["verdict"] == "fail"} == {"TEST-01"}
 
 
-async def test_a_finding_is_copied_as_text(probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with on_demo() as (app, pilot):
-        copied: list[str] = []
-        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await run(app, pilot)
-        await press(pilot, "c", shows="Copied the finding")
-        assert copied[0].startswith("FAIL TEST-01 (MUST)")
-        assert "Do so." in copied[0]
-        assert "\x1b" not in copied[0]
-
-
-async def test_in_one_column_the_list_then_what_is_reported_of_one(probes: Probes) -> None:
+async def test_one_column_has_the_list_then_one_of_it_and_two_have_both_and_the_log_when_it_is_requested(
+    probes: Probes,
+) -> None:
     async with on_demo(NARROW) as (app, pilot):
         await run(app, pilot)
         assert "TEST-01" in screen_text(app)
@@ -291,12 +272,8 @@ async def test_in_one_column_the_list_then_what_is_reported_of_one(probes: Probe
         await press(pilot, "enter", shows="Do so.")
         assert "TEST-02" not in screen_text(app)
         await press(pilot, "escape", shows="TEST-02")
-
-
-async def test_in_two_columns_both_and_the_log_when_it_is_requested(probes: Probes) -> None:
-    async with on_demo(MEDIUM) as (app, pilot):
-        await run(app, pilot)
-        assert_in(screen_text(app), "TEST-02", "Do so.")
+        await pilot.resize_terminal(*MEDIUM)
+        await shows(app, pilot, "TEST-02", "Do so.")
         await press(pilot, "m", shows="Messages")
         await press(pilot, "escape", until=lambda: "Messages" not in screen_text(app), what="away")
         assert pane(app).has_focus_within

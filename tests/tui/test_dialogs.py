@@ -5,9 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from inspector.export import FORMATS, html
 from inspector.tui import pane_messages
@@ -17,25 +21,27 @@ from tests.tui.tui_screens import Stage, assert_in, press, screen_lines, screen_
 
 
 @pytest.mark.slow
-async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Path) -> None:
+async def test_every_format_is_offered_and_a_new_file_is_written_with_what_it_can_hold(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
+        before = screen_lines(app)[-1]
         await press(pilot, "x", shows="Export the recording")
-        assert "a transcript to read" in screen_text(app)
+        assert not screen_lines(app)[-1].strip(), "the keys of the footer do not work now"
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app) and screen_lines(app)[-1] == before)
+        await press(pilot, "x", shows="Export the recording")
+        assert_in(screen_text(app), "a transcript to read", *FORMATS)
         await press(pilot, "down", "enter", shows="Export the recording as json")
         assert str(home)[-20:] in screen_text(app)
         await press(pilot, "ctrl+u", *"out.json", "enter", shows="Written to out.json")
-    assert (home / "out.json").stat().st_mode & 0o777 == 0o600
-    assert json.loads((home / "out.json").read_text())
-
-
-@pytest.mark.slow
-async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_is_reported(home: Path) -> None:
-    async with on_recording(until="echo") as (app, pilot):
         await press(pilot, "x", shows="Export the recording")
-        assert all(name in screen_text(app) for name in FORMATS)
         await press(pilot, "end", "enter", shows="session.ndjson")
         await press(pilot, "enter", shows="other events")
+        # Escape leaves without writing, here too.
+        await press(pilot, "x", "enter", shows="as md")
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
+    assert (home / "out.json").stat().st_mode & 0o777 == 0o600
+    assert json.loads((home / "out.json").read_text())
     assert "$transport/start" in (home / "session.ndjson").read_text()
+    assert not list(home.glob("*.md"))
 
 
 async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,9 +53,11 @@ async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypat
 
 
 @pytest.mark.slow
-async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
+async def test_an_existing_file_is_never_overwritten(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "there.md").write_text("mine")
     (home / "nowhere").symlink_to(home / "missing")
+    (home / "locked").mkdir(mode=0o500)
+    monkeypatch.setattr(os, "access", lambda path, mode: path.name != "locked")  # root may write anywhere
     async with on_recording(until="echo") as (app, pilot):
         await press(pilot, "x", "enter", shows="as md")
         for name, problem in (
@@ -57,63 +65,28 @@ async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
             ("~/there.md", "this file exists already"),
             ("nowhere", "this file exists already"),
             ("no/such/folder.md", "this folder does not exist"),
+            ("locked/x.md", "this folder is not writable"),
             ("x" * 300, "file name too long"),
             ("", "enter a file name"),
             ("/", "enter a file name"),
         ):
             await pilot.press("ctrl+u")
             app.screen.query_one("#path").value = name  # type: ignore[attr-defined]
-            await pilot.press("enter")
-            await shows(app, pilot, problem)
+            await press(pilot, "enter", shows=problem)
     assert (home / "there.md").read_text() == "mine"
     assert not (home / "missing").exists()
 
 
-async def test_a_folder_that_cannot_be_written_is_reported_beforehand(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (home / "locked").mkdir(mode=0o500)
-    monkeypatch.setattr(os, "access", lambda path, mode: path.name != "locked")  # root may write anywhere
-    async with on_recording(until="echo") as (_app, pilot):
-        await press(pilot, "x", "enter", shows="as md")
-        await press(pilot, "ctrl+u", *"locked/x.md", "enter", shows="this folder is not writable")
-
-
-async def test_the_footer_below_a_dialog_is_empty() -> None:
-    async with on_recording(until="echo") as (app, pilot):
-        before = screen_lines(app)[-1]
-        await press(pilot, "x", shows="Export")
-        assert not screen_lines(app)[-1].strip(), "its keys do not work now"
-        await press(pilot, "escape", until=lambda: screen_lines(app)[-1] == before, what="as before")
-
-
-async def test_escape_leaves_without_writing(home: Path) -> None:
-    async with on_recording(until="echo") as (app, pilot):
-        await press(pilot, "x", "escape", until=lambda: app.screen is main_screen(app))
-        await press(pilot, "x", "enter", shows="as md")
-        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
-    assert not list(home.glob("*.md"))
-
-
-async def test_what_a_filter_leaves_is_exported(home: Path) -> None:
-    async with on_recording(until="echo") as (app, pilot):
-        main_screen(app).post_message(pane_messages.Export([2, 3]))
-        await shows(app, pilot, "Export 2 messages")
-        await press(pilot, "enter", shows="Export 2 messages as md")
-        await press(pilot, "enter", shows="Written to")
-    (written,) = home.glob("*.md")
-    text = written.read_text()
-    assert "initialize" in text
-    assert "tools/call" not in text
-
-
-async def test_in_one_column_a_notice_takes_the_whole_line(home: Path) -> None:
+async def test_what_a_filter_leaves_is_exported_and_in_one_column_a_notice_takes_the_whole_line(home: Path) -> None:
     async with on_recording(size=NARROW, until="echo") as (app, pilot):
         main_screen(app).post_message(pane_messages.Export([2, 3]))
         await shows(app, pilot, "Export 2 messages")
         await press(pilot, "enter", shows="Export 2 messages as md")
         await pilot.press("ctrl+u", *"out.md", "enter")
         await becomes(app, pilot, lambda: " Written to out.md." in screen_lines(app), "nothing of the line below it")
+    text = (home / "out.md").read_text()
+    assert "initialize" in text
+    assert "tools/call" not in text
 
 
 async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(home: Path) -> None:
@@ -121,59 +94,48 @@ async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(ho
         main_screen(app).post_message(pane_messages.Save(b"\x89PNG\x00", "picture.png", "the picture"))
         await shows(app, pilot, "Save the picture")
         await press(pilot, "enter", shows="Written to picture.png")
-    assert (home / "picture.png").read_bytes() == b"\x89PNG\x00"
-
-
-async def test_a_copy_goes_to_the_terminals_clipboard_whatever_is_in_it() -> None:
-    async with on_recording(until="echo") as (app, pilot):
+        # A copy goes to the clipboard of the terminal, whatever is in it.
         main_screen(app).post_message(pane_messages.Copy("half \ud83d of \x1b[31m it", "what happened"))
         await shows(app, pilot, "Copied what happened.")
         assert base64.b64encode(app.clipboard.encode())
         assert app.clipboard == "half ? of \x1b[31m it"
+    assert (home / "picture.png").read_bytes() == b"\x89PNG\x00"
+
+
+@asynccontextmanager
+async def asking(dialog: Any, **more: Any) -> AsyncIterator[tuple[Stage, Pilot[None], list[Any]]]:
+    """A screen with a dialog, and the answers that it gives."""
+    app = Stage()
+    async with app.run_test(**more) as pilot:
+        answers: list[Any] = []
+        app.push_screen(dialog, answers.append)
+        await pilot.pause()
+        yield app, pilot, answers
 
 
 async def test_a_question_is_answered_by_keys() -> None:
     for keys, answer in ((["y"], True), (["enter"], True), (["n"], False), (["escape"], False), (["q", "n"], False)):
-        app = Stage()
-        async with app.run_test() as pilot:
-            answers: list[bool | None] = []
-            app.push_screen(Confirm("Delete it?", "/a/path", "delete", "keep"), answers.append)
-            await pilot.pause()
+        async with asking(Confirm("Delete it?", "/a/path", "delete", "keep")) as (app, pilot, answers):
             assert_in(screen_text(app), "Delete it?", "y enter delete   n esc keep")
-            await pilot.press(*keys)
-            await pilot.pause()
+            await press(pilot, *keys, until=lambda answers=answers: bool(answers))
             assert answers == [answer]
 
 
 async def test_a_menu_begins_at_what_is_in_force_and_fits_a_small_screen() -> None:
-    app = Stage()
-    async with app.run_test(size=(40, 10)) as pilot:
-        answers: list[str | None] = []
-        words = [(f"word-{n}", "about it") for n in range(30)]
-        app.push_screen(Choose("Choose one", words, "word-20"), answers.append)
-        await pilot.pause()
-        assert "word-20" in screen_text(app)
-        assert any("enter choose" in line for line in screen_lines(app))
-        await pilot.press("down", "enter")
-        await pilot.pause()
-        assert answers == ["word-21"]
+    words = [(f"word-{n}", "about it") for n in range(30)]
+    async with asking(Choose("Choose one", words, "word-20"), size=(40, 10)) as (app, pilot, answers):
+        assert_in(screen_text(app), "word-20", "enter choose")
+        await press(pilot, "down", "enter", until=lambda: answers == ["word-21"])
 
 
 async def test_the_proposed_name_is_one_that_no_file_has(home: Path) -> None:
     (home / "talk.mcp.jsonl").touch()
     (home / "talk-2.mcp.jsonl").symlink_to("nowhere")
-    app = Stage()
-    async with app.run_test() as pilot:
-        answers: list[Path | None] = []
-        app.push_screen(AskPath("Save it", "talk.mcp.jsonl"), answers.append)
-        await pilot.pause()
-        await pilot.press("enter")
-        await pilot.pause()
-        assert answers == [Path("talk-3.mcp.jsonl")]
+    async with asking(AskPath("Save it", "talk.mcp.jsonl")) as (_app, pilot, answers):
+        await press(pilot, "enter", until=lambda: answers == [Path("talk-3.mcp.jsonl")])
 
 
 async def test_typed_text_narrows_a_long_menu() -> None:
-    app = Stage()
     words = [*((f"word-{n}", "about it") for n in range(9)), ("reworded", "other"), ("last", "with a word")]
     for keys, shown, answer in (
         (["r", "e"], ["reworded"], "reworded"),
@@ -182,38 +144,22 @@ async def test_typed_text_narrows_a_long_menu() -> None:
         ([*"with"], ["last"], "last"),
         ([*"j", "backspace", "pagedown"], ["last"], "last"),
     ):
-        async with app.run_test(size=(60, 24)) as pilot:
-            answers: list[str | None] = []
-            app.push_screen(Choose("Choose one", words), answers.append)
-            await pilot.pause()
+        async with asking(Choose("Choose one", words), size=(60, 24)) as (app, pilot, answers):
             assert "type to narrow" in screen_text(app)
-            await pilot.press(*keys)
-            await pilot.pause()
+            await press(pilot, *keys)
             found = screen_text(app)
             assert sorted(shown, key=found.index) == shown
-            await pilot.press("enter")
-            await pilot.pause()
-            assert answers == [answer], keys
-        app = Stage()
+            await press(pilot, "enter", until=lambda answers=answers, answer=answer: answers == [answer])
 
 
 async def test_a_menu_says_that_nothing_matches_and_esc_clears_first() -> None:
-    app = Stage()
-    async with app.run_test(size=(60, 24)) as pilot:
-        answers: list[str | None] = []
-        app.push_screen(Choose("Choose one", [(f"word-{n}", "") for n in range(9)]), answers.append)
-        await pilot.pause()
-        await pilot.press(*"jk", "enter")
-        await pilot.pause()
-        assert "No choice matches." in screen_text(app)
+    words = [(f"word-{n}", "") for n in range(9)]
+    async with asking(Choose("Choose one", words), size=(60, 24)) as (_app, pilot, answers):
+        await press(pilot, *"jk", "enter", shows="No choice matches.")
         assert answers == []
-        await pilot.press("escape")
-        await pilot.pause()
-        assert "word-8" in screen_text(app)
+        await press(pilot, "escape", shows="word-8")
         assert answers == []
-        await pilot.press("escape")
-        await pilot.pause()
-        assert answers == [None]
+        await press(pilot, "escape", until=lambda: answers == [None])
 
 
 async def test_a_folder_that_is_gone_is_not_named() -> None:
@@ -221,10 +167,7 @@ async def test_a_folder_that_is_gone_is_not_named() -> None:
     gone.mkdir()
     os.chdir(gone)
     Path.cwd().rmdir()
-    app = Stage()
-    async with app.run_test() as pilot:
-        app.push_screen(AskPath("Save it", "x.txt"))
-        await pilot.pause()
+    async with asking(AskPath("Save it", "x.txt")) as (app, _pilot, _answers):
         assert "Save it" in screen_text(app)
         assert " in " not in screen_text(app)
 

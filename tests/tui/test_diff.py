@@ -22,7 +22,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.virtual_list import VirtualList
 from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import NARROW, SESSION, WIDE, running
-from tests.tui.tui_screens import assert_in, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
 
@@ -71,8 +71,10 @@ async def comparing(
         yield app, pilot
 
 
-async def test_the_surface_stands_before_the_conversation_and_the_warning_is_there(pair: tuple[Path, Path]) -> None:
-    async with comparing(*pair) as (app, _):
+async def test_the_surface_stands_before_the_conversation_and_two_keys_go_through_the_differences(
+    pair: tuple[Path, Path],
+) -> None:
+    async with comparing(*pair) as (app, pilot):
         text = screen_text(app)
         rows = [line for line in text.splitlines() if line[2:4] in ("▲ ", "~ ", "+ ")]
         assert "description changed  hidden text" in rows[0]
@@ -80,32 +82,21 @@ async def test_the_surface_stands_before_the_conversation_and_the_warning_is_the
         assert "ping" in rows[2]
         assert_in(text, "text that a model reads has changed: tool add", "Adds.‹200B›")
         assert text.count("Two numbers.") >= 2
-
-
-async def test_a_terminal_that_is_too_small_is_named(pair: tuple[Path, Path]) -> None:
-    async with comparing(*pair, size=(44, 14)) as (app, _):
-        assert "Inspector needs 50 columns" in screen_text(app)
-
-
-async def test_differences_are_gone_through_with_two_keys(pair: tuple[Path, Path]) -> None:
-    async with comparing(*pair) as (app, pilot):
-        await pilot.press("right_square_bracket")
-        text = screen_text(app)
-        assert_in(text, '"text": "three"', '"text": "four"')
-        await pilot.press("right_square_bracket")
-        assert "missing in A" in screen_text(app)
-        await pilot.press("right_square_bracket", "left_square_bracket")
-        assert '"text": "three"' in screen_text(app)
-
-
-async def test_the_lines_that_differ_are_marked(pair: tuple[Path, Path]) -> None:
-    async with comparing(*pair) as (app, pilot):
-        await pilot.press("right_square_bracket")
-        for name, word in (("a", "three"), ("b", "four")):
+        # What is the same can be shown.
+        assert "✓ same" not in text
+        before = app.screen.query_one("#diff-rows", VirtualList).cursor
+        await press(pilot, "s", shows="✓ same")
+        assert app.screen.query_one("#diff-rows", VirtualList).cursor == before
+        await press(pilot, "s", until=lambda: "✓ same" not in screen_text(app))
+        await press(pilot, "right_square_bracket", shows='"text": "three"')
+        assert '"text": "four"' in screen_text(app)
+        for name, word in (("a", "three"), ("b", "four")):  # The lines that differ are marked.
             view = app.screen.query_one(f"#view-{name}", SideView)
             (line,) = view.marked
             section, at = view.section_at(line)
             assert word in section.text(at)
+        await press(pilot, "right_square_bracket", shows="missing in A")
+        await press(pilot, "right_square_bracket", "left_square_bracket", shows='"text": "three"')
 
 
 async def test_a_value_proves_that_a_change_breaks_clients(tmp_path: Path) -> None:
@@ -115,17 +106,6 @@ async def test_a_value_proves_that_a_change_breaks_clients(tmp_path: Path) -> No
         text = screen_text(app)
         assert "argument n: is required now" in text
         assert text.count("e.g. {} is refused now") == 2
-
-
-async def test_what_is_the_same_can_be_shown(pair: tuple[Path, Path]) -> None:
-    async with comparing(*pair) as (app, pilot):
-        assert "✓ same" not in screen_text(app)
-        before = app.screen.query_one("#diff-rows", VirtualList).cursor
-        await pilot.press("s")
-        assert "✓ same" in screen_text(app)
-        assert app.screen.query_one("#diff-rows", VirtualList).cursor == before
-        await pilot.press("s")
-        assert "✓ same" not in screen_text(app)
 
 
 async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> None:
@@ -145,23 +125,26 @@ async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> No
     assert app.return_code == 0
 
 
-async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
+async def test_it_fits_a_small_terminal_and_names_one_that_is_too_small(pair: tuple[Path, Path]) -> None:
     async with comparing(*pair, size=NARROW) as (app, pilot):
         await pilot.press("right_square_bracket")
-        text = screen_text(app)
-        assert_in(text, "1 differs", '"three"', '"four"')
+        assert_in(screen_text(app), "1 differs", '"three"', '"four"')
+    async with comparing(*pair, size=(44, 14)) as (app, _):
+        assert "Inspector needs 50 columns" in screen_text(app)
 
 
-async def test_nothing_that_differs_is_reported(pair: tuple[Path, Path]) -> None:
+async def test_what_does_not_differ_is_ignored_or_cannot_be_read_is_reported(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
-        text = screen_text(app)
-        assert_in(text, "The two recordings have the same surface and the same conversation.", "old (s 1)")
-
-
-async def test_rules_hold_in_the_interface(pair: tuple[Path, Path]) -> None:
+        assert_in(screen_text(app), "The two recordings have the same surface and the same conversation.", "old (s 1)")
     async with comparing(*pair, rules=DEFAULT.plus(ignore=["tools/call:$.result"])) as (app, _):
         assert "1 difference" not in screen_text(app)
         assert "1 ignored" in screen_text(app)
+    empty = tmp_path / "empty.mcp.jsonl"
+    empty.write_text("")
+    async with comparing(pair[0], empty) as (app, _):
+        assert "is empty" in screen_text(app)
 
 
 async def test_the_sides_scroll_together(tmp_path: Path) -> None:
@@ -172,13 +155,6 @@ async def test_the_sides_scroll_together(tmp_path: Path) -> None:
         await quiet(app)
         one, other = (app.screen.query_one(f"#view-{name}", SideView) for name in "ab")
         assert one.scroll_offset.y == other.scroll_offset.y > 0
-
-
-async def test_what_cannot_be_read_is_reported(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    empty = tmp_path / "empty.mcp.jsonl"
-    empty.write_text("")
-    async with comparing(pair[0], empty) as (app, _):
-        assert "is empty" in screen_text(app)
 
 
 async def test_a_hostile_recording_is_compared_with_another(pair: tuple[Path, Path]) -> None:

@@ -71,24 +71,23 @@ def test_every_context_is_bound_and_lies_within_another() -> None:
     assert all(outer in CONTEXTS or context == "app" for context, outer in CONTEXTS.items())
 
 
-async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
+async def test_the_nearest_context_comes_first_and_what_cannot_be_done_on_a_recording_is_omitted() -> None:
     async with on_recording(until="echo") as (app, pilot):
+        assert app.focused is not None
+        found = contexts(app.focused)
+        assert found.index("list") < found.index("catalog") < found.index("app"), "in the order of the way out"
+        assert contexts(Static()) == []
         await press(pilot, "question_mark", shows="keys that work here first")
         assert headings(app)[:4] == ["Lists", "Catalogues", "A recording", "Everywhere"]
-        await pilot.press("escape", "m")
-        await press(pilot, "question_mark", shows="Keep the newest message selected")
-        assert "Messages" in headings(app)[:2]
-
-
-async def test_what_cannot_be_done_on_a_recording_is_omitted() -> None:
-    async with on_recording(until="echo") as (app, pilot):
-        await press(pilot, "question_mark", shows="keys that work here first")
         everywhere = screen_text(app).partition("Everywhere")[2]
         assert "export" in everywhere
         for verb in ("reconnect", "restart", "compose"):
             assert who_does(main_screen(app), BY_ID[f"app.{verb}"]) is None
             assert f" {verb} " not in everywhere
         assert who_does(main_screen(app), BY_ID["app.export"]) is main_screen(app)
+        await pilot.press("escape", "m")
+        await press(pilot, "question_mark", shows="Keep the newest message selected")
+        assert "Messages" in headings(app)[:2]
 
 
 async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
@@ -100,37 +99,25 @@ async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
 
 
 @pytest.mark.slow
-async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
+async def test_help_is_searched_and_closed_as_it_was_opened_and_long_sentences_wrap_below_themselves() -> None:
     async with on_recording(until="echo", size=NARROW) as (app, pilot):
-        await press(pilot, "question_mark", shows="Go to the first row")
+        await press(pilot, "question_mark", shows="Go to the last row")
+        lines = screen_lines(app)
+        assert "Go to the first row" in screen_text(app)
+        at = next(at for at, line in enumerate(lines) if "Go to the last row" in line)
+        column = lines[at].index("Go to the last row")
+        assert lines[at + 1][column : column + 2].isalpha()
+        assert lines[at + 1][column - 30 : column].strip() == ""
         assert "Give the focused pane" not in screen_text(app)
         await press(pilot, "slash", *"whole screen", shows="Give the focused pane the whole ")
         await pilot.press("enter")
         await press(pilot, "question_mark", until=lambda: app.screen is main_screen(app), what="closed")
 
 
-async def test_long_sentences_wrap_below_themselves() -> None:
-    async with on_recording(until="echo", size=NARROW) as (app, pilot):
-        await press(pilot, "question_mark", shows="Go to the last row")
-        lines = screen_lines(app)
-        at = next(at for at, line in enumerate(lines) if "Go to the last row" in line)
-        column = lines[at].index("Go to the last row")
-        assert lines[at + 1][column : column + 2].isalpha()
-        assert lines[at + 1][column - 30 : column].strip() == ""
-
-
 async def test_the_smallest_screen_has_room_for_sentences() -> None:
     async with on_recording(size=(50, 12)) as (_app, pilot):
         await press(pilot, "question_mark", shows="keys that work here first")
         await press(pilot, "slash", *"Show only what matches", "enter", shows="Show only what matches")
-
-
-async def test_contexts_stand_in_the_order_of_the_way_out() -> None:
-    async with on_recording(until="echo") as (app, _):
-        assert app.focused is not None
-        found = contexts(app.focused)
-        assert found.index("list") < found.index("catalog") < found.index("app")
-        assert contexts(Static()) == []
 
 
 def headings(app: InspectorApp) -> list[str]:

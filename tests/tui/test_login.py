@@ -11,20 +11,16 @@ from typing import Any
 import pytest
 
 from inspector.auth.credential import Authorizer
-from inspector.auth.options import AuthOptions
-from inspector.auth.person import NoPerson
-from inspector.client.fetching import Fetching
-from inspector.client.options import Options
-from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.login.dialog import LoginDialog
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor
-from tests.auth.demo_login import browser, protected_server
+from tests.auth.demo_login import protected_server
 from tests.cli.test_login import location_of
 from tests.tui.live_app import WIDE, becomes, shows
+from tests.tui.login_app import app_on, connects, own_state
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 
@@ -36,15 +32,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-    monkeypatch.setenv("BROWSER", browser(tmp_path))
-
-
-def app_on(server: str, **options: Any) -> InspectorApp:
-    authorize = Authorizer(AuthOptions(**options), web=Fetching, person=NoPerson())
-    options = Options(timeout=20, authorize=authorize)
-    return InspectorApp(HttpTarget(server), options, Settings(), keep=False)
+    own_state(monkeypatch, tmp_path)
 
 
 def dialog_of(app: InspectorApp) -> LoginDialog:
@@ -58,15 +46,13 @@ async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: s
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at 127.0.0.1?", "/authorize?response_type=code")
         await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
+        await connects(app, pilot)
 
 
 @pytest.mark.slow
 async def test_a_login_that_asks_before_its_screen_is_loaded_is_not_hidden_by_it(server: str) -> None:
     target = HttpTarget(server)
-    authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
-    app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+    app = app_on(None)
     async with app.run_test(size=WIDE) as pilot:
         await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
         begun = app.navigator.begin(target)
@@ -91,7 +77,7 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
         assert app.session.phase == "failed"
         await press(pilot, "r", until=lambda: isinstance(app.screen, LoginDialog), what="asked again")
         await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
 
 
 @pytest.mark.slow
@@ -107,8 +93,7 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
         came = await asyncio.to_thread(location_of, found.group())
         dialog_of(app).query_one(Editor).value = came
         await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
+        await connects(app, pilot)
         assert "code=" not in screen_text(app)
 
 
@@ -124,7 +109,7 @@ async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_ans
         came = await asyncio.to_thread(location_of, app.clipboard)
         dialog_of(app).query_one(Editor).value = came
         await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from inspector.tui.login.options import LoginOptions
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
-from tests.tui.live_app import NARROW, WIDE, becomes, shows
-from tests.tui.login_app import app_on, own_state, steps_of
+from tests.tui.live_app import NARROW, WIDE, shows
+from tests.tui.login_app import app_on, connects, own_state, steps_of
 from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def server() -> Iterator[str]:
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tuple[int, int]) -> None:
     with protected_server("--items", "30", "--auth-fault", "no-pkce") as url:
-        app = app_on(url)
+        app = app_on(url, open_browser=True)
         async with app.run_test(size=size, notifications=True) as pilot:
             await shows(app, pilot, "a login")
             await press(pilot, "a", shows="stopped at step")
@@ -47,9 +47,9 @@ async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tu
 
 
 async def test_a_spent_code_is_not_sent_again_but_the_token_is_renewed(server: str) -> None:
-    app = app_on(server)
+    app = app_on(server, open_browser=True)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
         await press(pilot, "6", shows="a login")
         await press(pilot, "a", shows="10 token")
         await press(pilot, "end", "r", shows="again, at ")
@@ -58,9 +58,9 @@ async def test_a_spent_code_is_not_sent_again_but_the_token_is_renewed(server: s
 
 
 async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:
-    app = app_on(server)
+    app = app_on(server, open_browser=True)
     async with app.run_test(size=WIDE) as pilot:
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
         await press(pilot, "6", shows="a login")
         await press(pilot, "a", shows="issued by")
         screen = app.screen
@@ -74,7 +74,7 @@ async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:
 
 async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() -> None:
     with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
-        app = app_on(url)
+        app = app_on(url, open_browser=True)
         async with app.run_test(size=WIDE, notifications=True) as pilot:
             await shows(app, pilot, "Client for this server")
             await press(pilot, "escape", shows="o other login")
@@ -87,14 +87,13 @@ async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() ->
             app.screen.query_one("#login-grant", Editor).value = ""
             app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
             await pilot.press("ctrl+r")
-            await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-            assert isinstance(app.screen, MainScreen)
+            await connects(app, pilot)
 
 
 async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
-    app = app_on(server)
+    app = app_on(server, open_browser=True)
     async with app.run_test(size=WIDE) as pilot:
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
         await press(pilot, "6", shows="a login")
         await press(pilot, "a", shows="issued by")
         await press(pilot, "4", until=lambda: isinstance(app.screen, MainScreen), what="back")
@@ -105,14 +104,14 @@ async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
 async def test_a_token_that_is_given_is_sent_unchanged(
     server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    first = app_on(server)
+    first = app_on(server, open_browser=True)
     async with first.run_test(size=WIDE) as pilot:
-        await becomes(first, pilot, lambda: first.session is not None and first.session.phase == "ready", "ready")
+        await connects(first, pilot)
         assert first.session is not None
         token = LoginWork(first.screen, first.session).token
     (tmp_path / "another").mkdir()
     own_state(monkeypatch, tmp_path / "another")
-    app = app_on(server, opens=None)
+    app = app_on(server, open_browser=None)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await press(pilot, "escape", shows="o other login")
@@ -123,5 +122,5 @@ async def test_a_token_that_is_given_is_sent_unchanged(
         editor.value = token
         assert token[:20] not in screen_text(app)
         await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await connects(app, pilot)
         assert token not in app.session.journal.storage.pread(0, app.session.journal.storage.size).decode()

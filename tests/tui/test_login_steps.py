@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import step_rows
 from inspector.tui.login.steps import LoginStepRows, LoginStepsView
 from inspector.tui.widgets.fact_rows import Row, plain
-from tests.tui.tui_screens import Stage, screen_lines, screen_text
+from tests.tui.tui_screens import Stage, on_stage, screen_lines, screen_text
 
 LONG = [Row(f"line {number}") for number in range(40)]
 
@@ -26,41 +28,38 @@ def step(n: int, name: str = "metadata", outcome: LoginStepState = "ok", **facts
     return AuthStep(n, 0, name, outcome, f"text {n}", facts=facts)
 
 
-def on_stage(*steps: AuthStep, at: int = -1, said: list[Row] | None = None) -> tuple[Stage, LoginStepsView]:
+@asynccontextmanager
+async def on_steps(
+    *steps: AuthStep, at: int = -1, said: list[Row] | None = None, height: int = 12
+) -> AsyncIterator[tuple[Stage, Pilot[None], LoginStepsView]]:
+    """A screen with these steps, and the focus on them."""
     view = LoginStepsView(LoginStepRows(lambda step, told: said if said is not None else [Row(f"about {step.n}")]))
-    stage = Stage(view, css="LoginStepsView { height: 1fr; }")
     view.call_later(lambda: view.show(steps, at=at))
-    return stage, view
-
-
-async def keys(pilot: Pilot[None], *names: str) -> None:
-    for name in names:
-        await pilot.press(name)
+    async with on_stage(view, (80, height), css="LoginStepsView { height: 1fr; }") as (stage, pilot, _):
+        await pilot.pause()
+        view.focus()
+        yield stage, pilot, view
 
 
 async def test_a_step_opens_and_closes_and_the_cursor_goes_from_step_to_step() -> None:
-    stage, view = on_stage(step(1), step(2), step(3))
-    async with stage.run_test(size=(80, 12)) as pilot:
-        view.focus()
-        await keys(pilot, "down", "enter")
+    async with on_steps(step(1), step(2), step(3)) as (stage, pilot, view):
+        await pilot.press("down", "enter")
         assert "about 2" in screen_text(stage)
-        await keys(pilot, "down")
+        await pilot.press("down")
         assert view.place == 2
-        await keys(pilot, "up", "up")
+        await pilot.press("up", "up")
         assert view.place == 0
         assert "about 2" in screen_text(stage), "it stays open"
-        await keys(pilot, "down", "enter")
+        await pilot.press("down", "enter")
         assert "about 2" not in screen_text(stage)
-        await keys(pilot, "end")
+        await pilot.press("end")
         assert view.step.n == 3
-        await keys(pilot, "home")
+        await pilot.press("home")
         assert view.place == 0
 
 
 async def test_the_step_that_is_wanted_stands_open_alone_and_in_view() -> None:
-    stage, view = on_stage(*(step(n) for n in range(30)), at=25)
-    async with stage.run_test(size=(80, 10)) as pilot:
-        await pilot.pause()
+    async with on_steps(*(step(n) for n in range(30)), at=25, height=10) as (stage, pilot, view):
         assert "about 25" in screen_text(stage)
         view.show(view.step_rows.steps, at=3)
         await pilot.pause()
@@ -69,22 +68,18 @@ async def test_the_step_that_is_wanted_stands_open_alone_and_in_view() -> None:
 
 
 async def test_what_is_longer_than_the_view_is_read_line_by_line_before_the_cursor_goes_on() -> None:
-    stage, view = on_stage(step(1), step(2), said=LONG, at=0)
-    async with stage.run_test(size=(80, 10)) as pilot:
-        view.focus()
-        await keys(pilot, "down")
+    async with on_steps(step(1), step(2), said=LONG, at=0, height=10) as (stage, pilot, view):
+        await pilot.press("down")
         assert view.place == 0
         assert "line 8" in screen_text(stage)
-        await keys(pilot, *["pagedown"] * 5)
+        await pilot.press(*["pagedown"] * 5)
         assert view.place == 1
-        await keys(pilot, "up")
+        await pilot.press("up")
         assert view.place == 0
 
 
 async def test_a_click_on_what_is_reported_of_a_step_is_one_on_the_step() -> None:
-    stage, view = on_stage(step(1), step(2), at=0)
-    async with stage.run_test(size=(80, 12)) as pilot:
-        await pilot.pause()
+    async with on_steps(step(1), step(2), at=0) as (_stage, pilot, view):
         await pilot.click(LoginStepsView, offset=(10, 2))
         assert view.place == 0
         assert view.cursor == 0
@@ -109,9 +104,7 @@ json = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
-names = st.sampled_from(
-    ["challenge", "resource", "server", "metadata", "issuer", "authorize", "callback", "token", "x"]
-)
+names = st.sampled_from("challenge resource server metadata issuer authorize callback token x".split())
 facts = st.dictionaries(
     st.sampled_from(["expected", "found", "places", "asked", "challenge", "field", "issuer", "redirect_uri", "again", "z"]),
     json, max_size=6,

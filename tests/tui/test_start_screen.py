@@ -11,20 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from inspector.auth.credential import Authorizer
-from inspector.auth.options import AuthOptions
-from inspector.auth.person import NoPerson
-from inspector.client.fetching import Fetching
-from inspector.client.options import Options
 from inspector.client.recording_info import RecordingInfo
 from inspector.client.retention import kept
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
-from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded, SpawnError
 from inspector.text import when
@@ -36,8 +31,8 @@ from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
 from tests.test_addresses import DISGUISED, LOOKALIKE, MIXES, REQUESTED
-from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, demo, running, shows
-from tests.tui.login_app import own_state
+from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, running, shows
+from tests.tui.login_app import app_on, own_state
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 SIZE = (100, 30)
@@ -89,27 +84,34 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert "3 recordings" in text
 
 
-async def test_an_entry_that_its_host_does_not_start_says_so(home: Path) -> None:
+async def test_an_entry_that_its_host_does_not_start_says_so_and_the_list_is_left_without_asking(home: Path) -> None:
     (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp"}}}))
     async with running(None, size=MEDIUM, until="@far") as (app, pilot):
         assert "not started by its host" in screen_text(app)
         await press(pilot, "f", "a", "r", "enter", shows="Claude Code does not start @far")
+    async with running(None, size=SIZE, until="Recordings") as (app, pilot):
+        await press(pilot, "tab", "q", until=lambda: not app._running, what="left")
 
 
-async def test_one_error_is_one_error(configured: Path) -> None:
+def rewritten(configured: Path, *, head: dict[str, Any] | None = None, end: dict[str, Any] | None = None) -> None:
+    """Change the first and the last line of the newest recording."""
     path = next((configured / "recordings").glob("*everything*"))
-    *lines, end = path.read_text().splitlines()
-    path.write_text("\n".join([*lines, json.dumps({**json.loads(end), "errors": 1}), ""]))
+    first, *lines, last = [json.loads(line) for line in path.read_text().splitlines()]
+    changed = [first | (head or {}), *lines, last | (end or {})]
+    path.write_text("".join(json.dumps(line) + "\n" for line in changed))
+
+
+async def test_one_error_is_one_error_and_a_broken_file_is_named_and_hides_nothing(configured: Path) -> None:
+    rewritten(configured, end={"errors": 1})
+    (configured / ".mcp.json").write_text("{")
     async with running(None, size=SIZE, until="1 error") as (app, _):
         assert "1 errors" not in screen_text(app)
+        assert_in(screen_text(app), "@shop", ".mcp.json", "1 problem")
 
 
 async def test_a_command_that_was_recorded_is_started_not_replayed(configured: Path) -> None:
-    path = next((configured / "recordings").glob("*everything*"))
-    head, *lines = path.read_text().splitlines()
     for program in ("unknown-program --all", "cat"):  # Not found; and one word, which may be a filter.
-        target = {"kind": "stdio", "label": "everything", "argv": program.split()}
-        path.write_text("\n".join([json.dumps({**json.loads(head), "target": target}), *lines, ""]))
+        rewritten(configured, head={"target": {"kind": "stdio", "label": "everything", "argv": program.split()}})
         async with running(None, size=MEDIUM, until="@shop") as (app, pilot):
             app.screen.query_one("#target", Editor).value = program
             await shows(app, pilot, f"Open as typed: {program}", "Recordings")
@@ -138,8 +140,16 @@ def marked(app: InspectorApp) -> str:
 
 
 async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Path) -> None:
-    async with running(None, size=SIZE, until="@shop") as (app, pilot):
-        await press(pilot, *"eve", until=lambda: "@shop" not in screen_text(app), what="narrowed")
+    async with running(None, size=NARROW, until="@shop") as (app, pilot):
+        assert all(len(line) <= NARROW[0] for line in screen_lines(app)), "it fits eighty columns"
+        assert "Recordings" in screen_text(app)
+        await pilot.resize_terminal(*SIZE)
+        await pilot.press(*"no-such-program-ours")
+        await becomes(app, pilot, lambda: "Open as typed" in marked(app), "nothing else matches")
+        await pilot.press("ctrl+u", *f"{sys.executable}", "space", "minus", "m")
+        await becomes(app, pilot, lambda: "Open as typed" in marked(app), "a command line precedes what matches")
+        assert marked(app).startswith("   Open as")
+        await press(pilot, "ctrl+u", *"eve", until=lambda: "@shop" not in screen_text(app), what="narrowed")
         assert_in(screen_text(app), "1 of 6", "1 of 3", "Open as typed: eve")
         assert "everything" in marked(app), "not the typed text"
         await press(pilot, "enter", shows="read-only")
@@ -173,7 +183,9 @@ async def test_a_long_command_keeps_the_name_of_its_program_and_its_end(home: Pa
         await shows(app, pilot, "/opt/tools/node_modules/.bin/mcp-server-filesystem /data")
 
 
-async def test_the_arrows_walk_all_groups_while_the_field_keeps_the_focus(configured: Path) -> None:
+async def test_the_arrows_walk_all_groups_and_letters_are_text_in_the_field_and_actions_in_the_list(
+    configured: Path,
+) -> None:
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
         seen = [marked(app)]
         for _ in range(5):
@@ -186,21 +198,37 @@ async def test_the_arrows_walk_all_groups_while_the_field_keeps_the_focus(config
         assert "@ours" in marked(app)
         assert isinstance(app.focused, Editor)
         await press(pilot, *"torn", until=lambda: "torn-one" in marked(app), what="narrowed and marked")
+        # Letters are text in the field, and actions in the list.
+        await press(pilot, "ctrl+u", shows="@shop")
+        assert "q quit" not in screen_lines(app)[-1].replace("^q quit", "")
+        await pilot.press("q", "c", "question_mark")
+        assert "qc?" in screen_lines(app)[2]
+        await press(pilot, "ctrl+u", "tab", until=lambda: "c check   d doctor" in screen_lines(app)[-1])
+        assert "q quit" in screen_lines(app)[-1]
+        await pilot.press("down", "down", "down")
+        await becomes(
+            app, pilot, lambda: "x export   K keep   del delete" in screen_lines(app)[-1], "those of a recording"
+        )
+        assert "doctor" not in screen_lines(app)[-1]
+        await press(pilot, "slash", "d", until=lambda: "/ d" in screen_lines(app)[2], what="text again")
 
 
-async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> None:
-    async with running(None, size=SIZE, until="@shop") as (app, pilot):
-        await pilot.press(*"no-such-program-ours")
-        await becomes(app, pilot, lambda: "Open as typed" in marked(app), "nothing else matches")
-        await pilot.press("ctrl+u", *f"{sys.executable} -m inspector.demo".replace(" ", "\0").split("\0")[0])
-        await pilot.press("space", "minus", "m")
-        await becomes(app, pilot, lambda: "Open as typed" in marked(app), "a command line precedes what matches")
-        assert marked(app).startswith("   Open as")
-
-
-async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:
+async def test_a_recording_is_kept_deleted_only_after_asking_and_opened_from_the_list(configured: Path) -> None:
+    folder = configured / "recordings"
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        await press(pilot, "down", "down", "down", "enter", shows="read-only")
+        await pilot.press("tab", "down", "down", "down", "down", "K")
+        await becomes(app, pilot, lambda: len(kept(folder)) == 1, "kept")
+        await shows(app, pilot, "K release")
+        await becomes(app, pilot, lambda: any(line.startswith("│ * ") for line in screen_lines(app)), "its sign")
+        await press(pilot, "K", shows="K keep")
+        assert kept(folder) == frozenset()
+        await press(pilot, "delete", shows="Delete this recording?")
+        await press(pilot, "escape", until=lambda: "Delete this" not in screen_text(app))
+        assert len(list(folder.iterdir())) == 3
+        await press(pilot, "delete", shows="Delete this recording?")
+        await press(pilot, "y", until=lambda: "torn-one" not in screen_text(app), what="gone")
+        assert len(list(folder.iterdir())) == 2
+        await press(pilot, "home", "down", "down", "down", "enter", shows="read-only")
         assert isinstance(app.screen, MainScreen)
 
 
@@ -235,34 +263,26 @@ async def test_what_cannot_be_opened_is_reported_where_it_was_typed(configured: 
         await press(pilot, "backspace", until=lambda: words not in screen_lines(app)[1], what="taken back")
 
 
-async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured: Path) -> None:
-    async with running(None, size=SIZE, until="@shop") as (app, pilot):
-        assert "q quit" not in screen_lines(app)[-1].replace("^q quit", "")
-        await pilot.press("q", "c", "question_mark")
-        assert "qc?" in screen_lines(app)[2]
-        await press(pilot, "ctrl+u", "tab", until=lambda: "c check   d doctor" in screen_lines(app)[-1])
-        assert "q quit" in screen_lines(app)[-1]
-        await pilot.press("down", "down", "down")
-        await becomes(
-            app, pilot, lambda: "x export   K keep   del delete" in screen_lines(app)[-1], "those of a recording"
-        )
-        assert "doctor" not in screen_lines(app)[-1]
-        await press(pilot, "slash", "d", until=lambda: "/ d" in screen_lines(app)[2], what="text again")
-
-
 @pytest.mark.slow
 async def test_a_server_is_opened_in_the_background_and_the_list_stays(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await pilot.press("tab", "down", "down")
         await becomes(app, pilot, lambda: "s open beside" in screen_lines(app)[-1], "the key is shown")
         await press(pilot, "s", until=lambda: bool(app.sessions.opened), what="opened")
-        await becomes(app, pilot, lambda: app.sessions.opened[0].session.phase == "ready", "connected behind the list")
+        session = app.sessions.opened[0].session
+        await becomes(app, pilot, lambda: session.phase == "ready", "connected behind the list")
         await shows(app, pilot, "Open now")
         thing = app.screen.query_one(ChoiceList).thing
         assert isinstance(thing, Configured)
         assert thing.entry.name == "ours"
         assert isinstance(app.focused, ChoiceList)
         await press(pilot, "b", until=lambda: isinstance(app.screen, MainScreen), what="back to it")
+        # What waits in an open session is shown below the list.
+        session.call_tool("ask-user", {"message": "Who are you?"})
+        await pilot.resize_terminal(*MEDIUM)
+        await press(pilot, "b", shows="? Who are you?")
+        assert re.search(r"elicitation  waits \d", screen_text(app))
+        assert "Demo server 1.0.0" in screen_text(app)
 
 
 @pytest.mark.slow
@@ -270,44 +290,6 @@ async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await press(pilot, "tab", "down", "down", "c", until=lambda: isinstance(app.screen, MainScreen), what="opened")
         await becomes(app, pilot, lambda: app.screen.pane_layout.place == "check", "the checks")  # type: ignore[attr-defined]
-
-
-async def test_a_recording_is_deleted_only_after_asking(configured: Path) -> None:
-    async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        await press(pilot, "tab", "down", "down", "down", "down", "delete", shows="Delete this recording?")
-        await press(pilot, "escape", until=lambda: "Delete this" not in screen_text(app))
-        assert len(list((configured / "recordings").iterdir())) == 3
-        await press(pilot, "delete", shows="Delete this recording?")
-        await press(pilot, "y", until=lambda: "torn-one" not in screen_text(app), what="gone")
-        assert len(list((configured / "recordings").iterdir())) == 2
-
-
-async def test_a_recording_is_kept_and_released(configured: Path) -> None:
-    folder = configured / "recordings"
-    async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        await pilot.press("tab", "down", "down", "down", "down", "K")
-        await becomes(app, pilot, lambda: len(kept(folder)) == 1, "kept")
-        await shows(app, pilot, "K release")
-        await becomes(app, pilot, lambda: any(line.startswith("│ * ") for line in screen_lines(app)), "its sign")
-        await press(pilot, "K", shows="K keep")
-        assert kept(folder) == frozenset()
-
-
-async def test_a_broken_file_is_named_and_hides_nothing(configured: Path) -> None:
-    (configured / ".mcp.json").write_text("{")
-    async with running(None, size=SIZE, until="@shop") as (app, _):
-        assert_in(screen_text(app), ".mcp.json", "1 problem")
-
-
-async def test_it_fits_eighty_columns(configured: Path) -> None:
-    async with running(None, size=NARROW, until="@shop") as (app, _):
-        assert all(len(line) <= NARROW[0] for line in screen_lines(app))
-        assert "Recordings" in screen_text(app)
-
-
-async def test_it_is_left_without_asking() -> None:
-    async with running(None, size=SIZE, until="Recordings") as (app, pilot):
-        await press(pilot, "tab", "q", until=lambda: not app._running, what="left")
 
 
 def test_dates_are_reported_as_people_do() -> None:
@@ -355,23 +337,11 @@ async def test_the_header_shows_the_host_as_it_is_requested() -> None:
 
 
 @pytest.mark.slow
-async def test_what_waits_in_an_open_session_is_shown_below_the_list() -> None:
-    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
-        session = app.sessions.opened[0].session
-        await becomes(app, pilot, lambda: session.phase == "ready", "connected")
-        session.call_tool("ask-user", {"message": "Who are you?"})
-        await press(pilot, "b", shows="? Who are you?")
-        assert re.search(r"elicitation  waits \d", screen_text(app))
-        assert "Demo server 1.0.0" in screen_text(app)
-
-
-@pytest.mark.slow
 async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_state(monkeypatch, home)
     with protected_server("--items", "30") as url:
         (home / "inspector.json").write_text(json.dumps({"servers": {"shop": {"url": url}}}))
-        authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
-        app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+        app = app_on(None)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
             await press(pilot, "tab", shows="l log in")
@@ -397,8 +367,7 @@ async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_comm
     with open_server() as url:
         servers = {"ours": {"command": sys.executable}, "shop": {"url": url}}
         (configured / "inspector.json").write_text(json.dumps({"servers": servers}))
-        authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
-        app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+        app = app_on(None)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
             await press(pilot, "tab", until=lambda: "d doctor" in screen_lines(app)[-1], what="the keys")
