@@ -19,18 +19,14 @@ DELETE = "delete-everything"
 @pytest.mark.parametrize(
     ("hints", "annotated", "by_default"),
     [
-        (None, False, True),
-        ("x", False, True),
-        ({}, False, True),
-        ({"destructiveHint": True}, True, True),
-        ({"destructiveHint": False}, False, False),
-        ({"readOnlyHint": False}, True, True),
+        (None, False, True), ("x", False, True), ({}, False, True), ({"destructiveHint": True}, True, True),
+        ({"destructiveHint": False}, False, False), ({"readOnlyHint": False}, True, True),
         ({"readOnlyHint": False, "destructiveHint": False}, False, False),
         ({"readOnlyHint": True}, False, False),
         ({"readOnlyHint": True, "destructiveHint": True}, True, True),
         ({"readOnlyHint": "no", "destructiveHint": 1}, False, True),
     ],
-)
+)  # fmt: skip
 def test_what_may_destroy_follows_the_defaults_of_the_specification(
     hints: Any, annotated: bool, by_default: bool
 ) -> None:

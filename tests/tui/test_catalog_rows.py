@@ -138,29 +138,18 @@ THREE = {"type": "object", "properties": {"a": {}, "b": {}, "elaborate": {}}}
     ("items", "shown"),
     [
         # The name, and its arguments where they fit
-        (
-            [tool("get-sum", inputSchema=THREE), tool("x" * 90)],
-            {
-                (0, 40): "get-sum a, b, elaborate",
-                (0, 18): "get-sum a, b, …",
-                (0, 9): "get-sum",
-                (1, 20): "x" * 19 + "…",
-            },
-        ),
+        ([tool("get-sum", inputSchema=THREE), tool("x" * 90)],
+         {(0, 40): "get-sum a, b, elaborate", (0, 18): "get-sum a, b, …", (0, 9): "get-sum", (1, 20): "x" * 19 + "…"}),
         # A tool is listed by the name it is called by, and without one by its title.
         ([tool("echo", title="Say it"), tool("b", annotations={"title": "Bee"})], {(0, 30): "echo", (1, 30): "b"}),
         ([{"title": "Nameless", "inputSchema": {}}], {(0, 30): "Nameless                     ▲"}),
         # A wide list has a column for what a tool does, the title before the description.
-        (
-            [tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)],
-            {(0, 70): "echo       Echoes the input", (1, 70): "long-name  q"},
-        ),
-        (
-            [tool("echo", title="Say it again", description="Says it."), tool("b", title="")],
-            {(0, 70): "echo  Say it again  Says it.", (1, 70): "b"},
-        ),
+        ([tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)],
+         {(0, 70): "echo       Echoes the input", (1, 70): "long-name  q"}),
+        ([tool("echo", title="Say it again", description="Says it."), tool("b", title="")],
+         {(0, 70): "echo  Say it again  Says it.", (1, 70): "b"}),
     ],
-)
+)  # fmt: skip
 def test_a_row_shows_what_it_has_room_for(items: list[Any], shown: dict[tuple[int, int], str]) -> None:
     rows = read(items)
     assert {(at, width): text(rows, at, width) for at, width in shown} == shown

@@ -105,16 +105,12 @@ def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
         ({"name": "shop", "url": "https://x.example"}, "@shop"),
         ({"argv": ["run", "--token", "***"]}, '-- run --token "$INSPECTOR_SECRET"'),
         ({"argv": ["run"], "env": ["KEY", "not a name", 7], "cwd": "/a b"}, "--cwd '/a b' --env KEY=\"$KEY\" -- run"),
-        (
-            {"url": "https://x.example", "headers": ["X-Key"]},
-            "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example",
-        ),
-        ({"argv": "no list"}, "TARGET"),
-        ({"url": "sh -c 'touch pwned'"}, "TARGET"),
-        ({"url": "--bearer-env=HOME"}, "TARGET"),
-        ([], "TARGET"),
+        ({"url": "https://x.example", "headers": ["X-Key"]},
+         "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example"),
+        ({"argv": "no list"}, "TARGET"), ({"url": "sh -c 'touch pwned'"}, "TARGET"),
+        ({"url": "--bearer-env=HOME"}, "TARGET"), ([], "TARGET"),
     ],
-)
+)  # fmt: skip
 def test_the_command_names_the_server_again(target: Any, words: str) -> None:
     talk = Talk({})
     talk.journal.header["target"] = target

@@ -64,17 +64,11 @@ def test_bindings_come_from_the_table():
 @pytest.mark.parametrize(
     ("key", "shown", "plain"),
     [
-        ("ctrl+r", "^r", "^r"),
-        ("question_mark", "?", "?"),
-        ("escape", "esc", "esc"),
-        ("shift+left", "⇧←", "shift-left"),
-        ("alt+delete", "alt-del", "alt-del"),
-        ("f5", "f5", "f5"),
-        ("M", "M", "M"),
-        ("right_square_bracket", "]", "]"),
-        ("vertical_line", "|", "|"),
+        ("ctrl+r", "^r", "^r"), ("question_mark", "?", "?"), ("escape", "esc", "esc"),
+        ("shift+left", "⇧←", "shift-left"), ("alt+delete", "alt-del", "alt-del"), ("f5", "f5", "f5"), ("M", "M", "M"),
+        ("right_square_bracket", "]", "]"), ("vertical_line", "|", "|"),
     ],
-)
+)  # fmt: skip
 def test_keys_are_written_for_people(key, shown, plain):
     assert label(key) == shown
     assert label(key, ascii=True) == plain
@@ -83,19 +77,10 @@ def test_keys_are_written_for_people(key, shown, plain):
 @pytest.mark.parametrize(
     ("written", "key"),
     [
-        ("/", "slash"),
-        ("^r", "ctrl+r"),
-        ("ctrl+shift+left", "ctrl+shift+left"),
-        ("+", "plus"),
-        ("f11", "f11"),
-        ("space", "space"),
-        ("X", "X"),
-        ("é", "é"),
-        ("hyperdrive", None),
-        ("wrong+x", None),
-        ("", None),
+        ("/", "slash"), ("^r", "ctrl+r"), ("ctrl+shift+left", "ctrl+shift+left"), ("+", "plus"), ("f11", "f11"),
+        ("space", "space"), ("X", "X"), ("é", "é"), ("hyperdrive", None), ("wrong+x", None), ("", None),
     ],
-)
+)  # fmt: skip
 def test_keys_are_read_as_people_write_them(written, key):
     assert normal_key(written) == key
 

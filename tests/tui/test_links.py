@@ -31,24 +31,12 @@ def test_https_and_this_machine_may_be_opened_and_the_host_is_reported_apart(url
 @pytest.mark.parametrize(
     "url",
     [
-        "http://example.com/",
-        "http://127.0.0.1.example.com/",
-        "javascript:alert(1)",
-        "file:///etc/passwd",
-        "https:///nowhere",
-        "https://a%2fb/",
-        "https://good.example\\@evil.example/",
-        "https://example.com/\n--flag",
-        " https://example.com/",
-        "https://[::1",
-        "https://example.com:99999/",
-        "--version",
-        "",
-        None,
-        ["https://example.com/"],
-        "https://example.com/" + "a" * MAX_LENGTH,
+        "http://example.com/", "http://127.0.0.1.example.com/", "javascript:alert(1)", "file:///etc/passwd",
+        "https:///nowhere", "https://a%2fb/", "https://good.example\\@evil.example/", "https://example.com/\n--flag",
+        " https://example.com/", "https://[::1", "https://example.com:99999/", "--version", "", None,
+        ["https://example.com/"], "https://example.com/" + "a" * MAX_LENGTH,
     ],
-)
+)  # fmt: skip
 def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """C-ELIC-04, C-SEC-01."""
 

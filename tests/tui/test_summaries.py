@@ -54,33 +54,22 @@ def plain(pieces: Any) -> str:
         ("tools/call", {"content": [], "structuredContent": {"result": [{"a": 1}] * 500}}, "500 rows"),
         ("tools/call", {"content": [], "structuredContent": {"orders": [{}] * 48, "total": 90}}, "total 90, 48 orders"),
         ("tools/call", {"content": [], "structuredContent": {"orders": [{}] * 48}}, "48 orders"),
-        (
-            "tools/call",
-            {"content": [], "structuredContent": {"errors": [{}], "status": "failed"}},
-            "status failed, 1 error",
-        ),
+        ("tools/call", {"content": [], "structuredContent": {"errors": [{}], "status": "failed"}},
+         "status failed, 1 error"),
         ("tools/call", {"content": [], "structuredContent": {"orders": []}}, "0 orders"),
-        (
-            "tools/call",
-            {"content": [], "structuredContent": {"hours": [1, 2], "place": {"x": 1}, "city": "Lima", "sun": True}},
-            "city Lima, sun true, hours 2 items, place",
-        ),
-        (
-            "tools/call",
-            {"content": [{"type": "text", "text": '{"hours": [1, 2], "city": "Lima"}'}]},
-            "city Lima, hours 2 items",
-        ),
+        ("tools/call",
+         {"content": [], "structuredContent": {"hours": [1, 2], "place": {"x": 1}, "city": "Lima", "sun": True}},
+         "city Lima, sun true, hours 2 items, place"),
+        ("tools/call", {"content": [{"type": "text", "text": '{"hours": [1, 2], "city": "Lima"}'}]},
+         "city Lima, hours 2 items"),
         ("tools/call", {"content": [], "structuredContent": {"result": "words\nmore"}}, "words"),
         ("tools/call", {"task": {"taskId": "t", "status": "working", "statusMessage": "40%"}}, "task working  40%"),
         ("tools/call", {"content": [], "structuredContent": {"a": 1, "b": 2}}, "a 1, b 2"),
         ("tools/call", {"isError": True, "content": [{"type": "text", "text": "declined"}]}, "isError: declined"),
         ("tools/call", {"isError": True}, "isError: nothing"),
         ("tools/call", {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}, "image/png 3 B"),
-        (
-            "tools/call",
-            {"resultType": "input_required", "inputRequests": {"a": {"method": "x/y"}}},
-            "input_required x/y",
-        ),
+        ("tools/call", {"resultType": "input_required", "inputRequests": {"a": {"method": "x/y"}}},
+         "input_required x/y"),
         ("resources/read", {"contents": [{"uri": "a:b", "text": "words"}]}, "words"),
         ("resources/read", {"contents": [{"uri": "a:b", "mimeType": "t/x", "blob": "AAAA"}]}, "t/x 3 B"),
         ("prompts/get", {"messages": [{"content": {"type": "text", "text": "do"}}]}, "1 message  do"),
@@ -88,12 +77,11 @@ def plain(pieces: Any) -> str:
         ("elicitation/create", {"action": "accept", "content": {"ok": True}}, "accept ok true"),
         ("roots/list", {"roots": [{}, {}]}, "2 roots"),
         ("sampling/createMessage", {"role": "assistant", "content": {"type": "text", "text": "haiku"}}, "haiku"),
-        ("ping", {}, "empty result"),
-        ("x/y", {"one": 1}, "one 1"),
+        ("ping", {}, "empty result"), ("x/y", {"one": 1}, "one 1"),
         ("x/y", {str(n): n for n in range(20)}, "0 0, 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, …"),
         ("tools/call", [1], "the result is not an object: [1]"),
     ],
-)
+)  # fmt: skip
 def test_a_result_is_reported_by_what_matters_in_it(method: str, result: Any, words: str) -> None:
     assert plain(result_summary(method, result)) == words
 
@@ -115,15 +103,12 @@ def test_a_result_of_any_shape_has_a_summary(method: str, result: Any) -> None:
         ("tools/list", {"cursor": "abc"}, "tools/list cursor abc"),
         ("logging/setLevel", {"level": "debug"}, "logging/setLevel debug"),
         ("elicitation/create", {"message": "May I?"}, "elicitation/create May I?"),
-        (
-            "sampling/createMessage",
-            {"messages": [{"content": {"type": "text", "text": "hi"}}]},
-            "sampling/createMessage hi",
-        ),
+        ("sampling/createMessage", {"messages": [{"content": {"type": "text", "text": "hi"}}]},
+         "sampling/createMessage hi"),
         ("tools/call", {"name": {"not": "text"}}, "tools/call"),
         ("tools/call", [], "tools/call"),
     ],
-)
+)  # fmt: skip
 def test_a_request_is_reported_by_its_method_and_what_it_is_about(method: str, params: Any, words: str) -> None:
     talk = Talk()
     assert plain(summary(talk.journal, talk.ask(1, method, params))) == words
@@ -150,11 +135,8 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
         ("spawn", {"argv": ["npx", "-y", "x"]}, "started npx -y x"),
         ("exit", {"status": 3}, "the server exited: status 3"),
         ("exit", {"status": -9, "signal": 9, "by": "us"}, "we stopped the server: signal 9"),
-        (
-            "ready",
-            {"revision": "2025-11-25", "era": "legacy", "transport": "stdio"},
-            "ready 2025-11-25 legacy over stdio",
-        ),
+        ("ready", {"revision": "2025-11-25", "era": "legacy", "transport": "stdio"},
+         "ready 2025-11-25 legacy over stdio"),
         ("failed", {"error": {"message": "refused"}}, "no connection: refused"),
         ("cancel", {"for": 1, "reason": "by the user"}, "cancelled by us: by the user"),
         ("cancel", {"for": 1, "reason": "cancelled by the user"}, "cancelled by the user"),
@@ -164,7 +146,7 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
         ("reading-paused", {}, "reading paused: the server does not read our responses"),
         ("reconnect", {"attempt": 2, "after": "id-7"}, "reconnect  attempt 2  after id-7"),
     ],
-)
+)  # fmt: skip
 def test_what_happened_to_the_connection_is_reported_in_words(event: str, fields: Any, words: str) -> None:
     talk = Talk()
     assert plain(summary(talk.journal, talk.journal.record_life("stdio", event, **fields))) == words
