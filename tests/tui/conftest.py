@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from textual.app import App
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +21,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def lent_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app gives its terminal to another program, though it has none."""
+    monkeypatch.setattr(App, "suspend", lambda _: nullcontext())

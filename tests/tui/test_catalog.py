@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from inspector.client.recorded import RecordedSession
 from inspector.client.state.catalog import ListName
@@ -22,8 +21,6 @@ from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, s
 
 
 def recorded() -> RecordedSession:
-    from pathlib import Path
-
     return RecordedSession(Journal.unnamed({}), Path("none"))
 
 
@@ -64,44 +61,31 @@ async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
 
 
 @pytest.mark.slow
-async def test_enter_in_the_filter_opens_the_item_at_the_cursor() -> None:
-    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20)) as (app, pilot, _pane):
+async def test_typing_filters_at_once_escape_brings_all_back_and_enter_opens_the_item_at_the_cursor() -> None:
+    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20)) as (app, pilot, pane):
         await pilot.press("slash", "enter")
         assert app.heard(ItemOpened) == [], "nothing was typed: enter goes to the rows"
-        await press(pilot, "slash", *"ech", "enter", until=lambda: bool(app.heard(ItemOpened)))
-        assert [message.item["name"] for message in app.heard(ItemOpened)] == ["echo"]
-
-
-@pytest.mark.slow
-async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
-    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20)) as (app, pilot, _pane):
-        await press(pilot, "slash", *"order pizza", until=lambda: shown_name(app) == "order-pizza")
-        assert f"1 of {TOOLS}" in screen_lines(app)[0]
-        await press(pilot, "escape", until=lambda: f"of {TOOLS}" not in screen_lines(app)[0])
-        assert shown_name(app) == "order-pizza", "the cursor stays with the item"
-        await press(pilot, "escape", "slash", *"qqqq", shows="No match")
-        assert shown_name(app) is None
-
-
-@pytest.mark.slow
-async def test_a_filter_begun_again_replaces_the_one_before_and_escape_in_the_list_drops_it() -> None:
-    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20), focus=False) as (app, pilot, pane):
-        await go_filtered(pilot, pane, "echo")
-        await press(pilot, "slash", *"order pizza", "down", until=lambda: shown_name(app) == "order-pizza")
-        await press(pilot, "escape", until=lambda: f"of {TOOLS}" not in screen_lines(app)[0])
-        assert shown_name(app) == "order-pizza", "the cursor stays with the item"
+        for keys in (
+            ("slash", *"order pizza"),
+            ("escape", "escape", "slash", *"echo", "down", "slash", *"order pizza", "down"),
+        ):
+            await press(pilot, *keys, until=lambda: shown_name(app) == "order-pizza")
+            assert f"1 of {TOOLS}" in screen_lines(app)[0]
+            await press(pilot, "escape", until=lambda: f"of {TOOLS}" not in screen_lines(app)[0])
+            assert shown_name(app) == "order-pizza", "the cursor stays with the item"
         await pilot.press("escape")
         assert pane.has_focus_within, "there is nothing more to leave"
+        await press(pilot, "slash", *"qqqq", shows="No match")
+        assert shown_name(app) is None
+        await press(pilot, "escape", *"ech", "enter", until=lambda: bool(app.heard(ItemOpened)))
+        assert [message.item["name"] for message in app.heard(ItemOpened)] == ["echo"]
 
 
 async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
     session = recorded()
-    pane = CatalogPane(session)
-    app = Ticking(pane)
     give(session, "tools", [{"name": f"t{at:03}"} for at in range(50)], more=True)
-    async with app.run_test(size=(40, 12), message_hook=app.hear) as pilot:
+    async with on_pane(CatalogPane(session), (40, 12)) as (app, pilot, _pane):
         await settle(pilot, lambda: "50 so far …" in screen_lines(app)[0])
-        pane.focus_inside()
         await pilot.press("pagedown", "down")
         await pilot.pause()
         before = [line[:20] for line in screen_lines(app)[1:9]]
@@ -112,11 +96,9 @@ async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
 
 async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None:
     session = recorded()
-    pane = CatalogPane(session)
-    app = Ticking(pane)
     give(session, "tools", [{"name": "one"}, "odd", {"name": 2}], more=True)
     session.catalog.tools.end(ConnectionProblem("The pipe broke.", hint="Start it again."))
-    async with app.run_test(size=(40, 16)) as pilot:
+    async with on_pane(CatalogPane(session), (40, 16), focus=False) as (app, pilot, _pane):
         await settle(pilot, lambda: "The pipe broke." in screen_text(app))
         shown = screen_text(app)
         assert_in(shown, "one", "(unnamed)", "Start it again.", "1 entry is not an object")
@@ -124,11 +106,8 @@ async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None
 
 async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
     session = recorded()
-    pane = CatalogPane(session)
-    app = Ticking(pane)
     session.catalog["tools"].begin()
-    async with app.run_test(size=(34, 12), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(CatalogPane(session), (34, 12)) as (app, pilot, _pane):
         await pilot.press("enter")
         assert not app.heard(ItemOpened)
         give(session, "tools", [{"name": "first"}, {"name": "second"}])
@@ -153,36 +132,21 @@ async def test_an_empty_list_says_what_would_be_there() -> None:
 
 
 @pytest.mark.slow
-async def test_listing_again_asks_the_server() -> None:
-    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 12)) as (_app, pilot, _pane):
+async def test_an_item_is_gone_to_by_its_name_in_spite_of_a_filter_and_a_list_is_read_again_or_not_yet() -> None:
+    async with (
+        demo("tools", "resources") as session,
+        on_pane(CatalogPane(session), (40, 12)) as (app, pilot, pane),
+    ):
         before = session.catalog.tools.version
         await pilot.press("r")
         await settle(pilot, lambda: session.catalog.tools.version > before and not session.catalog.tools.loading)
         assert len(session.catalog.tools) == TOOLS
-
-
-@pytest.mark.slow
-async def test_an_item_can_be_gone_to_by_its_name_in_spite_of_a_filter() -> None:
-    async with (
-        demo("tools", "resources") as session,
-        on_pane(CatalogPane(session), (40, 12), focus=False) as (app, pilot, pane),
-    ):
-        await go_filtered(pilot, pane, "echo")
-        assert pane.select("tools", "weather")
-        await settle(pilot, lambda: shown_name(app) == "weather")
-        assert pane.select("resources", "demo://planets")
-        await settle(pilot, lambda: shown_name(app) == "planets")
+        await pilot.press("slash", *"echo", "down")
+        for name, address, shown in (("tools", "weather", "weather"), ("resources", "demo://planets", "planets")):
+            assert pane.select(name, address)
+            await settle(pilot, lambda shown=shown: shown_name(app) == shown)
         assert not pane.select("resources", "demo://nowhere")
-
-
-async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
-    pane.focus_inside()
-    await pilot.press("slash", *text, "down")
-
-
-@pytest.mark.slow
-async def test_a_list_that_was_not_read_says_so() -> None:
-    async with demo() as session, on_pane(CatalogPane(session), (40, 12), focus=False) as (app, pilot, _pane):
+        pane.show("prompts")
         await settle(pilot, lambda: "Not listed yet." in screen_text(app))
 
 

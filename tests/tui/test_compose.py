@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 
 from inspector.client.session import Session
 from inspector.journal.findings import Finding
@@ -70,104 +73,93 @@ def test_choosing_a_method_keeps_parameters_that_were_typed() -> None:
     assert with_method("{oops", "ping", 9) == template("ping", 9)
 
 
+@asynccontextmanager
+async def composing(
+    text: str = "", size: tuple[int, int] = (150, 40)
+) -> AsyncIterator[tuple[Session, Stage, Pilot[None], ComposeScreen]]:
+    """A message that is written by hand, on the demo server."""
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=size) as pilot:
+            yield session, app, pilot, open_on(app, session, text)
+
+
 def open_on(app: App[None], session: Session, text: str = "") -> ComposeScreen:
     screen = ComposeScreen(session, text)
     app.push_screen(screen)
     return screen
 
 
+PING = json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}, indent=2)
+
+
 @pytest.mark.slow
 async def test_sends_a_request_and_tells_what_became_of_it() -> None:
-    async with demo() as session:
-        app = Stage()
-        async with app.run_test(size=(150, 30)) as pilot:
-            ping = json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}, indent=2)
-            screen = open_on(app, session, ping)
-            await settle(pilot, lambda: "request ping, id 40" in screen_text(app))
-            await press(pilot, "ctrl+r", shows="40 answered")
-            assert "request ping, id 41" in screen_text(app)
-            await pilot.press("escape")
-            assert app.screen is not screen
-            open_on(app, session)
-            await settle(pilot, lambda: "request ping, id 41" in screen_text(app))
+    async with composing(PING) as (session, app, pilot, screen):
+        await settle(pilot, lambda: "request ping, id 40" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="40 answered")
+        assert "request ping, id 41" in screen_text(app)
+        await pilot.press("escape")
+        assert app.screen is not screen
+        again = open_on(app, session)
+        await settle(pilot, lambda: "request ping, id 41" in screen_text(app))
+        # A method is chosen, and lines keep their indentation.
+        await press(pilot, "ctrl+t", "home", "down", "enter", shows="request tools/list")
+        editor = again.query_one(MessageEditor)
+        assert editor.has_focus
+        await pilot.press("down", "end", "enter")
+        assert editor.buffer.rows[2] == "  "
+        await pilot.press("ctrl+e")
+        assert "exactly as typed" in screen_text(app)
 
 
 @pytest.mark.slow
-async def test_sends_what_is_no_json_unchanged() -> None:
-    async with demo() as session:
-        app = Stage()
-        async with app.run_test(size=(90, 30)) as pilot:
-            open_on(app, session, "{oops ")
-            await settle(pilot, lambda: "not JSON" in screen_text(app))
-            before = len(session.journal)
-            await pilot.press("ctrl+r")
-            assert session.journal.event(before + 1).bytes == b"{oops "
-            assert f"sent as message #{before + 1}" in screen_text(app)
-
-
-@pytest.mark.slow
-async def test_what_cannot_be_sent_says_so_and_stays() -> None:
-    async with demo() as session:
-        app = Stage()
-        async with app.run_test(size=(150, 30)) as pilot:
-            open_on(app, session, "{oops")
-            await session.close()
-            await press(pilot, "ctrl+r", shows="The server ended with exit code 0.")
-            assert "{oops" in screen_text(app)
-
-
-@pytest.mark.slow
-async def test_typing_and_choosing_a_method() -> None:
-    async with demo() as session:
-        app = Stage()
-        async with app.run_test(size=(150, 30)) as pilot:
-            screen = open_on(app, session)
-            await settle(pilot, lambda: "request tools/call" in screen_text(app))
-            await press(pilot, "ctrl+t", "down", "enter", shows="request tools/list")
-            editor = screen.query_one(MessageEditor)
-            assert editor.has_focus
-            await pilot.press("down", "end", "enter")
-            assert editor.buffer.rows[2] == "  "
-            await pilot.press("ctrl+e")
-            assert "exactly as typed" in screen_text(app)
+async def test_sends_what_is_no_json_unchanged_and_says_what_cannot_be_sent() -> None:
+    async with composing("{oops ", (90, 30)) as (session, app, pilot, _screen):
+        await settle(pilot, lambda: "not JSON" in screen_text(app))
+        before = len(session.journal)
+        await pilot.press("ctrl+r")
+        assert session.journal.event(before + 1).bytes == b"{oops "
+        assert f"sent as message #{before + 1}" in screen_text(app)
+        await session.close()
+        await press(pilot, "ctrl+r", shows="The server ended with exit code 0.")
+        assert "{oops" in screen_text(app)
 
 
 @pytest.mark.slow
 async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() -> None:
-    async with demo() as session:
-        app = Stage()
-        async with app.run_test(size=(150, 40)) as pilot:
-            call = {"jsonrpc": "2.0", "id": 40, "method": "tools/call", "params": {"name": "echo", "arguments": {}}}
-            call["params"]["arguments"] = {"message": "one"}  # type: ignore[index]
-            screen = open_on(app, session, json.dumps(call, indent=2, ensure_ascii=False))
-            await settle(pilot, lambda: "id 40" in screen_text(app))
-            await press(pilot, "ctrl+r", shows="in answer to → 40")
-            await settle(pilot, lambda: '"text": "one"' in screen_text(app))
-            assert screen.query_one(MessageEditor).has_focus
-            answer = next(n for n in range(len(session.journal), 0, -1) if session.journal.index.id(n) == 40)
-            session.journal.findings.add(Finding(answer, "TOOL-1", "must", "odd"))
-            await settle(pilot, lambda: "findings 1" in screen_text(app))
-            await press(pilot, "ctrl+r", shows="in answer to → 41")
-            await pilot.press("tab", "escape")
-            assert screen.query_one(MessageEditor).has_focus
-            assert app.screen is screen
+    call = {
+        "jsonrpc": "2.0",
+        "id": 40,
+        "method": "tools/call",
+        "params": {"name": "echo", "arguments": {"message": "one"}},
+    }
+    async with composing(json.dumps(call, indent=2)) as (session, app, pilot, screen):
+        await settle(pilot, lambda: "id 40" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="in answer to → 40")
+        await settle(pilot, lambda: '"text": "one"' in screen_text(app))
+        assert screen.query_one(MessageEditor).has_focus
+        answer = next(n for n in range(len(session.journal), 0, -1) if session.journal.index.id(n) == 40)
+        session.journal.findings.add(Finding(answer, "TOOL-1", "must", "odd"))
+        await settle(pilot, lambda: "findings 1" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="in answer to → 41")
+        await pilot.press("tab", "escape")
+        assert screen.query_one(MessageEditor).has_focus
+        assert app.screen is screen
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "beside"), [((160, 45), True), ((120, 35), False), ((80, 24), False)])
-async def test_the_answer_is_beside_the_message_where_the_screen_is_wide(size: tuple[int, int], beside: bool) -> None:
-    async with demo() as session:
-        app = Stage()
-        async with app.run_test(size=size) as pilot:
-            screen = open_on(app, session, json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}))
-            await settle(pilot, lambda: "id 40" in screen_text(app))
-            await press(pilot, "ctrl+r", shows="in answer to → 40")
-            message, answer = screen.query_one("#message").region, screen.query_one("#answer").region
-            if beside:
-                assert (answer.x, answer.y) == (message.right, message.y)
-                assert answer.right == size[0]
-            else:
-                assert (answer.x, answer.y) == (message.x, message.bottom)
+async def test_the_answer_is_beside_the_message_where_the_screen_is_wide() -> None:
+    async with composing(PING, (160, 45)) as (_session, app, pilot, screen):
+        await settle(pilot, lambda: "id 40" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="in answer to → 40")
+        message, answer = screen.query_one("#message"), screen.query_one("#answer")
+        assert (answer.region.x, answer.region.y) == (message.region.right, message.region.y)
+        assert answer.region.right == 160
+        for size in ((120, 35), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert (answer.region.x, answer.region.y) == (message.region.x, message.region.bottom), size
 
 
 @pytest.mark.slow

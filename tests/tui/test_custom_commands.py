@@ -6,13 +6,10 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
 
 from inspector.config.settings import Settings, load_settings
 from inspector.errors import ConfigError
@@ -37,17 +34,12 @@ def own(**entry: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(tmp_path: Path, lent_terminal: None) -> Settings:
     """Settings with a command for each place; each tells what it got in a file `told`."""
     script = tmp_path / "tell.py"
     script.write_text(SCRIPT)
     run = f"{sys.executable} {script} {{file}} {tmp_path / 'told'} 'a b; $(touch {tmp_path}/no) {{file}}'"
 
-    @contextmanager
-    def lent(_: object) -> Iterator[None]:
-        yield
-
-    monkeypatch.setattr(App, "suspend", lent)
     commands = (
         own(key="ctrl+y", where="message", run=run, title="tell message"),
         own(key="ctrl+y", where="result", run=run, title="tell result"),
@@ -92,24 +84,16 @@ async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: 
 
 @pytest.mark.slow
 async def test_help_and_palette_show_them(settings: Settings) -> None:
+    wrong = own(key="X", where="recording", run="/no/such/program {file}")
+    settings = Settings(commands=(*settings.commands, wrong))
     async with running(demo(), size=MEDIUM, until="connected", settings=settings) as (app, pilot):
         await shows(app, pilot, "echo")
         await press(pilot, "question_mark", shows="Your commands")
         assert "tell all" in screen_text(app)
         assert "tell message" not in screen_text(app), "it does not work in the list"
         await press(pilot, "escape", "ctrl+p", *"tell", shows="tell all")
-
-
-@pytest.mark.slow
-async def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def lent(_: object) -> Iterator[None]:
-        yield
-
-    monkeypatch.setattr(App, "suspend", lent)
-    wrong = Settings(commands=(own(key="Y", where="recording", run="/no/such/program {file}"),))
-    async with running(demo(), size=MEDIUM, until="connected", settings=wrong) as (_app, pilot):
-        await press(pilot, "Y", shows="/no/such/program cannot be started")
+        await pilot.press("escape", "escape")
+        await press(pilot, "X", shows="/no/such/program cannot be started")
 
 
 def problems(*entries: dict[str, str], keymap: dict[str, str] | None = None) -> list[str]:

@@ -15,26 +15,17 @@ def marked(made: EditBuffer) -> str:
     return f"{made.text[: made.cursor]}|{made.text[made.cursor :]}"
 
 
-def test_text_goes_where_the_cursor_is():
+def test_text_goes_where_the_cursor_is_in_place_of_the_selection():
     made = buffer("ab|cd")
     assert made.insert("X")
     assert marked(made) == "abX|cd"
-
-
-def test_text_takes_the_place_of_the_selection():
-    made = buffer("ab|cd")
-    made.go(4, select=True)
+    made.go(5, select=True)
     assert made.selected == "cd"
     made.insert("!")
-    assert marked(made) == "ab!|"
-
-
-def test_the_cursor_stays_in_the_text():
-    made = buffer("ab|")
-    made.go(99)
-    assert made.cursor == 2
-    made.go(-5)
-    assert made.cursor == 0
+    assert marked(made) == "abX!|"
+    for to, at in ((99, 4), (-5, 0)):
+        made.go(to)
+        assert made.cursor == at, "the cursor stays in the text"
 
 
 def test_rows_and_columns():
@@ -60,10 +51,8 @@ def test_long_lines_are_broken_into_rows():
 
 def test_words():
     made = buffer("one, two_2 |three")
-    assert made.word_left() == 5
-    assert made.word_right() == 16
-    assert buffer("|").word_right() == 0
-    assert buffer("...|").word_left() == 0
+    assert (made.word_left(), made.word_right()) == (5, 16)
+    assert (buffer("|").word_right(), buffer("...|").word_left()) == (0, 0)
 
 
 def test_deleting_takes_the_selection_first():
@@ -76,41 +65,30 @@ def test_deleting_takes_the_selection_first():
     assert not made.delete(-1, 0)
 
 
-def test_what_was_typed_in_one_go_is_undone_in_one_go():
+def test_what_was_typed_in_one_go_is_undone_in_one_go_and_a_move_ends_it():
     made = buffer("|")
     for char in "hello":
         made.insert(char, typed=True)
     made.insert(" world")
-    assert made.undo()
-    assert made.text == "hello"
-    assert made.undo()
-    assert made.text == ""
-    assert not made.undo()
-    assert made.redo()
-    assert made.redo()
-    assert made.text == "hello world"
-    assert not made.redo()
-
-
-def test_a_move_ends_what_is_typed_in_one_go():
-    made = buffer("|")
+    for step, done, text in (
+        (made.undo, True, "hello"), (made.undo, True, ""), (made.undo, False, ""),
+        (made.redo, True, "hello"), (made.redo, True, "hello world"), (made.redo, False, "hello world"),
+    ):  # fmt: skip
+        assert (step(), made.text) == (done, text)
     made.insert("a", typed=True)
     made.go(0)
     made.insert("b", typed=True)
     made.undo()
-    assert made.text == "a"
+    assert made.text == "hello worlda"
 
 
-def test_the_limit_refuses_and_changes_nothing():
+def test_the_limit_refuses_and_changes_nothing_and_undo_is_bounded():
     made = buffer("abc|", limit=4)
     assert made.insert("d")
     assert not made.insert("e")
     assert made.text == "abcd"
     made.select_all()
     assert made.insert("1234")
-
-
-def test_undo_is_bounded():
     made = EditBuffer()
     for at in range(UNDO_LIMIT + 50):
         made.insert(str(at % 10))

@@ -3,7 +3,7 @@ import os
 import stat
 import sys
 import tempfile
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from unittest.mock import ANY
@@ -11,7 +11,6 @@ from unittest.mock import ANY
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from textual.app import App
 from textual.containers import Vertical
 from textual.events import Paste
 
@@ -663,11 +662,6 @@ async def test_a_value_too_long_or_deep_for_the_screen_stays_a_form():
 # The user's editor
 
 
-@contextmanager
-def lent(self):
-    yield
-
-
 def editor(folder: Path, body: str) -> str:
     """Write an editor: a program that is given the name of a file."""
     script = folder / "editor.py"
@@ -676,8 +670,7 @@ def editor(folder: Path, body: str) -> str:
 
 
 @pytest.fixture
-def lend(monkeypatch):
-    monkeypatch.setattr(App, "suspend", lent)
+def lend(lent_terminal, monkeypatch):
     monkeypatch.delenv("VISUAL", raising=False)
 
 

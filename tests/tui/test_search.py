@@ -14,12 +14,12 @@ from inspector.client.state.catalog import KINDS
 from inspector.journal.journal import Journal
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.search import sources
-from inspector.tui.search.screen import SearchScreen
+from inspector.tui.search.screen import SearchRows, SearchScreen
 from inspector.tui.search.sources import SearchHit, SearchTerms
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import demo, on_demo, running, shows
 from tests.tui.recorded_conversation import example
-from tests.tui.tui_screens import press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 
 class Catalog(dict[str, Any]):
@@ -31,6 +31,25 @@ class Catalog(dict[str, Any]):
 
 def always() -> bool:
     return True
+
+
+def record(path: Path, label: str, *messages: object) -> Journal:
+    """A recording with messages of the server, which goes on until it is `kept`."""
+    journal = Journal.create(path, {"kind": "stdio", "label": label})
+    for message in messages:
+        raw = message if isinstance(message, bytes) else json.dumps(message).encode()
+        journal.record_received("stdio", [raw])
+    return journal
+
+
+def kept(journal: Journal) -> None:
+    journal.close()
+    journal.release()
+
+
+def found_in(text: str) -> list[SearchHit]:
+    """The recordings that have these words."""
+    return list(sources.recordings(SearchTerms(text), None, always))
 
 
 def hits(found: Iterable[SearchHit | None]) -> list[SearchHit]:
@@ -92,13 +111,11 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
     folder = tmp_path / "recordings"
     folder.mkdir()
-    journal = Journal.create(folder / "2026-01-01T00-00-00Z-shop-0001.mcp.jsonl", {"kind": "stdio", "label": "shop"})
     long = "refund" + "x" * 3_000_000 + " at its end"
-    for text in ("nothing", "Refund GRÜN of order", 'a "quoted" refund', long, "İzmir", "escaped grün 😀"):
-        message = {"jsonrpc": "2.0", "method": "say", "params": {"text": text}}
-        journal.record_received("stdio", [json.dumps(message, ensure_ascii=text.startswith("escaped")).encode()])
-    journal.close()
-    journal.release()
+    texts = ("nothing", "Refund GRÜN of order", 'a "quoted" refund', long, "İzmir", "escaped grün 😀")
+    said = [(text, {"jsonrpc": "2.0", "method": "say", "params": {"text": text}}) for text in texts]
+    raw = [json.dumps(message, ensure_ascii=text.startswith("escaped")).encode() for text, message in said]
+    kept(record(folder / "2026-01-01T00-00-00Z-shop-0001.mcp.jsonl", "shop", *raw))
     return folder
 
 
@@ -107,7 +124,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("refund end", 4, "1 message"), ("İzmir", 5, "1 message"), ("😀", 6, "1 message"), ("shop", 1, "its target"),
 ])  # fmt: skip
 def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str, first: int, amount: str) -> None:
-    (hit,) = sources.recordings(SearchTerms(text), None, always)
+    (hit,) = found_in(text)
     assert (hit.name, hit.note) == ("shop", amount)
     assert hit.text.startswith("today ")
     assert isinstance(hit.key, tuple)
@@ -120,8 +137,7 @@ def test_a_large_recording_does_not_delay_older_ones(recorded: Path, monkeypatch
     newer.write_bytes(older.read_bytes())
 
     def found() -> list[Any]:
-        keys: list[Any] = [hit.key for hit in sources.recordings(SearchTerms("refund"), None, always)]
-        return [path for path, _ in keys]
+        return [hit.key[0] for hit in found_in("refund")]
 
     assert found() == [newer, older]
     with newer.open("ab") as file:
@@ -135,36 +151,31 @@ def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> Non
     (mine,) = recorded.glob("*shop*")
     assert not list(sources.recordings(SearchTerms("refund"), mine, always))
     for text in ("nowhere", "recv", "raw", "refund İzmir", "access_token", "mcp-recording"):
-        assert not list(sources.recordings(SearchTerms(text), None, always)), text
+        assert not found_in(text), text
 
 
 def test_a_result_shows_what_stands_around_the_first_word(recorded: Path) -> None:
-    (hit,) = sources.recordings(SearchTerms("quoted refund"), None, always)
+    (hit,) = found_in("quoted refund")
     assert hit.text.endswith('…": "a \\"quoted\\" refund"}}')
-    (hit,) = sources.recordings(SearchTerms("at its end"), None, always)
+    (hit,) = found_in("at its end")
     assert hit.text.startswith("today "), "a line that is too long to be held has no excerpt"
 
 
 def test_the_result_of_a_tool_in_an_earlier_session_is_summarised_as_in_the_log(recorded: Path) -> None:
-    journal = Journal.create(recorded / "2026-01-03T00-00-00Z-x-0001.mcp.jsonl", {"kind": "stdio", "label": "x"})
     orders = {"orders": [{"id": "unusual"}] * 3, "total": 41}
     result = {"content": [{"type": "text", "text": json.dumps(orders)}], "structuredContent": orders}
-    journal.record_received("stdio", [json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()])
-    journal.close()
-    journal.release()
-    (hit,) = sources.recordings(SearchTerms("unusual"), None, always)
+    journal = record(
+        recorded / "2026-01-03T00-00-00Z-x-0001.mcp.jsonl", "x", {"jsonrpc": "2.0", "id": 1, "result": result}
+    )
+    journal.record_life("stdio", "spawn", pid=774411, program="strange")
+    kept(journal)
+    (hit,) = found_in("unusual")
     assert "  total 41, 3 orders  " in hit.text
-    (hit,) = sources.recordings(SearchTerms("total 41"), None, always)
+    (hit,) = found_in("total 41")
     assert hit.text.endswith("  total 41, 3 orders")
-
-
-def test_the_number_of_a_process_is_not_searched_in_earlier_sessions(recorded: Path) -> None:
-    journal = Journal.create(recorded / "2026-01-03T00-00-00Z-x-0001.mcp.jsonl", {"kind": "stdio", "label": "x"})
-    journal.record_life("stdio", "spawn", pid=774411, program="unusual")
-    journal.close()
-    journal.release()
-    assert not list(sources.recordings(SearchTerms("7744"), None, always))
-    assert [hit.name for hit in sources.recordings(SearchTerms("unusual"), None, always)] == ["x"]
+    # The number of a process is not searched.
+    assert not found_in("7744")
+    assert [hit.name for hit in found_in("strange")] == ["x"]
 
 
 def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
@@ -179,41 +190,27 @@ def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> None:
+async def test_letters_are_text_keys_move_between_groups_and_enter_opens_the_result(recorded: Path) -> None:
     async with on_demo(size=(120, 35)) as (app, pilot):
-        assert isinstance(app.screen, MainScreen)
+        await pilot.press("ctrl+f")
+        assert "Type what you are looking for." in screen_text(app)
+        await pilot.press("down", "tab", "enter", "ctrl+o", "escape")
+        assert isinstance(app.screen, MainScreen), "nothing is found by an empty text"
         await press(pilot, "ctrl+f", *"echo", shows="Messages of this session")
-        lines = screen_lines(app)
-        assert any(line.startswith("│ Tools") for line in lines)
+        assert any(line.startswith("│ Tools") for line in screen_lines(app))
         assert "underline" not in screen_text(app)
         await press(pilot, "enter", until=lambda: isinstance(app.screen, MainScreen))
         assert "╭─ echo" in screen_text(app)
-
-
-@pytest.mark.slow
-async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> None:
-    async with on_demo(size=(120, 35)) as (app, pilot):
-        await press(pilot, "ctrl+f", *"refund", shows="Earlier sessions")
-        await pilot.press("q")
+        await press(pilot, "escape", "ctrl+f", until=lambda: isinstance(app.screen, SearchScreen))
+        await press(pilot, "ctrl+u", *"refund", shows="Earlier sessions")
+        await press(pilot, "q", shows="Nothing has all of these words.")
         assert isinstance(app.screen, SearchScreen)
-        await settle(pilot, lambda: "Nothing has all of these words." in screen_text(app))
         await press(pilot, "backspace", "tab", "ctrl+o", shows="3 messages")
         await press(pilot, "enter", shows="read-only")
         assert "shop" in screen_lines(app)[0]
 
 
-@pytest.mark.slow
-async def test_esc_goes_back_and_nothing_is_found_by_an_empty_text() -> None:
-    async with on_demo(size=(80, 24)) as (app, pilot):
-        await pilot.press("ctrl+f")
-        assert "Type what you are looking for." in screen_text(app)
-        await pilot.press("down", "tab", "enter", "ctrl+o", "escape")
-        assert isinstance(app.screen, MainScreen)
-
-
 def test_a_group_keeps_a_bounded_number_of_results() -> None:
-    from inspector.tui.search.screen import SearchRows
-
     rows = SearchRows()
     rows.clear(SearchTerms("x"))
     for n in range(sources.MAX_COUNT + 50):

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from textual.app import App
 
 from inspector.config.targets import StdioTarget
 from inspector.tui.source_location import SourceLocation, source_locations
@@ -69,7 +66,7 @@ def failing(folder: Path) -> StdioTarget:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def opened(tmp_path: Path, lent_terminal: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file with the arguments that the editor got."""
     written = tmp_path / "arguments.json"
     editor = tmp_path / "vim"
@@ -77,12 +74,6 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     editor.chmod(0o700)
     monkeypatch.setenv("EDITOR", str(editor))
     monkeypatch.delenv("VISUAL", raising=False)
-
-    @contextmanager
-    def lent(_: object) -> Iterator[None]:
-        yield
-
-    monkeypatch.setattr(App, "suspend", lent)
     return written
 
 

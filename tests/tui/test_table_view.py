@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from inspector.protocol.tables import Table, table_of, table_of_text
 from inspector.tui.widgets.clipboard import Copied
@@ -25,17 +28,20 @@ def table(rows: Any = ROWS) -> Table:
     return found
 
 
-def stage(found: Table, marks: Any = None) -> tuple[TableView, Stage]:
-    view = TableView()
-    app = Stage(view)
-    app.call_later(lambda: (view.load(found, marks), view.list.focus()))
-    return view, app
+@asynccontextmanager
+async def on_table(
+    found: Table, width: int = 110, *, marks: Any = None, **more: Any
+) -> AsyncIterator[tuple[Stage, Pilot[None], TableView]]:
+    """A screen with a table, and the focus on its rows."""
+    async with on_stage(TableView(), (width, 10), **more) as (app, pilot, view):
+        view.load(found, marks)
+        view.list.focus()
+        await pilot.pause()
+        yield app, pilot, view
 
 
 async def test_numbers_are_exact_and_right_text_is_left() -> None:
-    _view, app = stage(table())
-    async with app.run_test(size=(110, 10)) as pilot:
-        await pilot.pause()
+    async with on_table(table()) as (app, _pilot, _view):
         shown = screen_lines(app)
         for number in ("                   3492  ", "12345678901234567890123  ", "                     -1  "):
             assert any(line.startswith(f" {number}") for line in shown), number
@@ -49,44 +55,35 @@ async def test_numbers_are_exact_and_right_text_is_left() -> None:
 async def test_a_null_far_below_is_not_cut() -> None:
     rows = [{"n": at % 10, "t": "x"} for at in range(5000)]
     rows[3001] = {"n": None, "t": None}  # type: ignore[dict-item]
-    view, app = stage(table(rows))
-    async with app.run_test(size=(60, 12)) as pilot:
+    async with on_table(table(rows), 60) as (app, pilot, view):
         await settle(pilot, lambda: "row 1 of" in screen_text(app) or " 0 " in screen_text(app))
         view.list.cursor = 3001
         await settle(pilot, lambda: screen_text(app).count("null") == 2)
 
 
 async def test_a_column_is_sorted_up_down_and_not_at_all() -> None:
-    view, app = stage(table())
-    async with app.run_test(size=(110, 10)) as pilot:
-        await pilot.press("right", "right", "o")
-        assert list(view.rows) == [1, 2, 0]
-        assert "total ↑" in screen_lines(app)[0]
-        await pilot.press("o")
-        assert list(view.rows) == [0, 2, 1]
-        assert "total ↓" in screen_lines(app)[0]
-        await pilot.press("o")
-        assert list(view.rows) == [0, 1, 2]
+    async with on_table(table()) as (app, pilot, view):
+        await pilot.press("right", "right")
+        for rows, sign in (([1, 2, 0], "total ↑"), ([0, 2, 1], "total ↓"), ([0, 1, 2], "total")):
+            await pilot.press("o")
+            assert list(view.rows) == rows
+            assert sign in screen_lines(app)[0]
         await pilot.press("down", "left", "left", "o")
         assert view.row == 1, "the cursor stays on the row it was on"
         await pilot.click(offset=(screen_lines(app)[0].index("customer") + 1, 0))
         assert view.column_name == "customer"
         assert view.columns.sorted_by == 1
-
-
-async def test_columns_move_hide_and_come_back() -> None:
-    view, app = stage(table())
-    async with app.run_test(size=(110, 10)) as pilot:
-        await pilot.press("shift+right", "minus")
+        # Columns move, hide and come back.
+        await pilot.press("left", "left", "shift+right", "minus")
         assert [view.table.columns[at].name for at in view.columns.order] == ["customer", "total", "tags", "paid"]
         assert screen_lines(app)[0].split()[0] == "customer"
         await pilot.press("equals_sign")
-        assert screen_lines(app)[0].split() == ["id", "customer", "total", "tags", "paid"]
+        names = [word for word in screen_lines(app)[0].split() if word.isalpha()]
+        assert names == ["id", "customer", "total", "tags", "paid"]
 
 
 async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> None:
-    view, app = stage(table())
-    async with app.run_test(size=(110, 10)) as pilot:
+    async with on_table(table()) as (app, pilot, view):
         await press(pilot, "slash", *"books", until=lambda: list(view.rows) == [0])
         assert view.note == "row 1 of 1 (3)"
         underlined = [
@@ -103,20 +100,16 @@ async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> No
 
 
 async def test_a_row_opens_and_cells_are_copied_as_the_server_wrote_them() -> None:
-    view, app = stage(table())
-    async with app.run_test(size=(110, 10), message_hook=app.hear) as pilot:
+    async with on_table(table()) as (app, pilot, view):
         await pilot.press("down", "c", "C", "enter")
         assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined]
-        opened = app.heard(TableView.Opened)[0]
-        assert json.loads(opened.json) == ROWS[1]  # type: ignore[attr-defined]
+        assert json.loads(app.heard(TableView.Opened)[0].json) == ROWS[1]  # type: ignore[attr-defined]
 
 
 async def test_what_is_saved_is_what_is_shown() -> None:
-    text = "name,total\n" + "=cmd,1\nb,2\nc,3\n"
-    found = table_of_text(text)
+    found = table_of_text("name,total\n=cmd,1\nb,2\nc,3\n")
     assert found is not None
-    _view, app = stage(found)
-    async with app.run_test(size=(60, 10), message_hook=app.hear) as pilot:
+    async with on_table(found, 60) as (app, pilot, _view):
         await pilot.press("right", "o", "o", "shift+left", "slash", *"total:<3", "enter", "w")
         await settle(pilot, lambda: bool(app.heard(TableView.SaveRequested)))
         saved = app.heard(TableView.SaveRequested)[0]
@@ -125,9 +118,7 @@ async def test_what_is_saved_is_what_is_shown() -> None:
 
 
 async def test_marks_stand_in_their_cell_with_the_reason_below() -> None:
-    view, app = stage(table(), {2: {2: "expected string, got 10.25"}})
-    async with app.run_test(size=(110, 10)) as pilot:
-        await pilot.pause()
+    async with on_table(table(), marks={2: {2: "expected string, got 10.25"}}) as (app, pilot, view):
         assert "▲" in screen_lines(app)[3]
         assert "expected string" not in screen_text(app)
         view.go_to(2, 2)
@@ -139,8 +130,7 @@ async def test_marks_stand_in_their_cell_with_the_reason_below() -> None:
 
 
 async def test_a_thousand_columns_scroll_sideways() -> None:
-    view, app = stage(table([{f"k{at:03}": at for at in range(1_000)}, {"k999": "last"}]))
-    async with app.run_test(size=(60, 10)) as pilot:
+    async with on_table(table([{f"k{at:03}": at for at in range(1_000)}, {"k999": "last"}]), 60) as (app, pilot, view):
         await pilot.press(*["right"] * 12)
         assert "k012" in screen_lines(app)[0]
         assert "k000" not in screen_lines(app)[0]
@@ -151,30 +141,27 @@ async def test_a_thousand_columns_scroll_sideways() -> None:
         assert "last" in screen_text(app)
 
 
-@pytest.mark.parametrize("width", range(40, 52))
-async def test_the_sign_of_hidden_columns_has_a_colour_in_every_theme(width: int) -> None:
-    _, app = stage(table([{f"k{at:03}": at for at in range(100)}]))
-    async with app.run_test(size=(width, 10)) as pilot:
-        await pilot.pause()
-        heading = app.query_one(TableHead).render_line(0)
-        inked = [segment for segment in heading if segment.text.strip()]
-        assert len(inked) > 1
-        assert all(segment.style is not None and segment.style.color is not None for segment in inked)
+async def test_the_sign_of_hidden_columns_has_a_colour_at_every_width() -> None:
+    async with on_table(table([{f"k{at:03}": at for at in range(100)}]), 40) as (app, pilot, _view):
+        for width in range(40, 52):
+            await pilot.resize_terminal(width, 10)
+            await pilot.pause()
+            inked = [segment for segment in app.query_one(TableHead).render_line(0) if segment.text.strip()]
+            assert len(inked) > 1, width
+            assert all(segment.style is not None and segment.style.color is not None for segment in inked), width
 
 
 @pytest.mark.slow
 async def test_many_rows_are_sorted_and_filtered_in_a_thread() -> None:
     rows = AT_ONCE * 3
-    view, app = stage(table([{"n": (at * 7919) % rows} for at in range(rows)]))
-    async with app.run_test(size=(60, 10)) as pilot:
+    async with on_table(table([{"n": (at * 7919) % rows} for at in range(rows)]), 60) as (app, pilot, view):
         await press(pilot, "o", until=lambda: not view.busy)
         assert [line.split()[0] for line in screen_lines(app)[1:5]] == ["0", "1", "2", "3"]
         await press(pilot, "slash", *"n:>=5998", "enter", "end", until=lambda: view.note == f"row 2 of 2 ({rows:,})")
 
 
 async def test_ascii_terminals_and_hostile_values() -> None:
-    async with on_stage(TableView(), (60, 10), ascii_only=True) as (app, pilot, view):
-        view.load(table([{"a\x1b[31m": "\x1b]0;x\x07", "b": "[red]x[/red]"}]))
-        await pilot.pause()
+    hostile = table([{"a\x1b[31m": "\x1b]0;x\x07", "b": "[red]x[/red]"}])
+    async with on_table(hostile, 60, ascii_only=True) as (app, _pilot, _view):
         assert "\x1b" not in screen_text(app)
         assert "[red]x[/red]" in screen_text(app)

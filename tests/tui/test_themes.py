@@ -1,6 +1,11 @@
+import importlib.resources
+import os
 import sys
-from itertools import combinations
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -41,20 +46,13 @@ at_both_depths = pytest.mark.parametrize("colours", [2**24, 256])
 
 @at_both_depths
 @pytest.mark.parametrize("name", COLOURED)
-@pytest.mark.parametrize("ground", ["ground", "panel"])
-def test_every_ink_can_be_read_on_the_grounds_it_stands_on(name, ground, colours):
-    roles = in_colours(name, colours).roles
-    under = drawn(triplet(roles[ground]), colours)
-    weak = {role: contrast(drawn(triplet(roles[role]), colours), under) for role in INKS}
-    assert {role: value for role, value in weak.items() if value < MIN_CONTRAST} == {}
-
-
-@at_both_depths
-@pytest.mark.parametrize("name", COLOURED)
-@pytest.mark.parametrize("ground", ["selection", "selection-dim"])
-def test_every_ink_can_be_read_on_a_selected_row(name, ground, colours):
+def test_every_ink_can_be_read_on_the_grounds_it_stands_on_and_on_a_selected_row(name, colours):
     look = in_colours(name, colours)
-    for role in INKS:
+    for ground in ("ground", "panel"):
+        under = drawn(triplet(look.roles[ground]), colours)
+        weak = {role: contrast(drawn(triplet(look.roles[role]), colours), under) for role in INKS}
+        assert {role: value for role, value in weak.items() if value < MIN_CONTRAST} == {}, ground
+    for ground, role in product(("selection", "selection-dim"), INKS):
         lifted = look.on(look.style(role), ground)
         assert lifted.bgcolor == look.style(ground).bgcolor
         ink, under = (drawn(one.triplet, colours) for one in (lifted.color, lifted.bgcolor))
@@ -90,13 +88,10 @@ async def test_the_terminal_decides_between_the_depths(system, ground, monkeypat
         assert palette().roles["ground"] == ground
 
 
-def test_contrast_is_that_of_wcag():
-    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
-    assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.478, abs=0.001)
-
-
 @pytest.mark.parametrize("name", COLOURED)
 def test_the_four_weights_are_four(name):
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.478, abs=0.001)
     roles = bundled(name).roles
     ground = triplet(roles["ground"])
     weights = [contrast(triplet(roles[role]), ground) for role in ("bright", "normal", "muted", "faint")]
@@ -117,8 +112,6 @@ def test_a_bundled_theme_needs_no_yaml(monkeypatch):
 
 
 def test_themes_are_found_in_a_wheel_and_in_a_source_tree(monkeypatch, tmp_path):
-    import importlib.resources
-
     monkeypatch.setattr(importlib.resources, "files", lambda package: tmp_path / package)
     assert themes.bundled_folder() == tmp_path / "themes"
     inside = tmp_path / "inspector" / "_data" / "themes"
@@ -171,17 +164,14 @@ def test_a_theme_that_is_not_text_or_not_there_is_named(tmp_path):
         read_theme(tmp_path / "absent.yaml")
 
 
-def test_styles_come_by_role_and_are_made_once():
+def test_styles_come_by_role_are_made_once_and_without_an_app_are_those_of_the_default():
     look = bundled("dark")
     assert look.style("bright bold").bold
     assert look.style("muted") is look.style("muted")
     assert look.style("selection").bgcolor is not None
     assert look.style("selection").color is None
-
-
-def test_without_an_app_the_default_is_worn():
     assert palette().name == themes.DEFAULT
-    assert style("error") == bundled("dark").style("error")
+    assert style("error") == look.style("error")
 
 
 def test_the_terminals_colours_are_not_measured_and_reversed_rows_lose_their_hues():
@@ -235,81 +225,66 @@ async def test_a_theme_that_differs_only_in_what_widgets_draw_is_seen_at_once():
         assert app.query_one(Drawn).drawn_in[-1] == "mono"
 
 
-class Folder:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.at = 1_000_000_000
+class Mine:
+    """A theme of the user, each time a second newer, in an app that watches its folder."""
 
-    def write(self, name: str, text: str) -> None:
-        import os
+    def __init__(self, app: Stage, folder: Path) -> None:
+        self.app, self.file = app, folder / "mine.yaml"
+        self.at = 1
+        self.problems: list[ConfigError] = []
+        self.switch = ThemeSwitch(app, folder, self.problems.append)
 
-        file = self.path / f"{name}.yaml"
-        file.write_text(text)
-        self.at += 1_000_000_000
-        os.utime(file, ns=(self.at, self.at))
+    def write(self, accent: str) -> None:
+        self.file.write_text(f"roles: {{accent: {accent!r}}}")
+        self.at += 1
+        os.utime(self.file, (self.at, self.at))
+
+    async def read(self, pilot: Any) -> str:
+        """Look at the file; returns the colour in force."""
+        self.switch.poll()
+        await pilot.pause()
+        return palette_in(self.app).roles["accent"]
 
 
-async def test_a_user_theme_is_read_again_when_its_file_changes(tmp_path):
-    folder = Folder(tmp_path)
-    folder.write("mine", "roles: {accent: '#010203'}")
+@asynccontextmanager
+async def with_mine(folder: Path, accent: str) -> AsyncIterator[tuple[Stage, Any, Mine]]:
     app = Stage()
     async with app.run_test() as pilot:
-        problems: list[ConfigError] = []
-        switch = ThemeSwitch(app, tmp_path, problems.append)
-        assert "mine" in switch.names()
-        assert switch.use("mine")
-        await pilot.pause()
-        assert palette_in(app).roles["accent"] == "#010203"
-        switch.poll()
-        assert palette_in(app).roles["accent"] == "#010203"
-        folder.write("mine", "roles: {accent: '#040506'}")
-        switch.poll()
-        await pilot.pause()
-        assert palette_in(app).roles["accent"] == "#040506"
-        assert app.theme_variables["role-accent"] == "#040506"
-        folder.write("mine", "roles: {accent: nonsense}")
-        switch.poll()
-        await pilot.pause()
-        assert palette_in(app).roles["accent"] == "#040506"
-        assert "mine.yaml" in problems[0].message
-        (tmp_path / "mine.yaml").unlink()
-        switch.poll()
-        assert len(problems) == 1
+        mine = Mine(app, folder)
+        mine.write(accent)
+        yield app, pilot, mine
 
 
-async def test_only_a_user_theme_is_watched(tmp_path):
-    folder = Folder(tmp_path)
-    folder.write("mine", "roles: {}")
-    app = Stage()
-    async with app.run_test():
-        switch = ThemeSwitch(app, tmp_path, app.problems.append)
-        switch.use("mine")
-        assert switch._timer is not None
-        switch.use("light")
-        assert switch._timer is None
+async def test_a_user_theme_is_watched_and_read_again_when_its_file_changes(tmp_path):
+    async with with_mine(tmp_path, "#010203") as (app, pilot, mine):
+        assert "mine" in mine.switch.names()
+        assert mine.switch.use("mine")
+        assert mine.switch._timer is not None
+        await pilot.pause()
+        assert palette_in(app).roles["accent"] == await mine.read(pilot) == "#010203"
+        mine.write("#040506")
+        assert await mine.read(pilot) == app.theme_variables["role-accent"] == "#040506"
+        mine.write("nonsense")
+        assert await mine.read(pilot) == "#040506"
+        assert "mine.yaml" in mine.problems[0].message
+        mine.file.unlink()
+        mine.switch.poll()
+        assert len(mine.problems) == 1
+        mine.switch.use("light")
+        assert mine.switch._timer is None, "only a user theme is watched"
 
 
 @pytest.mark.parametrize("name", ["nothing-like-it", "../../etc/passwd", "/etc/passwd", ""])
 async def test_an_unknown_theme_is_reported_and_the_default_worn(tmp_path, name):
-    app = Stage()
-    async with app.run_test() as pilot:
-        problems: list[ConfigError] = []
-        switch = ThemeSwitch(app, tmp_path, problems.append)
-        assert not switch.use(name)
+    async with with_mine(tmp_path, "#010203") as (app, pilot, mine):
+        assert not mine.switch.use(name)
         await settle(pilot, lambda: app.theme == "dark")
-        assert "dark" in problems[0].hint
+        assert "dark" in mine.problems[0].hint
 
 
 async def test_a_broken_user_theme_falls_back_and_returns_when_fixed(tmp_path):
-    folder = Folder(tmp_path)
-    folder.write("mine", "roles: {accent: nonsense}")
-    app = Stage()
-    async with app.run_test() as pilot:
-        problems: list[ConfigError] = []
-        switch = ThemeSwitch(app, tmp_path, problems.append)
-        assert not switch.use("mine")
+    async with with_mine(tmp_path, "nonsense") as (app, pilot, mine):
+        assert not mine.switch.use("mine")
         assert app.theme == "dark"
-        folder.write("mine", "roles: {accent: '#070809'}")
-        switch.poll()
-        await pilot.pause()
-        assert palette_in(app).roles["accent"] == "#070809"
+        mine.write("#070809")
+        assert await mine.read(pilot) == "#070809"

@@ -18,7 +18,7 @@ from inspector.tui.timeline.view import MAX_ITEMS, TimelineView, TimeWindow, tim
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import on_pane
 from tests.tui.recorded_conversation import Talk
-from tests.tui.tui_screens import press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 KINDS = Path(__file__).parents[2] / "recordings" / "kinds"
 
@@ -47,6 +47,12 @@ def view_of(talk: Talk, cells: int = 100) -> TimelineView:
     view.advance()
     view.fit(cells)
     return view
+
+
+def later(talk: Talk, view: TimelineView, ms: int) -> None:
+    """Another message comes, and is read."""
+    talk.at(ms).notice("message", level="info", data="x")
+    view.advance()
 
 
 def show(view: TimelineView, begin: int, end: int) -> None:
@@ -82,51 +88,39 @@ def test_zoom_keeps_the_time_at_the_cursor_and_stays_in_the_session(
 
 def test_zoom_ends_at_a_microsecond() -> None:
     window = TimeWindow(0, 1, 100).zoomed(0.5, 50)
-    assert window.step == 1
-    assert window.zoomed(2, 50).step == 2
+    assert (window.step, window.zoomed(2, 50).step) == (1, 2)
 
 
 def test_the_whole_session_grows_and_follows_until_the_cursor_moves() -> None:
     talk = orders()
     view = view_of(talk)
     assert (view.window.begin, view.window.length >= 10_000_001, view.cursor) == (0, True, 10_000_000)
-    talk.at(20_000).notice("message", level="info", data="x")
-    view.advance()
-    assert view.window.length >= 20_000_001
-    assert view.cursor == 20_000_000
+    later(talk, view, 20_000)
+    assert (view.window.length >= 20_000_001, view.cursor) == (True, 20_000_000)
     view.move(-50)
-    talk.at(30_000).notice("message", level="info", data="x")
-    view.advance()
+    later(talk, view, 30_000)
     assert view.window.length >= 30_000_001
     assert 9_000_000 < view.cursor < 11_000_000
     view.follow()
-    talk.at(40_000).notice("message", level="info", data="x")
-    view.advance()
+    later(talk, view, 40_000)
     assert view.cursor == 40_000_000
 
 
-def test_the_cursor_goes_to_a_time_that_is_not_read_yet() -> None:
+def test_the_cursor_goes_to_a_time_that_is_not_read_yet_and_a_window_at_the_end_follows_it() -> None:
     talk = orders()
     view = TimelineView(talk.session)
     view.start_at(5_000_000)
     view.advance()
     assert view.cursor == 5_000_000
-    talk.at(30_000).notice("message", level="info", data="x")
-    view.advance()
+    later(talk, view, 30_000)
     assert view.cursor == 5_000_000
-
-
-def test_a_window_at_the_end_follows_it() -> None:
-    talk = orders()
     view = view_of(talk)
     view.zoom(0.5)
-    talk.at(20_000).notice("message", level="info", data="x")
-    view.advance()
-    assert view.window.end == 20_000_001
+    later(talk, view, 40_000)
+    assert view.window.end == 40_000_001
     view.pan(-1)
     before = view.window
-    talk.at(30_000).notice("message", level="info", data="x")
-    view.advance()
+    later(talk, view, 50_000)
     assert view.window == before
 
 
@@ -150,12 +144,9 @@ def test_pan_and_cursor_move_the_window() -> None:
     assert view.is_whole
 
 
-@pytest.mark.parametrize(("us", "text"), [(0, "0s"), (24_200_000, "24.2s"), (1500, "0.0015s"), (1, "0.000001s")])
-def test_a_time_in_a_filter(us: int, text: str) -> None:
-    assert time_text(us) == text
-
-
 def test_a_range_becomes_a_filter_that_finds_its_messages() -> None:
+    for us, text in ((0, "0s"), (24_200_000, "24.2s"), (1500, "0.0015s"), (1, "0.000001s")):
+        assert time_text(us) == text
     talk = orders()
     view = view_of(talk)
     view.go_to(4_400_000)
@@ -165,6 +156,16 @@ def test_a_range_becomes_a_filter_that_finds_its_messages() -> None:
     assert list(parse(view.filter).numbers(talk.journal)) == [7, 8, 9, 10]
     view.toggle_mark()
     assert list(parse(view.filter).numbers(talk.journal)) == list(range(1, 13))
+    # It keeps the filter of the log.
+    view.narrow(parse("dir:send | status:error"))
+    show(view, 5_000_000, 7_500_000)
+    assert view.filter == "(dir:send | status:error) time:5s-7.5s"
+    assert list(parse(view.filter).numbers(talk.journal)) == [9, 10]
+    view.narrow(parse(view.filter))
+    show(view, 0, 2_000_000)
+    assert view.filter == "(dir:send | status:error) time:0s-2s"
+    view.narrow(parse("time:0s-2s"))
+    assert view.filter == "time:0s-2s"
 
 
 # What is at the cursor
@@ -189,6 +190,16 @@ def test_another_message_at_the_cursor_is_chosen() -> None:
         assert view.chosen(view.items()) == wanted
     view.move(1)
     assert view.chosen(view.items()) == 3
+
+
+def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected() -> None:
+    talk = Talk()
+    for n in range(1, 400):
+        talk.at(n).call(n, "search")
+        talk.say(n, "x")
+        talk.notice("message", level="info", data="x")
+    items = view_of(talk, cells=1).items()
+    assert len(items) == len(set(items)) == MAX_ITEMS
 
 
 # The lanes
@@ -270,31 +281,19 @@ def test_a_login_is_drawn_in_its_parts_and_that_of_the_person_as_a_question() ->
 
 def test_what_does_not_match_the_filter_of_the_log_is_faint() -> None:
     view = view_of(orders())
-    view.narrow(parse("name:pay"))
-    view.advance()
+
+    def narrow(words: str) -> set[str]:
+        """Narrow the log; returns the roles of the notifications."""
+        view.narrow(parse(words) if words else None)
+        view.advance()
+        return {role.partition("/")[0] for _, role in roles_of(view, "notifications")}
+
+    assert narrow("name:pay") == {"faint"}
     requests = [line for line in LaneDrawing(view, lambda n: f"name-{n}").lines(16)][:2]
     roles = {role.partition("/")[0] for line in requests for text, role in line.cells.roles() if role}
     assert roles == {"faint", "chart-error"}
-    assert {role.partition("/")[0] for _, role in roles_of(view, "notifications")} == {"faint"}
-    view.narrow(parse("half"))
-    view.advance()
-    assert "notification" in {role for _, role in roles_of(view, "notifications")}
-    view.narrow(None)
-    view.advance()
-    assert "faint" not in {role for _, role in roles_of(view, "notifications")}
-
-
-def test_a_range_keeps_the_filter_of_the_log() -> None:
-    view = view_of(orders())
-    view.narrow(parse("dir:send | status:error"))
-    show(view, 5_000_000, 7_500_000)
-    assert view.filter == "(dir:send | status:error) time:5s-7.5s"
-    assert list(parse(view.filter).numbers(view.session.journal)) == [9, 10]
-    view.narrow(parse(view.filter))
-    show(view, 0, 2_000_000)
-    assert view.filter == "(dir:send | status:error) time:0s-2s"
-    view.narrow(parse("time:0s-2s"))
-    assert view.filter == "time:0s-2s"
+    assert "notification" in narrow("half")
+    assert "faint" not in narrow("")
 
 
 def test_a_hostile_name_is_harmless_and_wide_characters_keep_the_width() -> None:
@@ -335,20 +334,10 @@ def test_axis_and_strip_have_the_length_of_the_line() -> None:
 
 
 async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
-    talk = orders()
-    async with on_pane(TimelinePane(talk.session), (150, 40)) as (app, pilot, pane):
+    async with on_pane(TimelinePane(orders().session), (150, 40)) as (app, pilot, pane):
         await settle(pilot, lambda: "total" in screen_text(app))
-        text = screen_text(app)
-        for words in (
-            "Session",
-            "12 messages",
-            "whole session",
-            "By method",
-            "person",
-            "1 in flight",
-            "elicitation/create",
-        ):
-            assert words in text
+        words = ("Session", "12 messages", "whole session", "By method", "person", "1 in flight", "elicitation/create")
+        assert_in(screen_text(app), *words)
         await pilot.press("home", "plus", "plus")
         assert not pane.view.is_whole
         await pilot.press("right", "right", "space", "right", "right")
@@ -361,6 +350,15 @@ async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
         assert pane.view.is_whole
         await pilot.press("escape")
         assert len(app.heard(TimelinePane.Left)) == 2
+        # Enter opens the chosen message, and the figures are sorted and saved.
+        pane.view.go_to(2_500_000)
+        await pilot.press("down", "enter")
+        assert [message.n for message in app.heard(ShowEvent)] == [5]  # type: ignore[attr-defined]
+        await settle(pilot, lambda: "max ↓" in screen_text(app))
+        await pilot.press("o")
+        assert "count ↓" in screen_text(app)
+        await pilot.press("w")
+        assert json.loads(app.heard(Save)[0].data)["total"]["errors"] == 1  # type: ignore[attr-defined]
 
 
 async def test_saved_figures_have_escapes_for_characters_that_move_text() -> None:
@@ -372,32 +370,16 @@ async def test_saved_figures_have_escapes_for_characters_that_move_text() -> Non
         assert b"\\u202eevil\\u009b\\ud800" in app.heard(Save)[0].data  # type: ignore[attr-defined]
 
 
-async def test_enter_opens_the_chosen_message_and_figures_are_sorted_and_saved() -> None:
-    talk = orders()
-    async with on_pane(TimelinePane(talk.session), (150, 40)) as (app, pilot, pane):
-        await settle(pilot, lambda: pane.view.latest > 0)
-        pane.view.go_to(2_500_000)
-        await pilot.press("down", "enter")
-        assert [message.n for message in app.heard(ShowEvent)] == [5]  # type: ignore[attr-defined]
-        await settle(pilot, lambda: "max ↓" in screen_text(app))
-        await pilot.press("o")
-        assert "count ↓" in screen_text(app)
-        await pilot.press("w")
-        saved = json.loads(app.heard(Save)[0].data)  # type: ignore[attr-defined]
-        assert saved["total"]["errors"] == 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW, (50, 12)])
 async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tuple[int, int], tmp_path: Path) -> None:
     path = tmp_path / "orders.mcp.jsonl"
-    journal = Journal.create(path, {"kind": "stdio", "argv": ["server"]})
     talk = Talk()
-    talk.journal = journal
+    talk.journal = Journal.create(path, {"kind": "stdio", "argv": ["server"]})
     for id in range(1, 9):
         talk.call(id, "pay")
         talk.say(id, "x")
-    journal.close()
+    talk.journal.close()
     async with running(RecordingTarget(path), size=size, until="") as (app, pilot):
         await press(pilot, "m", "v", shows="Timeline")
         assert isinstance(app.focused.parent.parent, TimelinePane)  # type: ignore[union-attr]
@@ -433,15 +415,3 @@ def test_lanes_are_drawn_again_only_when_more_than_the_cursor_has_changed() -> N
     assert drawing.lines(20) is lines
     view.zoom(0.5)
     assert drawing.lines(20) is not lines
-
-
-def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected() -> None:
-    talk = Talk()
-    for n in range(1, 400):
-        talk.at(n).call(n, "search")
-        talk.say(n, "x")
-        talk.notice("message", level="info", data="x")
-    view = view_of(talk, cells=1)
-    items = view.items()
-    assert len(items) == MAX_ITEMS
-    assert len(set(items)) == MAX_ITEMS
