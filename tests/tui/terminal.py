@@ -184,6 +184,12 @@ class Terminal:
             pass
         return self.status
 
+    def quits(self, key: str = "q") -> None:
+        """Press a key that ends the program well; the terminal is as it was."""
+        self.press(key)
+        assert self.ends() == 0
+        assert self.is_restored
+
     @property
     def is_restored(self) -> bool:
         """Whether the alternate screen was left, the cursor is shown, and mouse, paste and focus reports are off."""

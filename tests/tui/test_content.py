@@ -23,13 +23,9 @@ WAV = base64.b64encode(
     b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x80\x3e\0\0"
 ).decode()
 LINK = {
-    "type": "resource_link",
-    "uri": "demo://r/1",
-    "name": "one",
-    "title": "One",
-    "mimeType": "text/plain",
+    "type": "resource_link", "uri": "demo://r/1", "name": "one", "title": "One", "mimeType": "text/plain",
     "size": 1204,
-}
+}  # fmt: skip
 
 
 def lines_of(blocks, **look) -> list[str]:

@@ -42,6 +42,9 @@ def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
         assert words[6:10] == ["-H", "Content-Type: application/json", "-H", "Mcp-Protocol-Version: 2025-11-25"]
         assert words[10] == "--data-raw"
         assert json.loads(words[11]) == ping("it's")
+    # No file is read for a header.
+    talk = posted(ping(), **{"@/etc/passwd": "x"})
+    assert "passwd" not in copy_as.curl(talk.journal, 2)
 
 
 def test_secrets_become_variables() -> None:
@@ -67,11 +70,6 @@ def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
     script = shown.replace("curl", "printf '%s\\0'", 1)
     printed = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout.decode().split("\0")
     assert json.loads(printed[-2]) == ping(text)
-
-
-def test_curl_does_not_read_files_for_a_header() -> None:
-    talk = posted(ping(), **{"@/etc/passwd": "x"})
-    assert "passwd" not in copy_as.curl(talk.journal, 2)
 
 
 @pytest.mark.parametrize(

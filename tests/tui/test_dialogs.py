@@ -61,15 +61,12 @@ async def test_an_existing_file_is_never_overwritten(home: Path, monkeypatch: py
     async with on_recording(until="echo") as (app, pilot):
         await press(pilot, "x", "enter", shows="as md")
         for name, problem in (
-            ("there.md", "this file exists already"),
-            ("~/there.md", "this file exists already"),
+            ("there.md", "this file exists already"), ("~/there.md", "this file exists already"),
             ("nowhere", "this file exists already"),
             ("no/such/folder.md", "this folder does not exist"),
             ("locked/x.md", "this folder is not writable"),
-            ("x" * 300, "file name too long"),
-            ("", "enter a file name"),
-            ("/", "enter a file name"),
-        ):
+            ("x" * 300, "file name too long"), ("", "enter a file name"), ("/", "enter a file name"),
+        ):  # fmt: skip
             await pilot.press("ctrl+u")
             app.screen.query_one("#path").value = name  # type: ignore[attr-defined]
             await press(pilot, "enter", shows=problem)

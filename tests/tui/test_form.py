@@ -732,13 +732,8 @@ def test_the_editor_is_the_one_the_user_has_chosen():
 
 
 leaves = [
-    TEXT,
-    {"type": "integer"},
-    BOOLEAN,
-    {"enum": ["a", 1, None]},
-    {"const": {"x": 1}},
-    {"type": ["number", "null"]},
-]
+    TEXT, {"type": "integer"}, BOOLEAN, {"enum": ["a", 1, None]}, {"const": {"x": 1}}, {"type": ["number", "null"]},
+]  # fmt: skip
 schemas = st.recursive(
     st.sampled_from([*leaves, {"type": "null"}, {}, True, 7]),
     lambda inner: st.one_of(

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from inspector.tui.main.screen import MainScreen
 from inspector.tui.work.history import EarlierCalls
 from tests.tui.live_app import becomes, main_screen, on_demo
 from tests.tui.tui_screens import press, screen_text
@@ -14,55 +13,34 @@ from tests.tui.tui_screens import press, screen_text
 pytestmark = pytest.mark.slow
 
 
-async def called(size: tuple[int, int]) -> tuple[int, str]:
-    """Call a tool whose result is a table; return how many rows are shown, and the screen."""
-    async with on_demo(size=size) as (app, pilot):
-        await pilot.press(*"/list-orders", "enter", "ctrl+r")
-        screen = main_screen(app)
-        await becomes(app, pilot, lambda: "rows  6 columns" in screen_text(app), "answered")
-        await becomes(app, pilot, lambda: "1000" in screen_text(app), "drawn")
-        assert isinstance(screen, MainScreen)
-        text = screen_text(app)
-        return len(re.findall(r"│ 1\d{3}  ", text)), text
-
-
 @pytest.mark.parametrize(
     ("size", "least"), [((160, 45), 12), ((120, 35), 12), ((100, 30), 8), ((80, 24), 6), ((50, 12), 1)]
 )
-async def test_a_result_has_its_rows(size: tuple[int, int], least: int) -> None:
-    rows, text = await called(size)
-    assert rows >= least, text
-
-
-async def test_on_the_smallest_screen_a_field_and_a_row_are_shown() -> None:
-    _, text = await called((50, 12))
-    assert "▌ ▏500" in text, "the field comes before the description"
-    assert "Returns a list" not in text
-
-
-async def test_the_log_gets_its_lines_when_it_is_used() -> None:
-    async with on_demo(size=(100, 30)) as (app, pilot):
-        log = main_screen(app).panes.log
-        assert log.size.height == 6
-        await press(pilot, "m", until=lambda: log.size.height > 10, what="entered")
-        await press(pilot, "m", until=lambda: log.size.height == 6, what="left")
+async def test_a_result_has_its_rows_and_earlier_calls_open_beside_it(size: tuple[int, int], least: int) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await press(pilot, *"/list-orders", "enter", "ctrl+r", shows="rows  6 columns")
+        await becomes(app, pilot, lambda: "1000" in screen_text(app), "drawn")
+        text = screen_text(app)
+        assert len(re.findall(r"│ 1\d{3}  ", text)) >= least, text
+        if size == (50, 12):  # On the smallest screen a field and a row are shown.
+            assert "▌ ▏500" in text, "the field comes before the description"
+            assert "Returns a list" not in text
+        if size in ((120, 35), (100, 30), (80, 24)):
+            await press(pilot, "up", until=lambda: isinstance(app.screen, EarlierCalls), what="listed")
+            await pilot.press("escape")
 
 
 @pytest.mark.parametrize("size", [(100, 30), (120, 35), (139, 45)])
-async def test_the_zoomed_log_has_all_lines(size: tuple[int, int]) -> None:
+async def test_the_log_gets_its_lines_when_it_is_used_and_zoomed_has_all(size: tuple[int, int]) -> None:
     async with on_demo(size=size) as (app, pilot):
         log = main_screen(app).panes.log
+        if size == (100, 30):
+            assert log.size.height == 6
+            await press(pilot, "m", until=lambda: log.size.height > 10, what="entered")
+            await press(pilot, "m", until=lambda: log.size.height == 6, what="left")
         await press(pilot, "m", "z", until=lambda: log.size.height >= size[1] - 4, what="alone")
         await press(pilot, "v", until=lambda: log.size.height >= size[1] - 4, what="as a timeline")
         await press(pilot, "v", "z", "m", until=lambda: log.size.height == 6, what="below again")
-
-
-@pytest.mark.parametrize("size", [(120, 35), (100, 30), (80, 24)])
-async def test_earlier_calls_open_beside_a_result(size: tuple[int, int]) -> None:
-    async with on_demo(size=size) as (app, pilot):
-        await press(pilot, *"/list-orders", "enter", "ctrl+r", shows="rows  6 columns")
-        await press(pilot, "up", until=lambda: isinstance(app.screen, EarlierCalls), what="listed")
-        await pilot.press("escape")
 
 
 async def test_a_short_result_leaves_the_form_its_lines() -> None:

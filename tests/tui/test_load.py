@@ -57,26 +57,6 @@ def test_what_stands_beside_a_count_has_room_or_is_left_out() -> None:
         assert line.removeprefix("waiting").strip().removeprefix("316") == shown
 
 
-def test_the_errors_have_the_last_lines_of_a_server_that_ended() -> None:
-    found = run(0.025, more={"lost": 1, "stderr": ("fatal: \x1b[31mno memory",)})
-    text = plain(error_rows(found, 40))
-    assert "fatal: " in text
-    assert "\x1b" not in text
-
-
-@pytest.mark.slow
-async def test_a_long_verdict_is_shown_whole() -> None:
-    verdict = " ".join(f"word{at}" for at in range(60))
-    async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
-        await press(pilot, "enter", shows="f12 load test")
-        await press(pilot, "f12", until=lambda: isinstance(app.screen, LoadDialog), what="the dialog")
-        await press(pilot, "ctrl+r", shows="Latency")
-        app.screen.query_one("#load-verdict-text", FactsView).show(RowSection([Row([verdict], 2)]))
-        await shows(app, pilot, "word59")
-        assert "word0 " in screen_text(app)
-        await pilot.press("escape")
-
-
 def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
     found = run(0.025, stalls)
     found.target = "\u202eshop\x9b31m\ud800"
@@ -85,13 +65,15 @@ def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
     assert json.loads(text)["target"] == found.target
 
 
-def test_rows_show_the_figures() -> None:
+def test_rows_show_the_figures_and_the_last_lines_of_a_server_that_ended() -> None:
     found = run(0.025, stalls)
-    text = plain(latency_rows(found, 60))
-    assert_in(text, "from the intended start", "p99")
+    assert_in(plain(latency_rows(found, 60)), "from the intended start", "p99")
     assert "closed, 3 users" in plain(plan_rows(run(0.02, users=3).plan))
     assert "/s" in plain(series_rows(found, 60, 4)).split("\n")[0]
     assert "k=" in plain(plan_rows(PLAN))
+    ended = plain(error_rows(run(0.025, more={"lost": 1, "stderr": ("fatal: \x1b[31mno memory",)}), 40))
+    assert "fatal: " in ended
+    assert "\x1b" not in ended
 
 
 @pytest.mark.slow
@@ -128,4 +110,9 @@ async def test_a_narrow_screen_shows_one_column_beside_the_counts() -> None:
         assert "Over time" not in screen_text(app)
         await press(pilot, "right_curly_bracket", shows="Over time")
         assert "Latency" not in screen_text(app)
+        # A long verdict is shown whole.
+        verdict = " ".join(f"word{at}" for at in range(60))
+        app.screen.query_one("#load-verdict-text", FactsView).show(RowSection([Row([verdict], 2)]))
+        await shows(app, pilot, "word59")
+        assert "word0 " in screen_text(app)
         await pilot.press("escape")

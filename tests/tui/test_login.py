@@ -1,4 +1,4 @@
-"""Logging in from the interface: consent, the browser, pasting, ending it."""
+"""Logging in from the interface: consent, the browser, pasting, ending it, and the view of its steps."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import pytest
 from inspector.auth.credential import Authorizer
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
+from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.dialog import LoginDialog
+from inspector.tui.login.options import LoginOptions
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
 from tests.cli.test_login import location_of
-from tests.tui.live_app import WIDE, becomes, shows
-from tests.tui.login_app import app_on, connects, own_state
+from tests.tui.live_app import NARROW, WIDE, becomes, shows
+from tests.tui.login_app import app_on, connects, own_state, steps_of
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 
@@ -38,15 +40,6 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def dialog_of(app: InspectorApp) -> LoginDialog:
     assert isinstance(app.screen, LoginDialog)
     return app.screen
-
-
-@pytest.mark.slow
-async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: str) -> None:
-    app = app_on(server)
-    async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Log in at 127.0.0.1?", "/authorize?response_type=code")
-        await pilot.press("enter")
-        await connects(app, pilot)
 
 
 @pytest.mark.slow
@@ -70,14 +63,17 @@ async def test_a_login_that_asks_before_its_screen_is_loaded_is_not_hidden_by_it
 async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_again(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Log in at")
+        await shows(app, pilot, "Log in at 127.0.0.1?", "/authorize?response_type=code")
         await press(pilot, "escape", shows="Connection failed")
-        await shows(app, pilot, "The login was cancelled.")
+        await shows(app, pilot, "The login was cancelled.", "starts another login")
         assert isinstance(app.screen, MainScreen)
         assert app.session.phase == "failed"
+        await press(pilot, "a", shows="stopped at step 9 of 10")
+        assert_in(screen_text(app), "redirect", "log in again")
+        await press(pilot, "escape", until=lambda: isinstance(app.screen, MainScreen), what="back")
         await press(pilot, "r", until=lambda: isinstance(app.screen, LoginDialog), what="asked again")
         await pilot.press("enter")
-        await connects(app, pilot)
+        await connects(app, pilot)  # The browser is opened after consent, and the dialog goes.
 
 
 @pytest.mark.slow
@@ -142,34 +138,21 @@ async def test_a_secret_that_is_typed_is_not_shown() -> None:
             await press(pilot, "enter", shows="Log in at 127.0.0.1?")
 
 
-async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -> None:
-    app = app_on(server)
-    async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Log in at")
-        await press(pilot, "escape", shows="starts another login")
-        await press(pilot, "a", shows="stopped at step 9 of 10")
-        assert_in(screen_text(app), "redirect", "log in again")
-
-
 @pytest.mark.slow
-async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("BROWSER", "true")
-    app = app_on(server)
-    async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Log in at")
-        await press(pilot, "enter", shows="Waiting for the login")
-        await press(pilot, "escape", shows="The login was cancelled.")
-        assert isinstance(app.screen, MainScreen)
-
-
-@pytest.mark.slow
-async def test_who_never_returns_is_not_waited_for_for_ever(server: str) -> None:
+async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = app_on(server, login_timeout=3)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at", "The login was not completed within 3 s")
         assert isinstance(app.screen, MainScreen), "the dialog is gone"
         await press(pilot, "a", shows="stopped at step 9 of 10")
         await shows(app, pilot, "Log in again, or allow more time with")
+    monkeypatch.setenv("BROWSER", "true")
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await press(pilot, "enter", shows="Waiting for the login")
+        await press(pilot, "escape", shows="The login was cancelled.")  # The waiting ends with one key.
+        assert isinstance(app.screen, MainScreen)
 
 
 @pytest.mark.slow
@@ -199,3 +182,89 @@ async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(
         await again
         await becomes(app, pilot, lambda: app.screen is behind.screen, "without a dialog")
         assert not behind.waits
+
+
+# The view of a login: a step again, other credentials, the token
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tuple[int, int]) -> None:
+    with protected_server("--items", "30", "--auth-fault", "no-pkce") as url:
+        app = app_on(url, open_browser=True)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await shows(app, pilot, "a login")
+            await press(pilot, "a", shows="stopped at step")
+            await press(pilot, "r", shows="only by a full login")
+            await press(pilot, "home", "down", "down", "down", shows="4 server metadata")
+            await press(pilot, "r", shows="again, at ")
+            (again,) = steps_of(app)[3].again
+            assert again.outcome == "ok"
+            assert "stopped at step" in screen_text(app)
+            await press(pilot, "r", shows="again, 2 times, at ")
+
+
+@pytest.mark.slow
+async def test_a_spent_code_is_not_sent_again_the_token_is_renewed_and_shown_by_its_key_alone(server: str) -> None:
+    app = app_on(server, open_browser=True)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await connects(app, pilot)
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="10 token")
+        await shows(app, pilot, "issued by")
+        token = app.screen._work.token
+        assert len(token) > 20
+        assert token[:30] not in screen_text(app)
+        await press(pilot, "T", shows=token[:30])
+        await press(pilot, "T", until=lambda: token[:30] not in screen_text(app), what="hidden again")
+        await press(pilot, "end", "r", shows="again, at ")
+        assert steps_of(app)[-1].again[0].name == "refresh"
+        await press(pilot, "up", "r", shows="The browser's redirect is valid once")
+        # A tab leads back to the main screen.
+        await press(pilot, "4", until=lambda: isinstance(app.screen, MainScreen), what="back")
+        assert app.screen.pane_layout.place == "prompts"
+
+
+@pytest.mark.slow
+async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() -> None:
+    with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
+        app = app_on(url, open_browser=True)
+        async with app.run_test(size=WIDE, notifications=True) as pilot:
+            await shows(app, pilot, "Client for this server")
+            await press(pilot, "escape", shows="o other login")
+            assert not any("--client-id" in line[:95] for line in screen_lines(app))
+            await press(pilot, "o", until=lambda: isinstance(app.screen, LoginOptions), what="asked")
+            await pilot.press(*"demo-service", "enter", *"secret-1234")
+            assert "secret-1234" not in screen_text(app)
+            app.screen.query_one("#login-grant", Editor).value = "nonsense"
+            await press(pilot, "ctrl+r", shows="unknown grant")
+            app.screen.query_one("#login-grant", Editor).value = ""
+            app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
+            await pilot.press("ctrl+r")
+            await connects(app, pilot)
+
+
+@pytest.mark.slow
+async def test_a_token_that_is_given_is_sent_unchanged(
+    server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = app_on(server, open_browser=True)
+    async with first.run_test(size=WIDE) as pilot:
+        await connects(first, pilot)
+        assert first.session is not None
+        token = LoginWork(first.screen, first.session).token
+    (tmp_path / "another").mkdir()
+    own_state(monkeypatch, tmp_path / "another")
+    app = app_on(server, open_browser=None)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await press(pilot, "escape", shows="o other login")
+        await press(pilot, "o", until=lambda: isinstance(app.screen, LoginOptions), what="asked")
+        editor = app.screen.query_one("#login-bearer", Editor)
+        editor.value = f"Bearer {token}"
+        await press(pilot, "ctrl+r", shows="a token is ASCII without spaces")
+        editor.value = token
+        assert token[:20] not in screen_text(app)
+        await pilot.press("ctrl+r")
+        await connects(app, pilot)
+        assert token not in app.session.journal.storage.pread(0, app.session.journal.storage.size).decode()

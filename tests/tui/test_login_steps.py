@@ -19,7 +19,7 @@ from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import step_rows
 from inspector.tui.login.steps import LoginStepRows, LoginStepsView
 from inspector.tui.widgets.fact_rows import Row, plain
-from tests.tui.tui_screens import Stage, on_stage, screen_lines, screen_text
+from tests.tui.tui_screens import Stage, assert_in, on_stage, screen_lines, screen_text
 
 LONG = [Row(f"line {number}") for number in range(40)]
 
@@ -145,12 +145,10 @@ async def test_a_document_is_shown_from_all_its_sides_with_the_place_that_counts
         assert '"issuer": "https://a"' in screen_text(stage)
         document.step_tab(1)
         await pilot.pause()
-        assert "grant_type  refresh_token" in screen_text(stage)
-        assert "scope  a b" in screen_text(stage)
+        assert_in(screen_text(stage), "grant_type  refresh_token", "scope  a b")
         document.step_tab(1)
         await pilot.pause()
-        assert "Accept: x/y" in screen_text(stage)
-        assert "Date: today" in screen_text(stage)
+        assert_in(screen_text(stage), "Accept: x/y", "Date: today")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def marked_rows(app: Ticking) -> list[str]:
     return [line.strip("│ ").rstrip() for line in screen_lines(app)[1:-2] if line.rstrip("│ ").endswith("*")]
 
 
-async def test_one_key_marks_a_message_and_a_second_removes_the_mark() -> None:
+async def test_one_key_marks_a_message_a_second_removes_the_mark_and_the_letters_of_a_note_are_text() -> None:
     talk = example()
     async with on_pane(MessagesPane(talk.session), (100, 16)) as (app, pilot, pane):
         await pilot.press("home", "down", "asterisk")
@@ -29,11 +29,7 @@ async def test_one_key_marks_a_message_and_a_second_removes_the_mark() -> None:
         await pilot.press("asterisk")
         assert not talk.journal.marks.events()
         assert not marked_rows(app)
-
-
-async def test_a_note_is_typed_and_its_letters_are_text() -> None:
-    talk = example()
-    async with on_pane(MessagesPane(talk.session), (100, 16)) as (app, pilot, _pane):
+        # A note is typed, and its letters are text.
         await press(pilot, "home", "down", "w", until=lambda: isinstance(app.screen, AskNote))
         assert "Note on → " in screen_text(app)
         assert "tools/list" in next(line for line in screen_lines(app) if "Note on" in line)
@@ -80,6 +76,5 @@ async def test_a_recording_that_cannot_be_changed_says_so() -> None:
     async with on_pane(MessagesPane(talk.session), (100, 16), notifications=True) as (app, pilot, _pane):
         talk.journal.close()
         await pilot.press("home", "asterisk")
-        await settle(
-            pilot, lambda: any("cannot be marked: it has no file" in told.message for told in app._notifications)
-        )
+        told = app._notifications
+        await settle(pilot, lambda: any("cannot be marked: it has no file" in one.message for one in told))

@@ -126,23 +126,20 @@ def test_all_objects_are_looked_at_in_the_short_rests_of_someone_who_presses_key
     clock = Clock(monkeypatch)
     garbage = IdleCollector()
     clock.counts = (0, 0, 1)
-    garbage.rest(0.3)
-    assert not clock.done, "not at once"
-    clock.now += memory.FULL_EVERY + 1
-    clock.full_takes = 0.5
-    garbage.rest(0.3)
-    assert clock.done == ["widgets", 2, "returned"]
-    garbage.rest(9.0)
-    assert len(clock.done) == 3, "not again at once"
-    clock.now += memory.FULL_EVERY + 1
-    garbage.rest(0.4)
-    assert len(clock.done) == 3, "it took longer than this rest"
-    garbage.rest(0.6)
-    assert clock.done[3:] == ["widgets", 2, "returned"]
-    clock.now += 3 * memory.FULL_EVERY
-    garbage.rest(0.3)
-    assert len(clock.done) == 9, "one that took long, on a busy machine, is not the last"
-    clock.now += memory.FULL_EVERY + 1
+    every = memory.FULL_EVERY + 1
+    for waits, rest, looks, why in (
+        (0, 0.3, 0, "not at once"),
+        (every, 0.3, 1, "in a short rest"),
+        (0, 9.0, 1, "not again at once"),
+        (every, 0.4, 1, "it took longer than this rest"),
+        (0, 0.6, 2, "as long as it took"),
+        (3 * memory.FULL_EVERY, 0.3, 3, "one that took long, on a busy machine, is not the last"),
+    ):
+        clock.now += waits
+        garbage.rest(rest)
+        clock.full_takes = 0.5
+        assert clock.done == ["widgets", 2, "returned"] * looks, why
+    clock.now += every
     clock.counts = (0, 0, 0)
     garbage.rest(9.0)
     assert len(clock.done) == 9, "nothing has become old since"

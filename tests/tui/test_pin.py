@@ -71,23 +71,18 @@ async def test_a_server_is_pinned_from_the_palette_and_warned_of_later(target: S
         assert "Changed since it was pinned" not in screen_text(app)
 
 
-async def test_nothing_is_reported_of_a_server_that_is_as_pinned(target: StdioTarget) -> None:
+async def test_nothing_is_reported_of_a_server_that_is_as_pinned_or_is_not_to_be_checked(
+    target: StdioTarget, tmp_path: Path
+) -> None:
     async with running(target, until="add") as (app, _):
         await app.screen.run_action("pin")
-    async with running(target, until="add") as (app, pilot):
-        await quiet(app)
-        assert findings(app) == []
-        await pilot.press("6")
-        assert app.screen.query_one(ServerPane)._drift is None
-
-
-async def test_the_check_can_be_switched_off(target: StdioTarget, tmp_path: Path) -> None:
-    async with running(target, until="add") as (app, _):
-        await app.screen.run_action("pin")
-    (tmp_path / "text").write_text("Other.")
-    async with running(target, until="add", settings=Settings(check_pins=False)) as (app, _):
-        await quiet(app)
-        assert findings(app) == []
+    for text, settings in (("Adds.", Settings()), ("Other.", Settings(check_pins=False))):
+        (tmp_path / "text").write_text(text)
+        async with running(target, until="add", settings=settings) as (app, pilot):
+            await quiet(app)
+            assert findings(app) == []
+            await pilot.press("6")
+            assert app.screen.query_one(ServerPane)._drift is None
 
 
 async def test_a_pin_that_cannot_be_read_is_reported(target: StdioTarget) -> None:

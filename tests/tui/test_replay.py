@@ -271,11 +271,8 @@ async def test_speeds_by_key_and_from_the_list_and_a_click_on_the_line_of_time(p
 async def test_steps_by_frame_exchange_finding_and_to_what_is_typed(path: Path) -> None:
     async with replayed(path) as (_app, pilot, screen):
         for keys, n in (
-            ("left", LAST - 1),
-            ("shift+left", REFUSED),
-            ("shift+left", PAID),
-            ("right shift+right", REFUSED),
-        ):
+            ("left", LAST - 1), ("shift+left", REFUSED), ("shift+left", PAID), ("right shift+right", REFUSED),
+        ):  # fmt: skip
             await leads(pilot, keys, n)
         found = screen.session.journal.findings.events()
         await pilot.press("ctrl+home")

@@ -63,48 +63,26 @@ def counting(home: Path) -> StdioTarget:
     return StdioTarget((sys.executable, str(home / "server.py"), str(home / "runs")), name="counting")
 
 
-async def test_it_says_who_the_server_is_and_what_it_can() -> None:
+async def test_it_says_who_the_server_is_what_it_can_and_what_is_subscribed() -> None:
     async with on_demo() as (app, pilot):
         await press(pilot, "6", shows="Capabilities")
         text = screen_text(app)
-        for words in ("Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "not saved"):
-            assert words in text
+        assert_in(text, "Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "not saved")
         assert_in(text, "✓ resources     subscribe  listChanged", "Every feature of the protocol can be tried")
         assert "**" not in text, "instructions are markdown"
         assert_in(text, "✓ handshake", "✓ ready")
-
-
-async def test_it_says_until_when_answers_are_fresh() -> None:
-    async with on_demo(era="modern") as (app, pilot):
-        await press(pilot, "6", shows="Cached answers")
-        rows = app.screen.query_one("#identity-rows", FactsView)
-        assert "server/discover  at " in "".join(section.copy_text(0) for section in rows.sections)
-
-
-async def test_what_is_not_offered_is_reported_and_stderr_is_kept(home: Path) -> None:
-    async with running(counting(home), until="connected") as (app, pilot):
-        await press(pilot, "6", shows="not offered: resources, prompts")
-        await shows(app, pilot, "run 1")
-        assert "1 lines" in screen_text(app) or "1 line" in screen_text(app)
-        assert "log level" not in screen_text(app), "it has no logging"
-
-
-async def test_reconnecting_shows_what_has_changed(home: Path) -> None:
-    async with running(counting(home), until="connected") as (app, pilot):
-        await shows(app, pilot, "Tools 2")
-        await press(pilot, "6", shows="run 1")
-        await press(pilot, "r", shows="Reconnected. 3 changes in what the server offers.")
-        await shows(app, pilot, "Changed since the last connection")
-        text = screen_text(app)
-        assert_in(text, "+ tools       new", "- tools       old", "~ tools       echo", "run 2")
-        await press(pilot, "R", shows="run 3")
-        assert isinstance(app.session, Session)
-        await becomes(app, pilot, lambda: "Changed since" not in screen_text(app))
-
-
-async def test_a_log_level_is_chosen() -> None:
-    async with on_demo() as (app, pilot):
-        await press(pilot, "6", "l", shows="Log level of the server")
+        await app.session.subscribe("demo://readme")
+        await shows(app, pilot, "Subscriptions", "demo://readme  no update yet")
+        n = len(app.session.journal)
+        app.session.subscriptions.updated("demo://readme", n)
+        clock = app.session.journal.clock(app.session.journal.index.time(n))
+        await shows(app, pilot, "demo://readme  1 update", f"{clock:%H:%M:%S}")
+        # What the server will not tell of is reported.
+        app.session.subscriptions.refused = ["promptsListChanged"]
+        app.session.changes.bump("subscriptions")
+        await shows(app, pilot, "promptsListChanged", "requested, but the")
+        # A log level is chosen.
+        await press(pilot, "l", shows="Log level of the server")
         await pilot.press("down", "down", "enter")
         journal = app.session.journal
 
@@ -115,23 +93,26 @@ async def test_a_log_level_is_chosen() -> None:
         await becomes(app, pilot, was_sent)
 
 
-async def test_subscriptions_are_listed_with_their_updates() -> None:
-    async with on_demo() as (app, pilot):
-        await app.session.subscribe("demo://readme")
-        await press(pilot, "6", shows="Subscriptions")
-        await shows(app, pilot, "demo://readme  no update yet")
-        n = len(app.session.journal)
-        app.session.subscriptions.updated("demo://readme", n)
-        clock = app.session.journal.clock(app.session.journal.index.time(n))
-        await shows(app, pilot, "demo://readme  1 update", f"{clock:%H:%M:%S}")
+async def test_it_says_until_when_answers_are_fresh() -> None:
+    async with on_demo(era="modern") as (app, pilot):
+        await press(pilot, "6", shows="Cached answers")
+        rows = app.screen.query_one("#identity-rows", FactsView)
+        assert "server/discover  at " in "".join(section.copy_text(0) for section in rows.sections)
 
 
-async def test_what_the_server_will_not_tell_of_is_reported() -> None:
-    async with on_demo() as (app, pilot):
-        app.session.subscriptions.refused = ["promptsListChanged"]
-        app.session.changes.bump("subscriptions")
-        await press(pilot, "6", shows="promptsListChanged")
-        await shows(app, pilot, "requested, but the")
+async def test_stderr_is_kept_and_reconnecting_shows_what_has_changed(home: Path) -> None:
+    async with running(counting(home), until="connected") as (app, pilot):
+        await shows(app, pilot, "Tools 2")
+        await press(pilot, "6", shows="not offered: resources, prompts")
+        await shows(app, pilot, "run 1")
+        assert "1 lines" in screen_text(app) or "1 line" in screen_text(app)
+        assert "log level" not in screen_text(app), "it has no logging"
+        await press(pilot, "r", shows="Reconnected. 3 changes in what the server offers.")
+        await shows(app, pilot, "Changed since the last connection")
+        assert_in(screen_text(app), "+ tools       new", "- tools       old", "~ tools       echo", "run 2")
+        await press(pilot, "R", shows="run 3")
+        assert isinstance(app.session, Session)
+        await becomes(app, pilot, lambda: "Changed since" not in screen_text(app))
 
 
 async def test_a_recording_cannot_be_reconnected() -> None:
@@ -183,19 +164,13 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
             assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for line in screen_lines(app) for char in line)
 
 
-async def test_another_revision_is_chosen_and_connected_with() -> None:
-    async with on_demo() as (_app, pilot):
+async def test_another_revision_is_chosen_and_offered_for_a_tool_error_that_comes_from_the_revision() -> None:
+    """C-ELIC-01."""
+    async with on_demo() as (app, pilot):
         await press(pilot, "6", shows="f9 revision")
         await press(pilot, "f9", shows="detect what the server supports")
         await press(pilot, "up", "enter", shows="2026-07-28  (modern)")
         await press(pilot, "f9", "down", "down", "down", "enter", shows="2025-03-26  (legacy)")
-        await press(pilot, "f9", "home", "enter", shows="2026-07-28  (modern)")
-
-
-async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() -> None:
-    """C-ELIC-01."""
-    async with on_demo() as (app, pilot):
-        await pilot.press("f9", "down", "down", "enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-03-26")
         await to_tool(app, pilot, "ask-user")
         await press(pilot, "ctrl+r", shows="not support that; 2025-11-25 does.")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from inspector.tui.diff.answers import AnswersView, ComparedAnswers, compare_answers
+from inspector.tui.diff.answers import AnswersScreen, AnswersView, ComparedAnswers, compare_answers
 from inspector.tui.diff.side import AnswerSide
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
 from inspector.tui.side_by_side.screen import PairScreen
-from tests.tui.live_app import WIDE, Live, becomes, demo, on_demo, shows
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, on_demo, shows
 from tests.tui.live_demo import sent
 from tests.tui.tui_screens import assert_not_in, press, screen_lines, screen_text, settle
 
@@ -83,6 +83,12 @@ async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
         await shows(app, pilot, "The two answers are equal")
         await press(pilot, "f7", until=lambda: app.screen is app.sessions.opened[1].screen)
         await press(pilot, "vertical_line", until=lambda: app.screen is pair)
+        # Answers are text, and JSON with a key.
+        await shows(app, pilot, "hello")
+        assert '"jsonrpc"' not in screen_text(app)
+        pair.query_one(AnswersView).focus_inside()
+        await press(pilot, "v", shows='"jsonrpc"')
+        await press(pilot, "v", until=lambda: '"jsonrpc"' not in screen_text(app))
 
 
 @pytest.mark.slow
@@ -93,12 +99,29 @@ async def test_differences_are_shown_alone_where_there_is_no_room() -> None:
 
 
 @pytest.mark.slow
-async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
-    async with two() as ((app, pilot), _pair):
+async def test_a_form_with_errors_is_sent_with_the_second_press_and_an_earlier_call_fills_it() -> None:
+    async with two() as ((app, pilot), pair):
         await press(pilot, "ctrl+r", shows="the same key again: send anyway")
         assert not any(sent(opened.session, "tools/call") for opened in app.sessions.opened)
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened), "sent")
+        # An earlier call of either side fills the form, and clears the comparison.
+        other = pair.b.opened.session.commands
+        other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
+        await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
+        await press(pilot, *"hello", "ctrl+r", shows="Echo: hello")
+        await shows(app, pilot, "The two answers are equal")
+        await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
+        await press(pilot, "up", shows='"said in B"')
+        await shows(app, pilot, '"hello"')
+        await press(pilot, "end", "up", "enter", until=lambda: app.screen is pair)
+        await shows(app, pilot, "said in B")
+        assert_not_in(screen_text(app), "The two answers are equal", "Echo: hello")
+        await press(pilot, "ctrl+r", shows="The two answers are equal")
+        # A session that is closed ends the pair.
+        await press(pilot, "f3", until=lambda: app.screen is not pair)
+        await app.navigator.close_session(app.sessions.opened[1])
+        await becomes(app, pilot, lambda: not pair.is_attached, "gone")
 
 
 @pytest.mark.slow
@@ -115,56 +138,13 @@ async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
 
 
 @pytest.mark.slow
-async def test_a_session_that_is_closed_ends_the_pair() -> None:
-    async with two() as ((app, pilot), pair):
-        await press(pilot, "f3", until=lambda: app.screen is not pair)
-        await app.navigator.close_session(app.sessions.opened[1])
-        await becomes(app, pilot, lambda: not pair.is_attached, "gone")
-
-
-@pytest.mark.slow
-async def test_one_session_alone_says_what_is_missing() -> None:
-    async with on_demo() as (_app, pilot):
-        await press(pilot, "vertical_line", shows="No other session is connected.")
-
-
-@pytest.mark.slow
-async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comparison() -> None:
-    async with two() as ((app, pilot), pair):
-        other = pair.b.opened.session.commands
-        other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
-        await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
-        await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
-        await press(pilot, "up", shows='"said in B"')
-        await shows(app, pilot, '"hello"')
-        await press(pilot, "end", "enter", until=lambda: app.screen is pair)
-        await shows(app, pilot, "said in B")
-        text = screen_text(app)
-        assert_not_in(text, "The two answers are equal", "Echo: hello")
-        await press(pilot, "ctrl+r", shows="The two answers are equal")
-
-
-@pytest.mark.slow
-async def test_answers_are_text_and_json_with_a_key() -> None:
-    async with two() as ((app, pilot), pair):
-        await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
-        await shows(app, pilot, "hello")
-        assert '"jsonrpc"' not in screen_text(app)
-        pair.query_one(AnswersView).focus_inside()
-        await press(pilot, "v", shows='"jsonrpc"')
-        await press(pilot, "v", until=lambda: '"jsonrpc"' not in screen_text(app))
-
-
-@pytest.mark.slow
 async def test_a_new_call_shows_nothing_of_the_comparison_before() -> None:
     async with two(tool="slow") as ((app, pilot), pair):
         view = pair.query_one(AnswersView)
-        answers = [AnswerSide(name, text=_result(f"old {name}")) for name in ("A", "B")]
-        view.compare(*answers, "tools/call", "slow")
+        view.compare(*(AnswerSide(name, text=_result(f"old {name}")) for name in "AB"), "tools/call", "slow")
         await shows(app, pilot, "1 difference", "old B")
         await press(pilot, "ctrl+r", shows="waiting")
-        text = screen_text(app)
-        assert_not_in(text, "old A", "1 difference")
+        assert_not_in(screen_text(app), "old A", "1 difference")
         await pilot.press("escape")
 
 
@@ -211,6 +191,7 @@ def test_only_content_that_a_person_reads_is_text(text: str, readable: bool) -> 
 @pytest.mark.parametrize("lost", [0, 1])
 async def test_only_connected_sessions_are_offered(lost: int) -> None:
     async with on_demo() as (app, pilot):
+        await press(pilot, "vertical_line", shows="No other session is connected.")
         app.navigator.open_beside(demo())
         await becomes(app, pilot, lambda: [each.is_connected for each in app.sessions.opened] == [True, True], "both")
         app.sessions.opened[lost].session.commands.call_tool("crash", {})  # type: ignore[union-attr]
@@ -222,3 +203,81 @@ async def test_only_connected_sessions_are_offered(lost: int) -> None:
         await pilot.press("alt+s")
         await shows(app, pilot, "No other session is connected." if lost else "This session is not connected.")
         assert not isinstance(app.screen, PairScreen)
+
+
+# Two answers, and the keys that compare them
+
+
+def side(value: object, id: int = 1) -> AnswerSide:
+    return AnswerSide("a", (), json.dumps({"jsonrpc": "2.0", "id": id, "result": value}))
+
+
+def test_the_rules_of_diff_decide_and_each_difference_knows_its_lines() -> None:
+    one = side({"content": [], "structuredContent": {"n": 1, "old": True, "uptime": 5}})
+    other = side({"content": [], "structuredContent": {"n": 2, "new": True, "uptime": 9}}, id=7)
+    found = compare_answers(one, other, "tools/call", "t")
+    assert [(each.kind, str(each.path)) for each in found.differences] == [
+        ("changed", "$.result.structuredContent.n"),
+        ("removed", "$.result.structuredContent.old"),
+        ("added", "$.result.structuredContent.new"),
+    ]
+    assert found.ignored == 2, "the ids of the messages and the uptime"
+    (changed_a, changed_b), (removed_a, removed_b), (added_a, added_b) = found.lines
+    assert None not in (changed_a, changed_b, removed_a, added_b)
+    assert removed_b is None
+    assert added_a is None
+    assert found.a.marked == {changed_a, removed_a}
+    assert found.b.marked == {changed_b, added_b}
+
+
+def test_equal_missing_and_broken_answers_are_said() -> None:
+    same = compare_answers(side({"n": 1}), side({"n": 1}), "tools/call", "t")
+    assert not same.differences
+    assert not same.problem
+    absent = compare_answers(side({"n": 1}), AnswerSide("b", missing="no tool t"), "tools/call", "t")
+    assert absent.problem == "no tool t"
+    broken = compare_answers(side({"n": 1}), AnswerSide("b", (), "{"), "tools/call", "t")
+    assert broken.problem.startswith("Not compared: ")
+
+
+async def call(live: Live, tool: str, arguments: dict[str, object], answers: int) -> None:
+    app, pilot = live
+    screen = main_screen(app)
+    screen.show_address("tools", tool)
+    work = screen.panes.work
+    await settle(pilot, lambda: work.request.has_focus_within)
+    await work.request.form.load(arguments)
+    await pilot.press("ctrl+r")
+    await settle(pilot, lambda: work.result.answer is not None and len(work.work.past or ()) == answers)  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+async def test_one_key_compares_a_result_with_the_call_before() -> None:
+    async with on_demo() as live:
+        app, pilot = live
+        await call(live, "weather", {"city": "Lima"}, 1)
+        main_screen(app).panes.work.result.focus_inside()
+        await shows(app, pilot, "m its messages")
+        assert "D compare" not in screen_text(app), "it was not called before"
+        await call(live, "echo", {"message": "between"}, 1)
+        await call(live, "weather", {"city": "Kyoto"}, 2)
+        main_screen(app).panes.work.result.focus_inside()
+        await shows(app, pilot, "D compare")
+        await press(pilot, "D", shows='.city "Lima"')
+        assert '"Kyoto"' in screen_text(app)
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
+
+
+@pytest.mark.slow
+async def test_two_answers_of_the_log_are_compared_also_on_a_narrow_screen() -> None:
+    async with on_demo(size=NARROW) as live:
+        app, pilot = live
+        await call(live, "weather", {"city": "Lima"}, 1)
+        await call(live, "weather", {"city": "Kyoto"}, 2)
+        messages = main_screen(app).panes.messages
+        await press(pilot, "escape", "m", "end", until=lambda: messages.has_focus_within and messages.current > 0)
+        await press(pilot, "d", "up", "up", "d", until=lambda: isinstance(app.screen, AnswersScreen))
+        await shows(app, pilot, '.city "Kyoto"')
+        a, b = (app.screen.query_one(f"#answers-{name}") for name in ("a", "b"))
+        await settle(pilot, lambda: a.region.height > 4 and b.region.y == a.region.bottom)
+        assert '"Lima"' in screen_text(app)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,17 +33,18 @@ def reads(app: InspectorApp) -> list[str]:
     return [message["params"]["uri"] for message in sent if message.get("method") == "resources/read"]
 
 
-async def on_list(live: Live) -> None:
-    app, pilot = live
-    await shows(app, pilot, "0 Sk")
-    await pilot.press("0")
+@asynccontextmanager
+async def on_list(target: StdioTarget | None = None, **more: Any) -> AsyncIterator[Live]:
+    """The app on the list of skills."""
+    async with running(target or demo(), era="modern", **more) as (app, pilot):
+        await shows(app, pilot, "0 Sk")
+        await press(pilot, "0", shows="tide-table")
+        yield app, pilot
 
 
 async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
     """C-SKILL-16."""
-    async with running(demo(), era="modern") as (app, pilot):
-        await on_list((app, pilot))
-        await shows(app, pilot, "tide-table")
+    async with on_list() as (app, pilot):
         assert_in(screen_text(app), "Finds an order", "SKILL.md was not read")
         assert reads(app) == []
         await press(pilot, "enter", shows="Order lookup")
@@ -57,9 +61,7 @@ async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
 
 async def test_verify_asks_first_and_failures_hide_the_content() -> None:
     """C-SKILL-17, C-SKILL-23."""
-    async with running(hostile(), era="modern") as (app, pilot):
-        await on_list((app, pilot))
-        await shows(app, pilot, "tide-table")
+    async with on_list(hostile()) as (app, pilot):
         await press(pilot, "v", shows="Read and verify tide-table?")
         assert "2 files, 198 B" in screen_text(app)
         assert reads(app) == []
@@ -73,9 +75,7 @@ async def test_verify_asks_first_and_failures_hide_the_content() -> None:
 
 
 async def test_entries_that_cannot_be_used_say_why() -> None:
-    async with running(hostile(), era="modern") as (app, pilot):
-        await on_list((app, pilot))
-        await shows(app, pilot, "invalid")
+    async with on_list(hostile()) as (app, pilot):
         await press(pilot, "down", shows="neither a list nor")
         assert "\x1b" not in screen_text(app)
         assert "verify all" not in screen_text(app).splitlines()[-1]
@@ -84,31 +84,20 @@ async def test_entries_that_cannot_be_used_say_why() -> None:
 
 
 async def test_one_column_shows_the_files_above_one_of_them() -> None:
-    async with running(demo(), size=NARROW, era="modern") as (app, pilot):
-        await on_list((app, pilot))
-        await shows(app, pilot, "tide-table")
+    async with on_list(size=NARROW) as (app, pilot):
         await press(pilot, "enter", shows="allowed-tools: list-orders")
         assert "scripts/total.py" in screen_text(app)
         await press(pilot, "escape", shows="tide-table")
 
 
-async def test_a_skill_is_saved_into_a_new_folder(tmp_path: Path) -> None:
-    async with running(demo(), era="modern") as (app, pilot):
-        await on_list((app, pilot))
-        await shows(app, pilot, "tide-table")
+async def test_a_skill_is_saved_into_a_new_folder_and_a_recording_shows_what_was_read(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.mcp.jsonl"
+    async with on_list(record=kept) as (app, pilot):
         await press(pilot, "enter", shows="Order lookup")
         await press(pilot, "w", shows="Save the skill")
         await press(pilot, "ctrl+u", *str(tmp_path / "out"), "enter", shows="Saved 1 file")
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert [path.name for path in written] == ["SKILL.md"]
-
-
-async def test_a_recording_shows_what_was_read(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.mcp.jsonl"
-    async with running(demo(), era="modern", record=kept) as (app, pilot):
-        await on_list((app, pilot))
-        await shows(app, pilot, "tide-table")
-        await press(pilot, "enter", shows="Order lookup")
     async with running(RecordingTarget(kept)) as (app, pilot):
         await becomes(app, pilot, lambda: "0 Skills" in screen_text(app), "skills")
         await press(pilot, "0", shows="Order lookup")

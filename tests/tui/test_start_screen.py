@@ -20,14 +20,17 @@ from inspector.client.recording_info import RecordingInfo
 from inspector.client.retention import kept
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
-from inspector.config.targets import HttpTarget
+from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import AuthorizationNeeded, SpawnError
 from inspector.text import when
 from inspector.transports.httpx_network import HttpxNetwork
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.start.rows import Configured, TypedTarget
+from inspector.tui.start.registry import AskStart, AskValue
+from inspector.tui.start.rows import Configured, Demo, RegistryRow, TypedTarget
 from inspector.tui.start.screen import ChoiceList
+from inspector.tui.start.targets import RegistrySearch, Targets, groups, row_verbs
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
 from tests.test_addresses import DISGUISED, LOOKALIKE, MIXES, REQUESTED
@@ -374,3 +377,104 @@ async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_comm
             assert "l log in" not in screen_lines(app)[-1]
             await press(pilot, "down", until=lambda: "l log in" in screen_lines(app)[-1], what="the key")
             await press(pilot, "l", shows="The server needs no login.")
+
+
+# Which verbs work on a row, and where a typed text stands
+
+
+RECORDING = RecordingInfo(Path("a.mcp.jsonl"), 1, target="uvx thing --all")
+
+
+def servers(folder: Path) -> list[Configured]:
+    """Return a server that is a command, and one that is a URL."""
+    path = folder / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"local": {"command": "cat"}, "shop": {"url": "https://shop.test/mcp"}}}))
+    return [Configured(entry) for entry in find_servers(config=path).entries]
+
+
+def test_each_kind_of_row_has_its_verbs(tmp_path: Path) -> None:
+    local, shop = servers(tmp_path)
+    assert [row_verbs(thing, None) for thing in (None, Demo())] == [[], []]
+    assert row_verbs(RECORDING, None) == ["beside", "check", "export", "keep", "delete"]
+    assert row_verbs(local, None) == ["beside", "check", "doctor"]
+    assert row_verbs(shop, None) == ["beside", "check", "doctor", "log-in"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", "configured recordings"),
+        ("https://shop.example/mcp", "typed configured recordings"),
+        ("uvx thing --all", "configured typed recordings"),
+        ("thing", "configured recordings typed"),
+    ],
+)
+def test_a_typed_text_stands_where_enter_should_find_it(
+    text: str, names: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    targets = Targets(True, servers(tmp_path), [], [RECORDING])
+    found = groups(targets, None, [], text, settings=Settings(), config=None)
+    assert [group.name for group in found] == names.split()
+
+
+def test_a_registry_is_shown_once_it_is_searched() -> None:
+    rows: list[RegistryRow] = []
+    found = groups(Targets(True), RegistrySearch(rows, "searching x"), [], "", settings=Settings(), config=None)
+    assert [(group.name, group.note) for group in found if group.name == "registry"] == [("registry", "searching x")]
+
+
+# Servers of a registry
+
+
+TIDES = {
+    "name": "example.demo/tides", "description": "Tide times \x1b[31m", "version": "1.0.0",
+    "packages": [{
+        "registryType": "pypi", "identifier": "inspector.demo", "version": "1.0.0", "runtimeHint": sys.executable,
+        "transport": {"type": "stdio"},
+        "environmentVariables": [{"name": "TIDES_KEY", "isRequired": True, "isSecret": True}, {"name": "MODE", "value": "x"}],
+    }],
+}  # fmt: skip
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings that name a registry file with one server that the demo stands for."""
+    file = tmp_path / "registry.json"
+    server = json.loads(json.dumps(TIDES))
+    server["packages"][0]["runtimeHint"] = "python3"
+    file.write_text(json.dumps({"servers": [{"server": server}]}))
+    return Settings(registry=str(file))
+
+
+@pytest.mark.slow
+async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings: Settings) -> None:
+    """C-REG-02, C-REG-05."""
+    async with running(None, settings=settings, until="Start") as (app, pilot):
+        await press(pilot, *"tide", "f6", shows="example.demo/tides")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, AskStart), what="the question")
+        await shows(app, pilot, "runs python3 -m inspector.demo")
+        assert_in(screen_text(app), "variable TIDES_KEY", 'variable MODE is "x"')
+        await pilot.press("enter", "space")
+        assert isinstance(app.screen, AskStart), "no key that is pressed in passing starts it"
+        await press(pilot, "y", until=lambda: isinstance(app.screen, AskValue), what="the value")
+        await pilot.press(*"s3cret")
+        assert "s3cret" not in screen_text(app)
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, MainScreen), what="the session")
+        target = app.screen.session.target  # type: ignore[attr-defined]
+        assert isinstance(target, StdioTarget)
+        assert target.env == {"TIDES_KEY": "s3cret", "MODE": "x"}
+        assert "s3cret" in target.secrets
+
+
+async def test_a_refusal_opens_nothing(settings: Settings) -> None:
+    async with running(None, settings=settings, until="Start") as (app, pilot):
+        await press(pilot, *"tide", "f6", shows="example.demo/tides")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, AskStart), what="the question")
+        await press(pilot, "escape", shows="Registry")
+        assert not isinstance(app.screen, MainScreen)
+
+
+async def test_without_a_registry_nothing_is_searched() -> None:
+    async with running(None, until="Start") as (_app, pilot):
+        await press(pilot, *"tide", "f6", shows="No registry is set.")

@@ -23,16 +23,8 @@ JSON = st.recursive(
     max_leaves=8,
 )
 MEMBERS = (
-    "content",
-    "structuredContent",
-    "tools",
-    "contents",
-    "messages",
-    "completion",
-    "serverInfo",
-    "isError",
-    "task",
-)
+    "content", "structuredContent", "tools", "contents", "messages", "completion", "serverInfo", "isError", "task",
+)  # fmt: skip
 
 
 def plain(pieces: Any) -> str:

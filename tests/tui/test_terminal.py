@@ -52,9 +52,7 @@ def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path
         terminal.shows("Demo server", "● connected", f"Tools {TOOLS}", f"Prompts {PROMPTS}")
         assert terminal.grid.modes["1049"]
         assert not terminal.grid.modes["25"]
-        terminal.press("q")
-        assert terminal.ends() == 0
-        assert terminal.is_restored
+        terminal.quits()
         (recording,) = recordings(home)
         (server,) = spawned(recording)
         assert is_gone(server)
@@ -68,17 +66,14 @@ os.execv(sys.executable, [sys.executable, "-m", "inspector", "demo", "--no-recor
 """
 
 
-def test_with_stderr_in_a_file_it_draws_on_the_terminal(home: Path, tmp_path: Path) -> None:
+def test_with_stderr_in_a_file_it_draws_on_the_terminal_and_with_stdout_in_one_it_says_what_it_needs(
+    home: Path, tmp_path: Path
+) -> None:
     errors = tmp_path / "err.log"
     with Terminal(home, ["2", str(errors)], script=_REDIRECTED) as terminal:
         terminal.shows("Demo server", "● connected")
-        terminal.press("q")
-        assert terminal.ends() == 0
-        assert terminal.is_restored
+        terminal.quits()
     assert errors.read_bytes() == b""
-
-
-def test_with_stdout_in_a_file_it_says_what_it_needs(home: Path, tmp_path: Path) -> None:
     with Terminal(home, ["1", str(tmp_path / "out.log")], script=_REDIRECTED) as terminal:
         assert terminal.ends() == 2
         assert "The interface needs a terminal, but stdout is not a terminal." in terminal.grid.text
@@ -118,17 +113,18 @@ def test_suspending_gives_the_terminal_back_and_continuing_draws_again(home: Pat
         assert terminal.ends() == 0
 
 
+SLOW_START = "import runpy, time; time.sleep(0.8); runpy.run_module('inspector.demo', run_name='__main__')"
+
+
 def test_keys_typed_while_the_program_starts_are_not_lost(home: Path) -> None:
-    with Terminal(home, ["demo", "--no-record"]) as terminal:
+    never = "import time; time.sleep(60)"
+    with Terminal(home, ["--no-record", "--", sys.executable, "-c", never]) as terminal:
         terminal.press("?")
         terminal.shows("esc close", "Everywhere")
         terminal.press("\x1b")
         terminal.until(lambda: "esc close" not in terminal.grid.text, "closed")
-        terminal.press("q")
-        assert terminal.ends() == 0
-
-
-SLOW_START = "import runpy, time; time.sleep(0.8); runpy.run_module('inspector.demo', run_name='__main__')"
+        terminal.shows("Connecting")
+        terminal.quits()  # q quits while the server starts.
 
 
 def test_keys_typed_while_the_server_starts_wait_for_its_list(home: Path) -> None:
@@ -137,16 +133,7 @@ def test_keys_typed_while_the_server_starts_wait_for_its_list(home: Path) -> Non
         terminal.shows("╭─ add ", "▌ 19")
         terminal.press("\x03")
         terminal.shows("Press ^q to quit.")
-        terminal.press("\x11")
-        assert terminal.ends() == 0
-
-
-def test_q_quits_while_the_server_starts(home: Path) -> None:
-    never = "import time; time.sleep(60)"
-    with Terminal(home, ["--no-record", "--", sys.executable, "-c", never]) as terminal:
-        terminal.shows("Connecting")
-        terminal.press("q")
-        assert terminal.ends() == 0
+        terminal.quits("\x11")
 
 
 def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
@@ -156,8 +143,7 @@ def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
         terminal.shows("of 62")
         terminal.press("\r")
         terminal.shows("( ) Small, 26 cm")
-        terminal.press("\x11")
-        assert terminal.ends() == 0
+        terminal.quits("\x11")
         assert b"\x1b[32m" in terminal.raw
         assert b"8;2;" not in terminal.raw
         grounds = re.findall(rb"\x1b\[(?:[0-9;]*;)?(4[0-7]|10[0-7]|48;5;[0-9]+)[;m]", terminal.raw)
@@ -209,9 +195,17 @@ def test_from_ansi_to_mono_no_colour_stays(home: Path) -> None:
         assert "● connected" in terminal.grid.text
 
 
-def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_needs(home: Path) -> None:
-    with Terminal(home, ["demo", "--no-record"], (160, 45)) as terminal:
+def test_another_size_is_drawn_at_once_one_that_is_too_small_says_what_it_needs_and_escape_does_not_leave(
+    home: Path,
+) -> None:
+    with Terminal(home, ["demo", "--no-record"], (160, 45), INSPECTOR_MOUSE="false") as terminal:
         terminal.shows(f"Tools {TOOLS}", "─ Messages", "─ Result")
+        assert not terminal.grid.modes.get("1000"), "the setting says so"
+        terminal.press("\x1b")
+        terminal.rest(0.5)  # escape alone, not the beginning of another key: it does not leave
+        terminal.press("6")
+        terminal.shows("Capabilities")
+        terminal.press("1")
         terminal.resize(80, 24)
         terminal.shows(f"─ {TOOLS} ─", "m messages", "enter open")
         terminal.resize(40, 10)
@@ -220,27 +214,20 @@ def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_ne
         terminal.shows("Inspector needs 50", "and 5.")
         terminal.resize(120, 35)
         terminal.shows(f"Tools {TOOLS}", "─ Messages", "echo message")
-        terminal.press("q")
-        assert terminal.ends() == 0
+        terminal.quits()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_told_to_end_it_restores_the_terminal_and_ends_the_server(home: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, None])
+def test_told_to_end_it_restores_the_terminal_and_ends_the_server(home: Path, number: signal.Signals | None) -> None:
     with Terminal(home, ["demo"]) as terminal:
         terminal.shows(f"Tools {TOOLS}")
-        os.kill(terminal.pid, number)
-        assert terminal.ends() == 128 + number
-        assert terminal.is_restored
-        (recording,) = recordings(home)
-        assert last_line(recording)["kind"] == "end"
-        assert all(is_gone(server) for server in spawned(recording))
-
-
-def test_a_closed_window_ends_the_server(home: Path) -> None:
-    with Terminal(home, ["demo"]) as terminal:
-        terminal.shows(f"Tools {TOOLS}")
-        terminal.hang_up()
-        terminal.ends()
+        if number is None:  # Its window is closed.
+            terminal.hang_up()
+            terminal.ends()
+        else:
+            os.kill(terminal.pid, number)
+            assert terminal.ends() == 128 + number
+            assert terminal.is_restored
         (recording,) = recordings(home)
         assert last_line(recording)["kind"] == "end"
         assert all(is_gone(server) for server in spawned(recording))
@@ -261,8 +248,7 @@ def test_killed_it_leaves_no_server_and_a_recording_that_opens(home: Path) -> No
     journal.release()
     with Terminal(home, ["replay", str(recording)]) as terminal:
         terminal.shows("end is missing", f"Tools {TOOLS}")
-        terminal.press("q")
-        assert terminal.ends() == 0
+        terminal.quits()
 
 
 def test_a_flood_is_kept_whole_and_keys_are_heard(home: Path) -> None:
@@ -276,25 +262,11 @@ def test_a_flood_is_kept_whole_and_keys_are_heard(home: Path) -> None:
         terminal.press("1")
         terminal.shows("echo message")
         terminal.shows("rec 20,0", "hello")
-        terminal.press("q")
-        assert terminal.ends() == 0
-        assert terminal.is_restored
+        terminal.quits()
     journal = opened(recording)
     methods = [journal.index.method(n) for n in range(1, len(journal) + 1)]
     assert methods.count("notifications/message") == FLOOD
     assert not journal.end_is_missing
-
-
-def test_escape_does_not_leave_and_mouse_is_off_where_the_setting_says_so(home: Path) -> None:
-    with Terminal(home, ["demo", "--no-record"], INSPECTOR_MOUSE="false") as terminal:
-        terminal.shows(f"Tools {TOOLS}")
-        assert not terminal.grid.modes.get("1000")
-        terminal.press("\x1b")
-        terminal.rest(0.5)  # escape alone, not the beginning of another key
-        terminal.press("6")
-        terminal.shows("Capabilities")
-        terminal.press("q")
-        assert terminal.ends() == 0
 
 
 def test_a_dumb_terminal_and_no_terminal_are_refused_in_words(home: Path) -> None:
@@ -323,13 +295,8 @@ def test_a_crash_of_the_interface_restores_the_terminal_and_names_the_log(home: 
 def test_the_grid_reads_what_a_terminal_would_show() -> None:
     grid = Grid(10, 3)
     for piece in (
-        "\x1b[2;3Hab",
-        "\x1b[1",
-        ";1H日\x1b]0;title\x07x\r\ny",
-        "\x1b[?25",
-        "l\x1b[38;5;1mz\x1b[0m",
-        "\x1b[2;9Hlonger",
-    ):
+        "\x1b[2;3Hab", "\x1b[1", ";1H日\x1b]0;title\x07x\r\ny", "\x1b[?25", "l\x1b[38;5;1mz\x1b[0m", "\x1b[2;9Hlonger",
+    ):  # fmt: skip
         grid.feed(piece)
     assert grid.text == "日x\nyzab    lo\nnger"
     assert grid.modes == {"25": False}
@@ -342,5 +309,4 @@ def test_the_start_screen_knows_what_failed_on_the_command_line(home: Path) -> N
     assert "The command “no-such-program” was not found." in failed.err
     with Terminal(home, []) as terminal:
         terminal.shows("@gone", "failed: The command", "never connected")
-        terminal.press("\x11")
-        assert terminal.ends() == 0
+        terminal.quits("\x11")
