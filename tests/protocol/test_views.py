@@ -161,3 +161,22 @@ def test_a_tool_that_also_says_that_it_destroys_is_not_read_only() -> None:
     assert not may_destroy(hinted(readOnlyHint=True), by_default=True)
     assert not is_read_only(hinted())
     assert not any(is_read_only(tool) for tool in ({}, {"annotations": 1}, None, []))
+
+
+@pytest.mark.parametrize(
+    ("hints", "annotated", "by_default"),
+    [
+        (None, False, True), ("x", False, True), ({}, False, True), ({"destructiveHint": True}, True, True),
+        ({"destructiveHint": False}, False, False), ({"readOnlyHint": False}, True, True),
+        ({"readOnlyHint": False, "destructiveHint": False}, False, False),
+        ({"readOnlyHint": True}, False, False),
+        ({"readOnlyHint": True, "destructiveHint": True}, True, True),
+        ({"readOnlyHint": "no", "destructiveHint": 1}, False, True),
+    ],
+)  # fmt: skip
+def test_what_may_destroy_follows_the_defaults_of_the_specification(
+    hints: Any, annotated: bool, by_default: bool
+) -> None:
+    tool = {"name": "t", **({} if hints is None else {"annotations": hints})}
+    assert may_destroy(tool) is annotated
+    assert may_destroy(tool, by_default=True) is by_default

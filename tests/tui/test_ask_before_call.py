@@ -7,32 +7,12 @@ from typing import Any
 import pytest
 
 from inspector.config.settings import Settings
-from inspector.protocol.views import may_destroy
 from tests.tui.live_app import Live, main_screen, on_demo, shows, to_tool
 from tests.tui.live_demo import sent
 from tests.tui.tui_screens import press, settle
 
 DELETE = "delete-everything"
 """A tool of the demo server that is annotated as destructive."""
-
-
-@pytest.mark.parametrize(
-    ("hints", "annotated", "by_default"),
-    [
-        (None, False, True), ("x", False, True), ({}, False, True), ({"destructiveHint": True}, True, True),
-        ({"destructiveHint": False}, False, False), ({"readOnlyHint": False}, True, True),
-        ({"readOnlyHint": False, "destructiveHint": False}, False, False),
-        ({"readOnlyHint": True}, False, False),
-        ({"readOnlyHint": True, "destructiveHint": True}, True, True),
-        ({"readOnlyHint": "no", "destructiveHint": 1}, False, True),
-    ],
-)  # fmt: skip
-def test_what_may_destroy_follows_the_defaults_of_the_specification(
-    hints: Any, annotated: bool, by_default: bool
-) -> None:
-    tool = {"name": "t", **({} if hints is None else {"annotations": hints})}
-    assert may_destroy(tool) is annotated
-    assert may_destroy(tool, by_default=True) is by_default
 
 
 def calls(app: Any) -> list[Any]:

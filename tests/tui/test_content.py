@@ -16,7 +16,7 @@ from inspector.tui.widgets.content_blocks import (
     text_sections,
 )
 from tests.tui.test_media import png
-from tests.tui.tui_screens import Stage, burst, on_stage, press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import burst, on_stage, press, screen_lines, screen_text, settle
 
 PICTURE = base64.b64encode(png(4, 4, (b"\x00" + b"\xff\x00\x00" * 4) * 4)).decode()
 WAV = base64.b64encode(
@@ -79,10 +79,7 @@ def test_several_blocks_are_reported_apart_and_many_are_counted():
     assert lines_of([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == ["text", "a", "", "text", "b"]
     many = lines_of([{"type": "text", "text": "a"}] * (BLOCK_LIMIT + 5))
     assert many[-1] == "5 more blocks are not shown; see the JSON"
-
-
-def test_what_is_shown_plain_is_as_it_was_written():
-    assert lines_of([{"type": "text", "text": '{"a":1}'}], plain=True) == ['{"a":1}']
+    assert lines_of([{"type": "text", "text": '{"a":1}'}], plain=True) == ['{"a":1}'], "as it was written"
 
 
 json_values = st.recursive(
@@ -132,16 +129,6 @@ def test_a_file_is_never_named_as_a_path(uri, mime, name):
     assert file_name(block, "bin") == name
 
 
-async def test_content_is_drawn_and_text_alone_scrolls():
-    view = ContentView([{"type": "text", "text": "\n".join(f"line {at}" for at in range(50))}])
-    async with Stage(view).run_test(size=(40, 6)) as pilot:
-        await pilot.pause()
-        assert screen_lines(pilot.app)[0].startswith(" line 0")
-        assert not view.shows_cursor
-        await pilot.press("down")
-        assert screen_lines(pilot.app)[0].startswith(" line 1")
-
-
 async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
     blocks = [{"type": "text", "text": "see"}, LINK, {"type": "image", "mimeType": "image/png", "data": PICTURE}]
     async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, _view):
@@ -167,18 +154,14 @@ async def test_json_in_a_text_folds_and_is_copied_as_written():
 
 
 async def test_a_picture_is_painted_where_there_are_colours(monkeypatch):
-    view = ContentView([{"type": "image", "mimeType": "image/png", "data": PICTURE}])
+    blocks = [{"type": "image", "mimeType": "image/png", "data": PICTURE}]
+    async with on_stage(ContentView(blocks), (60, 20), theme="ansi") as (app, pilot, _):
+        await pilot.pause()
+        assert screen_text(app).strip() == "image  image/png  PNG  4 × 4  73 B"
     monkeypatch.setattr(ContentView, "_can_paint", lambda self: True)
-    async with on_stage(view, (60, 20)) as (app, pilot, _):
+    async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, _):
         await settle(pilot, lambda: "▀▀▀▀" in screen_text(app))
         assert screen_lines(app)[1:3] == [" ▀▀▀▀", " ▀▀▀▀"]
-
-
-async def test_without_colours_there_is_no_picture():
-    view = ContentView([{"type": "image", "mimeType": "image/png", "data": PICTURE}])
-    async with Stage(view, theme="ansi").run_test(size=(60, 20)) as pilot:
-        await pilot.pause()
-        assert screen_text(pilot.app).strip() == "image  image/png  PNG  4 × 4  73 B"
 
 
 async def test_megabytes_of_text_are_drawn_beside():
@@ -199,14 +182,19 @@ async def test_megabytes_of_text_are_drawn_beside():
         assert view.scroll_offset.y == top > 0
 
 
-async def test_no_content_says_what_would_be_here():
-    view = ContentView(empty="no content")
-    async with Stage(view).run_test(size=(30, 4)) as pilot:
-        assert screen_text(pilot.app).strip() == "no content"
+async def test_no_content_says_what_would_be_here_and_text_alone_scrolls():
+    async with on_stage(ContentView(empty="no content"), (40, 6)) as (app, pilot, view):
+        assert screen_text(app).strip() == "no content"
         await burst(pilot, "w", "o", "enter", "c", "v", "a")
         view.load({"type": "text", "text": "one block"})
         await pilot.pause()
-        assert screen_text(pilot.app).strip() == "one block"
+        assert screen_text(app).strip() == "one block"
+        view.load([{"type": "text", "text": "\n".join(f"line {at}" for at in range(50))}])
+        await pilot.pause()
+        assert screen_lines(app)[0].startswith(" line 0")
+        assert not view.shows_cursor
+        await pilot.press("down")
+        assert screen_lines(app)[0].startswith(" line 1")
 
 
 @pytest.mark.parametrize(("kind", "lines"), [("", 3), ("text/plain", 3), ("text/markdown", 2)])

@@ -94,14 +94,6 @@ async def test_the_steps_after_a_restart_count_from_the_restart(project: Project
         assert not any(re.search(r" ([2-9]|\d\d)\.\d s ", line) for line in rows), rows
 
 
-async def test_it_can_be_asked_for_at_the_start(project: Project) -> None:
-    project.offers("hello")
-    async with running(project.target, until="Tools 1", watch=True) as (app, pilot):
-        await pilot.pause(0.4)
-        project.offers("hello", "bye")
-        await shows(app, pilot, "Tools 2")
-
-
 async def test_a_server_that_changes_its_own_files_is_not_started_for_ever(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,7 +109,14 @@ async def test_a_form_with_errors_is_sent_with_the_second_press_and_an_earlier_c
         other = pair.b.opened.session.commands
         other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
         await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
-        await press(pilot, *"hello", "ctrl+r", shows="Echo: hello")
+        hello = {"name": "echo", "arguments": {"message": "hello"}}
+        opened = app.sessions.opened
+        await press(
+            pilot,
+            *"hello",
+            "ctrl+r",
+            until=lambda: all(sent(each.session, "tools/call")[-1] == hello for each in opened),
+        )
         await shows(app, pilot, "The two answers are equal")
         await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
         await press(pilot, "up", shows='"said in B"')

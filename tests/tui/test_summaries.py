@@ -22,9 +22,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=8,
 )
-MEMBERS = (
-    "content", "structuredContent", "tools", "contents", "messages", "completion", "serverInfo", "isError", "task",
-)  # fmt: skip
+MEMBERS = "content structuredContent tools contents messages completion serverInfo isError task".split()  # fmt: skip
 
 
 def plain(pieces: Any) -> str:
@@ -112,6 +110,7 @@ def test_a_request_is_reported_by_its_method_and_what_it_is_about(method: str, p
         ("progress", {"progress": 3, "total": 5, "message": "soon"}, "progress 3 of 5  soon"),
         ("message", {"level": "error", "data": {"a": 1}}, 'log error {"a": 1}'),
         ("cancelled", {"requestId": 1, "reason": "bored"}, "cancelled bored"),
+        ("cancelled", {"requestId": 1, "reason": "cancelled by the user"}, "cancelled by the user"),
         ("tools/list_changed", {}, "notifications/tools/list_changed"),
         ("resources/updated", {"uri": "a:b"}, "notifications/resources/updated a:b"),
     ],
@@ -144,15 +143,17 @@ def test_what_happened_to_the_connection_is_reported_in_words(event: str, fields
     assert plain(summary(talk.journal, talk.journal.record_life("stdio", event, **fields))) == words
 
 
-def test_http_heads_are_reported_by_method_and_status() -> None:
+def test_http_heads_are_reported_by_method_and_status_and_a_step_of_a_login_by_its_decision() -> None:
     journal = Talk().journal
     journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
     journal.record_http("post-1", Dir.RECV, status=404, reason="Not Found", headers=[("Content-Type", "text/plain")])
     journal.record_sse("post-1", "", id="7", retry=3000)
-    assert [plain(summary(journal, n)) for n in (1, 2, 3)] == [
+    journal.record_auth("issuer", False, "The issuer is another one.", rule="RFC 8414")
+    assert [plain(summary(journal, n)) for n in (1, 2, 3, 4)] == [
         "POST https://x.example/mcp",
         "404 Not Found  text/plain",
         "id 7 retry 3000",
+        "issuer The issuer is another one.",
     ]
 
 
@@ -190,12 +191,6 @@ def test_a_title_names_the_exchange() -> None:
     assert plain(subject(journal, 11)) == "not JSON: Server running on port 3000"
 
 
-def test_a_step_of_a_login_says_what_was_decided() -> None:
-    journal = Journal.unnamed({})
-    n = journal.record_auth("issuer", False, "The issuer is another one.", rule="RFC 8414")
-    assert plain(summary(journal, n)) == "issuer The issuer is another one."
-
-
 def test_an_event_about_a_request_names_it() -> None:
     talk = Talk()
     request = talk.call(1, "crash")
@@ -205,11 +200,3 @@ def test_an_event_about_a_request_names_it() -> None:
     for other in (n + 1, 10**9, "x", None):
         n = journal.record_life("", "lost", **{"for": other})
         assert plain(summary(journal, n)) == "a request lost its connection"
-
-
-def test_a_cancellation_is_said_once() -> None:
-    talk = Talk()
-    n = talk.notice("cancelled", requestId=1, reason="cancelled by the user")
-    assert plain(summary(talk.journal, n)) == "cancelled by the user"
-    n = talk.notice("cancelled", requestId=1, reason="too slow")
-    assert plain(summary(talk.journal, n)) == "cancelled too slow"

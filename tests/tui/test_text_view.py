@@ -10,33 +10,24 @@ from tests.tui.tui_screens import Stage, burst, on_stage, press, screen_lines, s
 
 async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():
     view = TextView("one two three four five six seven\n\n" + "\n".join(f"line {at}" for at in range(30)))
-    async with Stage(view).run_test(size=(16, 6)) as pilot:
-        assert [line[:14].rstrip() for line in screen_lines(pilot.app)] == [
-            " one two three",
-            " four five six",
-            " seven",
-            "",
-            " line 0",
-            " line 1",
-        ]
-        await pilot.press("down")
-        assert screen_lines(pilot.app)[0].startswith(" four five")
-        await pilot.press("pagedown", "up")
-        assert screen_lines(pilot.app)[0].startswith(" line 2")
-        await pilot.press("end")
-        assert screen_lines(pilot.app)[5].startswith(" line 29")
-        await pilot.press("home")
-        assert screen_lines(pilot.app)[0].startswith(" one two")
+    async with on_stage(view, (16, 6)) as (app, pilot, _):
+        wrapped = [" one two three", " four five six", " seven", "", " line 0", " line 1"]
+        assert [line[:14].rstrip() for line in screen_lines(app)] == wrapped
+        for keys, line, words in (
+            ("down", 0, " four five"), ("pagedown up", 0, " line 2"), ("end", 5, " line 29"), ("home", 0, " one two"),
+        ):  # fmt: skip
+            await pilot.press(*keys.split())
+            assert screen_lines(app)[line].startswith(words)
 
 
 async def test_the_place_is_kept_when_the_width_changes():
     view = TextView("\n".join(f"paragraph {at} of some words that wrap" for at in range(200)))
-    async with Stage(view).run_test(size=(60, 10)) as pilot:
+    async with on_stage(view, (60, 10)) as (app, pilot, _):
         await burst(pilot, "pagedown", "pagedown", "pagedown")
-        top = screen_lines(pilot.app)[0].split()[1]
+        top = screen_lines(app)[0].split()[1]
         await pilot.resize_terminal(20, 10)
         await pilot.pause()
-        assert screen_lines(pilot.app)[0].split()[:2] == ["paragraph", top]
+        assert screen_lines(app)[0].split()[:2] == ["paragraph", top]
 
 
 async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
@@ -50,10 +41,7 @@ async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
         await press(pilot, "a", "end", shows="row 039999")
         await pilot.press("c")
         assert app.clipboard == text
-
-
-async def test_a_megabyte_in_one_line_is_measured_beside():
-    async with on_stage(TextView(""), (40, 6)) as (app, pilot, view):
+        # A megabyte in one line is measured beside.
         view.load("word " * 200_000)
         await press(pilot, "a", until=lambda: view.is_measured)
         assert view.rows.count > 200_000 / 8
@@ -67,11 +55,16 @@ def test_long_lines_become_several_and_nothing_is_lost():
     assert section.text(3) == "b␍c"
 
 
-async def test_hostile_text_is_shown_and_not_obeyed():
+async def test_hostile_text_and_markdown_are_shown_and_not_obeyed():
     view = TextView("\x1b]0;title\x07 \x9b31m \u202eevil\u202c [red]x[/red] \udcff\x00")
-    async with Stage(view).run_test(size=(80, 3)) as pilot:
-        assert screen_lines(pilot.app)[0] == " ␛]0;title␇ ‹9B›31m ‹202E›evil‹202C› [red]x[/red] ‹DCFF›␀"
+    async with on_stage(view, (80, 3)) as (app, pilot, _):
+        assert screen_lines(app)[0] == " ␛]0;title␇ ‹9B›31m ‹202E›evil‹202C› [red]x[/red] ‹DCFF›␀"
         await pilot.press("c")
+    view = MarkdownView("# a\x1b[2J\n[\u202ex](javascript:alert\x07)\n" + "*" * 5000 + "\n" + "`" * 5000 + "[" * 5000)
+    async with on_stage(view, (60, 8)) as (app, pilot, _):
+        assert screen_lines(app)[0].startswith(" a␛[2J")
+        assert screen_lines(app)[1].startswith(" ‹202E›x (javascript:alert␇)")
+        await burst(pilot, "end", "a", "c")
 
 
 async def test_searching_scrolls_a_text_to_the_place():
@@ -85,15 +78,14 @@ async def test_searching_scrolls_a_text_to_the_place():
 
 
 async def test_without_wrapping_the_view_goes_sideways():
-    view = TextView("0123456789" * 8, wrap=False)
-    async with Stage(view).run_test(size=(22, 3)) as pilot:
-        assert screen_lines(pilot.app)[0] == " 0123456789012345678…"
+    async with on_stage(TextView("0123456789" * 8, wrap=False), (22, 3)) as (app, pilot, _):
+        assert screen_lines(app)[0] == " 0123456789012345678…"
         await pilot.press("right")
-        assert screen_lines(pilot.app)[0] == " …789012345678901234…"
+        assert screen_lines(app)[0] == " …789012345678901234…"
         await burst(pilot, *["right"] * 9)
-        assert screen_lines(pilot.app)[0].endswith("789")
+        assert screen_lines(app)[0].endswith("789")
         await burst(pilot, *["left"] * 9)
-        assert screen_lines(pilot.app)[0] == " 0123456789012345678…"
+        assert screen_lines(app)[0] == " 0123456789012345678…"
 
 
 async def test_sections_follow_one_another():
@@ -171,6 +163,8 @@ def test_lines_of_a_paragraph_are_joined_and_blocks_are_not():
         "  # not a heading",
         "end",
     ]
+    section = MarkdownSection("- item\n  10. ten")
+    assert [section.hang(0), section.hang(1)] == [2, 6]
 
 
 def test_a_table_has_columns():
@@ -185,30 +179,14 @@ def test_a_table_has_columns():
     ]
     assert drawn(table)[0][1] == [("Month", "bright bold"), ("Revenue", "bright bold")]
     assert drawn(table)[3][1] == [("June", "bright bold")]
+    # A long cell moves the rest of its row only.
+    lines = [line for line, _ in drawn("a | b\n-|-\n" + "x" * 90 + " | 1\ny | 2")]
+    assert lines[2:4] == ["x" * 90 + "  1", "y" + " " * 41 + "2"]
 
 
 @pytest.mark.parametrize("text", ["| a |\n| b |", "a | b\n---", "a | b\n-|-|-", "a | b\n- : | -"])
 def test_bars_without_the_line_of_a_table_are_text(text):
     assert next(line for line, _ in drawn(text)) == text.split("\n")[0]
-
-
-def test_a_long_cell_moves_the_rest_of_its_row_only():
-    lines = [line for line, _ in drawn("a | b\n-|-\n" + "x" * 90 + " | 1\ny | 2")]
-    assert lines[2] == "x" * 90 + "  1"
-    assert lines[3] == "y" + " " * 41 + "2"
-
-
-def test_items_hang():
-    section = MarkdownSection("- item\n  10. ten")
-    assert [section.hang(0), section.hang(1)] == [2, 6]
-
-
-async def test_hostile_markdown_is_text():
-    view = MarkdownView("# a\x1b[2J\n[\u202ex](javascript:alert\x07)\n" + "*" * 5000 + "\n" + "`" * 5000 + "[" * 5000)
-    async with Stage(view).run_test(size=(60, 8)) as pilot:
-        assert screen_lines(pilot.app)[0].startswith(" a␛[2J")
-        assert screen_lines(pilot.app)[1].startswith(" ‹202E›x (javascript:alert␇)")
-        await burst(pilot, "end", "a", "c")
 
 
 @pytest.mark.slow
