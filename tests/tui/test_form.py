@@ -75,7 +75,10 @@ async def on_form(view: FormView, width: int = 60, height: int = 12, focus: str 
 
 
 class Step(NamedTuple):
-    """Keys (or `click X,Y` on the field), then: the value, the lines below the first label, the field with the focus."""
+    """Keys, or `click X,Y` on the field, and what they lead to.
+
+    That is the value, the lines below the first label, and the path of the field with the focus.
+    """
 
     keys: str
     value: Any = ANY
