@@ -8,7 +8,7 @@ expects success, or the kind of error that was recorded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from inspector.addresses import shown_url
@@ -19,7 +19,7 @@ from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ConfigError, UsageError
 from inspector.export.python_script import ExportStep, steps
 from inspector.export.quoting import REDACTED
-from inspector.export.selection import Selection, facts_of
+from inspector.export.selection import Selection, facts_of, message_of, target_of
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -98,7 +98,7 @@ def _era(journal: Journal) -> list[str]:
 
 
 def _server(journal: Journal) -> str | None:
-    header = View(journal.header.get("target"))
+    header = target_of(journal)
     argv = [each for each in header.array("argv") if isinstance(each, str)]
     server = server_text(name=header.text("name"), command=argv, url=header.text("url"))
     return server if server and _is_writable(server) and not REDACTED.search(server) else None
@@ -167,7 +167,7 @@ class _FlowBuilder:
                 f"Secrets are not in the recording. Set these variables with --set or an environment: {names}."
                 + (f" A run sends them to {shown_url(server, 300)}" if server else "")
             )
-        header = View(self._journal.header.get("target"))
+        header = target_of(self._journal)
         env = [safe(name, 60) for name in header.array("env") if isinstance(name, str)]
         if env and not header.text("name"):
             found.append(f"The server was started with {', '.join(env)}. Pass these with --env, or name it @NAME.")
@@ -237,11 +237,9 @@ class _FlowBuilder:
         events = (n, self._chosen.answer(n), *self._chosen.inside(n))
         return {each.rule for event in events if event for each in findings.of(event) if each.level == "must"}
 
-    def _message(self, n: int, *, answer: bool = False) -> dict[str, Any]:
+    def _message(self, n: int, *, answer: bool = False) -> Mapping[str, Any]:
         """The message of an event, or the answer to it; empty where there is none."""
-        n = self._chosen.answer(n) if answer else n
-        message = next(self._journal.events(n, n)).message if n else None
-        return message if type(message) is dict else {}
+        return message_of(self._journal, self._chosen.answer(n) if answer else n).members
 
 
 def _name(step: ExportStep) -> str:
@@ -250,7 +248,7 @@ def _name(step: ExportStep) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _failure(answer: dict[str, Any]) -> dict[str, Any]:
+def _failure(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the expectation for an answer that is a failure; empty for any other."""
     error, result = answer.get("error"), answer.get("result")
     if error is not None:
@@ -269,7 +267,7 @@ class _Answers:
         self.mixed = 0
         """Answers that differ from the first of their kind."""
 
-    def add_message(self, method: str, message: dict[str, Any]) -> None:
+    def add_message(self, method: str, message: Mapping[str, Any]) -> None:
         """Add the response to a request of the server."""
         if "result" in message:
             self.add(message["result"])

@@ -9,12 +9,13 @@ import csv
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.selection import RecordingClock, Selection, left_out
+from inspector.export.selection import RecordingClock, Selection, left_out, message_of
 from inspector.journal.exchange import Exchange
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
 from inspector.text import safe
 
 COLUMNS = tuple(
@@ -74,13 +75,11 @@ def _error(journal: Journal, request: int, answer: int) -> tuple[Any, Any]:
     """Return code and message of a request's error; of a tool's error its first text."""
     if not answer or journal.index.state(request) is not State.ERROR:
         return "", ""
-    message = next(journal.events(answer, answer)).message
-    error = message.get("error") if type(message) is dict else None
+    message = message_of(journal, answer)
+    error = message.members.get("error")
     if type(error) is dict:
         return error.get("code", ""), error.get("message", "")
-    result = message.get("result") if type(message) is dict else None
-    content = result.get("content") if type(result) is dict else None
-    texts = [block.get("text") for block in content if type(block) is dict] if type(content) is list else []
+    texts = (View(block).members.get("text") for block in View(message.object("result")).array("content"))
     return "isError", next((text for text in texts if isinstance(text, str)), "")
 
 

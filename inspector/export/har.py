@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange, as_sse, header, headers_of
 from inspector.export.json_edits import clean
-from inspector.export.selection import RecordingClock, Selection
+from inspector.export.selection import RecordingClock, Selection, write_items
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State
@@ -43,11 +43,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     entries = _Entries(journal, Selection(journal, numbers))
     creator = _dumps({"name": "Inspector", "version": __version__})
     out.write(f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":[')
-    separator = "\n"
-    for pieces in entries.all():
-        out.write(separator)
-        out.writelines(pieces)
-        separator = ",\n"
+    write_items(out, entries.all())
     out.write("\n]}}\n")
     return []
 

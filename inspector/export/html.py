@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import IO, Any
 
 from inspector.errors import UsageError
-from inspector.export.selection import RecordingClock, Selection, facts_of, findings_of, marks_of
+from inspector.export.selection import RecordingClock, Selection, facts_of, findings_of, marks_of, target_of
 from inspector.hints import Hint, Parameter
 from inspector.html_page import page_head
 from inspector.journal.filters.conditions import subjects_of
@@ -45,12 +45,10 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     """Write the page to `out`, block by block. Raises `UsageError` if it would be too large for a browser."""
     chosen = Selection(journal, numbers)
     check(journal, chosen)
-    script, style = _ours()
-    label = journal.header.get("target")
-    label = label.get("label") if type(label) is dict else None
-    title = safe(label, _NAME) if isinstance(label, str) and label else "MCP session"
+    script, style, body = _ours()
+    title = safe(target_of(journal).text("label"), _NAME) or "MCP session"
     out.write(page_head(title, style, script))
-    out.write(_BODY.format(title=html.escape(title)))
+    out.write(body.format(title=html.escape(title)))
     out.write(_block("facts", "", _facts(journal, chosen)))
     for rows, bodies in _blocks(journal, chosen):
         out.write(_block("", "rows", rows))
@@ -81,12 +79,12 @@ def check(journal: Journal, chosen: Iterable[int]) -> None:
         )
 
 
-def _ours() -> tuple[str, str]:
-    """Return the page's script and style."""
+def _ours() -> tuple[str, str, str]:
+    """Return the page's script and style, and the start of its body with a place for the title."""
     folder = files(__package__) / "page"
-    parts = [(folder / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    *parts, style, body = ((folder / name).read_text(encoding="utf-8") for name in (*_SCRIPTS, "page.css", "body.html"))
     script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();"
-    return script, (folder / "page.css").read_text(encoding="utf-8")
+    return script, style, body
 
 
 def _block(id: str, name: str, value: Any) -> str:
@@ -197,17 +195,3 @@ def _plain(fields: dict[str, Any]) -> Any:
         return json.loads(dumps(fields), parse_constant=str)
     except (ValueError, RecursionError):
         return {"fields": safe(fields, _NAME)}
-
-
-_BODY = """<body>
-<header><h1>{title}</h1><div id="facts-shown"></div></header>
-<div class="tools">
-<input id="search" type="search" autocomplete="off" spellcheck="false" aria-label="search"
- placeholder="search, or method:tools/* kind:stderr dir:recv status:error duration:&gt;500 -text">
-<button id="fold" title="f">fold exchanges</button>
-<button id="exact" title="r">exact text</button>
-<span id="counted"></span>
-</div>
-<main><div id="list" role="listbox" tabindex="0"><div id="space"></div></div><div id="detail">
-<noscript>This page needs its own script to show anything.</noscript>Select an event.</div></main>
-"""

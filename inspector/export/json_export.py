@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.json_edits import is_strict, portable, strict
-from inspector.export.selection import RecordingClock, Selection, facts_of, findings_of, left_out, marks_of
+from inspector.export.selection import RecordingClock, Selection, facts_of, findings_of, left_out, marks_of, write_items
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
@@ -47,16 +47,9 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     } | ({"marks": list(marks_of(journal))} if len(journal.marks) else {})
     out.write("{\n" + "".join(f"  {_dumps(key)}: {_value(value)},\n" for key, value in head.items()))
     out.write('  "events": [')
-    separator = "\n"
-    for n in numbers:
-        event = next(journal.events(n, n))
-        out.write(f"{separator}    {_event(journal, event, at)}")
-        separator = ",\n"
+    write_items(out, (f"    {_event(journal, next(journal.events(n, n)), at)}" for n in numbers))
     out.write('\n  ],\n  "findings": [')
-    separator = "\n"
-    for finding in findings_of(journal):
-        out.write(f"{separator}    {_value(finding)}")
-        separator = ",\n"
+    write_items(out, (f"    {_value(finding)}" for finding in findings_of(journal)))
     out.write("\n  ]\n}\n")
     return []
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.selection import RecordingFacts, facts_of, marks_of
+from inspector.export.selection import RecordingFacts, facts_of, marks_of, target_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
@@ -20,7 +20,8 @@ from inspector.journal.journal import Journal
 from inspector.markup import fence, fenced, span
 from inspector.protocol.exact_json.text import lines, pretty
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import SIGNS, count, duration, safe, size
+from inspector.protocol.views import View
+from inspector.text import SIGNS, count, duration, quantity, safe, size
 from inspector.version import __version__
 
 INLINE = 80
@@ -44,8 +45,7 @@ _STATES = {
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the transcript to `out`, event by event. Without numbers, all events, with a short negotiation."""
     facts = facts_of(journal)
-    label = _target(journal).get("label")
-    out.write(f"# MCP session: {span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
+    out.write(f"# MCP session: {span(target_of(journal).text('label') or 'unnamed')}\n\n")
     out.write("".join(f"- **{name}:** {text}\n" for name, text in _head(journal, facts)))
     _write_marks(journal, out)
     _write_findings(journal, out)
@@ -83,13 +83,8 @@ def _write_stderr(lines: list[str], out: IO[str]) -> None:
         lines.clear()
 
 
-def _target(journal: Journal) -> dict[str, Any]:
-    target = journal.header.get("target")
-    return target if type(target) is dict else {}
-
-
 def _head(journal: Journal, facts: RecordingFacts) -> Iterator[tuple[str, str]]:
-    target = _target(journal)
+    target = target_of(journal).members
     argv = target.get("argv")
     where = " ".join(map(str, argv)) if type(argv) is list else target.get("url") or target.get("path") or "unknown"
     yield "target", span(where, 1000)
@@ -104,23 +99,19 @@ def _head(journal: Journal, facts: RecordingFacts) -> Iterator[tuple[str, str]]:
         f"{span(journal.header.get('started'))}, {duration(facts.duration)}, by {span(journal.header.get('tool'))}",
     )
     amounts = [
-        _amount(len(journal), "event"),
-        f"{_amount(facts.sent, 'message')} sent",
+        quantity(len(journal), "event"),
+        f"{quantity(facts.sent, 'message')} sent",
         f"{count(facts.received)} received",
-        f"{_amount(facts.stderr, 'line')} of stderr",
+        f"{quantity(facts.stderr, 'line')} of stderr",
     ]
     if facts.errors:
-        amounts.append(_amount(facts.errors, "error"))
+        amounts.append(quantity(facts.errors, "error"))
     if facts.invalid:
         amounts.append(f"{count(facts.invalid)} invalid")
     yield "counts", ", ".join(amounts)
     yield "end", _end(journal)
     for notice in journal.notices:
         yield "notice", span(notice, 1000)
-
-
-def _amount(number: int, noun: str) -> str:
-    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
 def _end(journal: Journal) -> str:
@@ -247,13 +238,8 @@ def _rpc_title(journal: Journal, event: Event) -> str:
 
 def _named(event: Event) -> str:
     """Return the tool's or prompt's name, or the resource's URI."""
-    message = event.message
-    params = message.get("params") if type(message) is dict else None
-    if type(params) is dict:
-        for key in ("name", "uri"):
-            if isinstance(params.get(key), str):
-                return " " + span(params[key])
-    return ""
+    params = View(event.message).object("params")
+    return next((" " + span(params[key]) for key in ("name", "uri") if isinstance(params.get(key), str)), "")
 
 
 def _payload(event: Event) -> Iterator[str]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import IO
 
-from inspector.export.selection import Selection
+from inspector.export.selection import Selection, target_of
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
@@ -43,9 +43,8 @@ _LIFE = frozenset(("spawn", "exit", "ready", "failed", "lost", "reopen", "sessio
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the diagram to `out`, line by line, up to the limit."""
     chosen = Selection(journal, numbers)
-    target = journal.header.get("target")
-    label = target.get("label") if type(target) is dict else None
-    server = text(label) if isinstance(label, str) and label.strip() else "server"
+    label = target_of(journal).text("label")
+    server = text(label) if label.strip() else "server"
     head = f"sequenceDiagram\n  participant C as client\n  participant S as {server}\n"
     out.write(head)
     length, drawn, total = len(head), 0, 0

@@ -12,15 +12,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import IO, Any, Protocol
 
 from inspector.export.json_edits import clean
-from inspector.export.selection import RecordingFacts, Selection, facts_of, left_out
+from inspector.export.selection import RecordingFacts, Selection, facts_of, left_out, message_of, target_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.views import View
 from inspector.version import __version__
 
 MAX_LENGTH = 1000
@@ -176,8 +177,7 @@ class Spans:
     def _span(self, n: int, kind: int, begun: int, ended: int) -> dict[str, Any]:
         method = self._journal.index.method(n)
         message = self._message(n)
-        params = message.get("params")
-        params = params if type(params) is dict else {}
+        params = View(message).object("params")
         trace, parent = self._parent(n, params)
         target, attributes = _of_request(method, message, params)
         return {
@@ -191,17 +191,12 @@ class Spans:
             "attributes": [*attributes, *self._common, attribute("inspector.event", n)],
         }
 
-    def _message(self, n: int) -> dict[str, Any]:
-        if self._journal.index.size(n) > MAX_READ:
-            return {}
-        message = next(self._journal.events(n, n)).message
-        return message if type(message) is dict else {}
+    def _message(self, n: int) -> Mapping[str, Any]:
+        return message_of(self._journal, n).members if self._journal.index.size(n) <= MAX_READ else {}
 
-    def _parent(self, n: int, params: dict[str, Any]) -> tuple[str, str]:
+    def _parent(self, n: int, params: Mapping[str, Any]) -> tuple[str, str]:
         """Return trace and parent: from the request itself, else the enclosing exchange, else the session."""
-        meta = params.get("_meta")
-        given = meta.get("traceparent") if type(meta) is dict else None
-        found = _TRACEPARENT.fullmatch(given) if isinstance(given, str) else None
+        found = _TRACEPARENT.fullmatch(View(View(params).meta).text("traceparent"))
         if found:
             return found[1], found[2]
         outer = self._journal.index.parent(n)
@@ -243,15 +238,10 @@ class Spans:
         return found, dropped
 
     def _facts_of_event(self, n: int) -> Attributes:
-        params = self._message(n).get("params")
-        found = [attribute("inspector.event", n)]
-        if type(params) is dict:
-            found += (
-                attribute(f"mcp.notification.{key}", params[key])
-                for key in ("progress", "total", "message", "level", "logger", "data", "uri", "reason")
-                if key in params
-            )
-        return found
+        params = View(self._message(n)).object("params")
+        told = ("progress", "total", "message", "level", "logger", "data", "uri", "reason")
+        found = [attribute(f"mcp.notification.{key}", params[key]) for key in told if key in params]
+        return [attribute("inspector.event", n), *found]
 
     def _of_connection(self) -> Attributes:
         """Return the attributes that every span has: the revision and the transport."""
@@ -259,9 +249,9 @@ class Spans:
         found: Attributes = []
         if isinstance(facts.revision, str):
             found.append(attribute("mcp.protocol.version", facts.revision))
-        target = self._journal.header.get("target")
-        url = target.get("url") if type(target) is dict else None
-        if facts.transport == "stdio" or (type(target) is dict and target.get("kind") == "stdio"):
+        target = target_of(self._journal)
+        url = target.members.get("url")
+        if facts.transport == "stdio" or target.text("kind") == "stdio":
             found.append(attribute("network.transport", "pipe"))
         elif isinstance(url, str):
             found += (attribute("network.transport", "tcp"), attribute("network.protocol.name", "http"))
@@ -285,7 +275,7 @@ def _of_url(url: str) -> Attributes:
     ]
 
 
-def _of_request(method: str, message: dict[str, Any], params: dict[str, Any]) -> tuple[str, Attributes]:
+def _of_request(method: str, message: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[str, Attributes]:
     """Return the rest of a span's name, and the attributes of a request."""
     found = [attribute("mcp.method.name", method)]
     id = message.get("id")

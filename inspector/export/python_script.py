@@ -1,12 +1,10 @@
-"""The recorded client's requests and answers, as the steps of a program.
-
-Requests that every client sends on its own are omitted: opening the connection, further pages of lists, polling tasks,
-input rounds after the first. So are requests without a response: a program would wait in vain.
-"""
+"""Programs that repeat the requests of a recorded client: with our library, with the official SDK, and as tests."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from importlib.resources import files
 from typing import IO, Any, NamedTuple
 
 from inspector.client.extensions import CAPABILITIES_KEY
@@ -20,7 +18,7 @@ from inspector.export.quoting import (
     remark,
     variable,
 )
-from inspector.export.selection import Selection, facts_of, left_out
+from inspector.export.selection import Selection, facts_of, left_out, message_of, target_of
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -54,16 +52,20 @@ class ExportStep(NamedTuple):
 
 
 def steps(journal: Journal, chosen: Selection) -> Iterator[ExportStep]:
-    """Yield the client's requests in the selected exchanges, in order."""
+    """Yield the client's requests in the selected exchanges, in order.
+
+    Requests that every client sends on its own are omitted: opening the connection, further pages of lists, polling
+    tasks, input rounds after the first. So are requests without a response: a program would wait in vain.
+    """
     index = journal.index
     for exchange in chosen.exchanges():
         n, method, state = exchange.n, exchange.method, index.state(exchange.n)
         if exchange.dir != "send" or method in _OPENING or method.startswith(_FOLLOWING):
             continue
-        message = next(journal.events(n, n)).message
-        given = message.get("params") if type(message) is dict else None
+        message = message_of(journal, n)
+        given = message.members.get("params")
         params = {key: value for key, value in given.items() if key != "_meta"} if type(given) is dict else None
-        name = next(iter(subjects_of(message)), "")
+        name = next(iter(subjects_of(message.raw)), "")
         elapsed = index.duration(n)
         took = f" in {duration(elapsed)}" if elapsed is not None else ""
         comment = f"{n}: {remark(f'{method} {name}'.strip())}, {exchange.state}{took}"
@@ -107,12 +109,9 @@ def answers(journal: Journal, chosen: Selection) -> ClientAnswers:
     found = ClientAnswers([], [], [], _declared(journal))
     index = journal.index
     for n in chosen.of(Kind.RPC):
-        if index.dir(n) is not Dir.SEND:
-            continue
-        shape = index.shape(n)
+        shape = index.shape(n) if index.dir(n) is Dir.SEND else Shape.NONE
         if shape in (Shape.RESULT, Shape.ERROR) and index.pair(n):
-            message = next(journal.events(n, n)).message
-            result = message.get("result") if type(message) is dict else None
+            result = message_of(journal, n).members.get("result")
             if type(result) is dict:
                 _keep(found, result)
             elif index.method(n) == "sampling/createMessage":
@@ -120,15 +119,10 @@ def answers(journal: Journal, chosen: Selection) -> ClientAnswers:
             elif index.method(n) == "elicitation/create":
                 found.elicitation.append(None)
         elif shape is Shape.REQUEST:
-            message = next(journal.events(n, n)).message
-            params = message.get("params") if type(message) is dict else None
-            given = params.get("inputResponses") if type(params) is dict else None
-            for answer in given.values() if type(given) is dict else ():
+            for answer in View(message_of(journal, n).object("params")).object("inputResponses").values():
                 _keep(found, answer)
     if not found.roots and not chosen.everything:
-        n = _ROOTS.last(index, 0, chosen.count)
-        message = next(journal.events(n, n)).message if n else None
-        _keep(found, message.get("result") if type(message) is dict else None)
+        _keep(found, message_of(journal, _ROOTS.last(index, 0, chosen.count)).members.get("result"))
     return found
 
 
@@ -138,7 +132,7 @@ def _declared(journal: Journal) -> frozenset[str]:
     for n in range(1, index.count + 1):
         if index.dir(n) is not Dir.SEND or index.shape(n) is not Shape.REQUEST:
             continue
-        params = View(next(journal.events(n, n)).message).object("params")
+        params = message_of(journal, n).object("params")
         if index.method(n) == "initialize":
             return frozenset(View(params).object("capabilities"))
         meta = View(params).object("_meta")
@@ -165,44 +159,97 @@ def _keep(found: ClientAnswers, answer: Any) -> None:
 
 PART = 200
 """Maximum steps of one function: Python compiles functions with very many statements slowly."""
-
-_LISTS = {
-    "tools/list": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "templates",
-    "prompts/list": "prompts",
+MAX_SIZE = 100_000
+"""Bytes of a response above which a test only requires a result."""
+_CALLS = {
+    "tools/list": ("tools", "list_tools", ""),
+    "resources/list": ("resources", "list_resources", ""),
+    "resources/templates/list": ("templates", "list_resource_templates", ""),
+    "prompts/list": ("prompts", "list_prompts", ""),
+    "resources/read": ("read_resource", "read_resource", "uri"),
+    "resources/subscribe": ("subscribe", "subscribe_resource", "uri"),
+    "resources/unsubscribe": ("unsubscribe", "unsubscribe_resource", "uri"),
+    "ping": ("ping", "send_ping", ""),
+    "logging/setLevel": ("set_log_level", "set_logging_level", "level"),
 }
-_BY_URI = {
-    "resources/read": "read_resource",
-    "resources/subscribe": "subscribe",
-    "resources/unsubscribe": "unsubscribe",
-}
+"""By method, the call of our library, that of the SDK, and the only parameter, if there is one."""
+_NOT_REPEATED = ("request that cannot be repeated", "requests that cannot be repeated")
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the program to `out`, step by step."""
+    """Write a program with our own library (`import inspector`)."""
     chosen = Selection(journal, numbers)
-    out.write(head(journal, chosen, "Repeats the requests of a recorded session."))
-    out.write(
-        """
-
-async def show(what):
-    try:
-        print(await what)
-    except inspector.InspectorError as error:
-        print(error)
-"""
-    )
-    parts, skipped = write_parts(journal, chosen, out, lambda step: f"await show({call(step)})")
-    out.write("\n\nasync def main():\n    async with inspector.open(TARGET, **OPTIONS) as session:\n")
-    out.write("".join(f"        await {name}(session)\n" for name in parts) or "        print(session.server)\n")
-    out.write('\n\nif __name__ == "__main__":\n    asyncio.run(main())\n')
-    return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
+    out.write(_head(journal, chosen, "Repeats the requests of a recorded session.") + _part("library"))
+    parts, skipped = _write_parts(journal, chosen, out, lambda step: f"await show({_call(step)})", "session")
+    _write_main(out, parts, "inspector.open(TARGET, **OPTIONS)", "session", "session.server")
+    return left_out(skipped, *_NOT_REPEATED)
 
 
-def head(journal: Journal, chosen: Selection, what: str, imports: tuple[str, ...] = ()) -> str:
-    """Return the start of a program: imports, target, options, and the answers to the server."""
+def write_sdk(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write a program with the official SDK (`mcp` 2)."""
+    chosen = Selection(journal, numbers)
+    server, imports = _sdk_server(journal)
     found = answers(journal, chosen)
+    lines = [
+        f"# Repeats the requests of a recorded session. Written by inspector {__version__}; needs mcp>=2.",
+        f"# The recording: {remark(journal.header.get('id'))}",
+        "import asyncio",
+        "import os",
+        "",
+        *imports,
+        "",
+        f"SERVER = {server}",
+        *_list("SAMPLING", found.sampling),
+        *_list("ELICITATION", found.elicitation),
+        *_list("ROOTS", found.roots),
+    ]
+    out.write("\n".join(lines) + "\n" + _part("sdk"))
+    parts, skipped = _write_parts(journal, chosen, out, lambda step: f"await show({_sdk_call(step)})", "client")
+    options = [f"mode={literal(_sdk_mode(journal))}"]
+    options += (
+        f"{name}={callback}"
+        for name, callback, given in (
+            ("sampling_callback", "sampling", found.sampling),
+            ("elicitation_callback", "elicitation", found.elicitation),
+            ("list_roots_callback", "roots", found.roots),
+        )
+        if given or callback in found.declared
+    )
+    _write_main(out, parts, f"Client(SERVER, {', '.join(options)})", "client", "client.server_info")
+    return left_out(skipped, *_NOT_REPEATED)
+
+
+def write_pytest(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write a pytest module that compares each response with the recorded one.
+
+    It needs pytest and our library, no plugin. Values that are new in every run (times, ids, cursors) may differ; the
+    rules are those of `inspector.compare`, and can be changed at the top of the module.
+    """
+    chosen = Selection(journal, numbers)
+    out.write(_head(journal, chosen, "Tests of a recorded session.", _PYTEST_IMPORTS) + _part("pytest_begin"))
+    parts, skipped = _write_parts(journal, chosen, out, _pytest_statement, "session, answers")
+    calls = "".join(f"        await {name}(session, answers)\n" for name in parts)
+    out.write(_part("pytest_session").format(parts=calls))
+    for n, expected in _expected(journal, chosen):
+        out.write(f"    {n}: {expected},\n")
+    out.write(_part("pytest_test"))
+    return left_out(skipped, *_NOT_REPEATED)
+
+
+def _part(name: str) -> str:
+    """Return a part of a program that does not depend on the recording."""
+    return (files(__package__) / "program_parts" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _write_main(out: IO[str], parts: list[str], opened: str, name: str, otherwise: str) -> None:
+    """Write the function that opens the connection `name` and runs the parts, or prints something without any."""
+    out.write(f"\n\nasync def main():\n    async with {opened} as {name}:\n")
+    out.write("".join(f"        await {part}({name})\n" for part in parts) or f"        print({otherwise})\n")
+    out.write('\n\nif __name__ == "__main__":\n    asyncio.run(main())\n')
+
+
+def _head(journal: Journal, chosen: Selection, what: str, imports: tuple[str, ...] = ()) -> str:
+    """Return the start of a program: imports, target, options, and the answers to the server."""
     lines = [
         f"# {what} Written by inspector {__version__}.",
         f"# The recording: {remark(journal.header.get('id'))}",
@@ -212,40 +259,47 @@ def head(journal: Journal, chosen: Selection, what: str, imports: tuple[str, ...
         "import inspector",
         *imports,
         "",
-        f"TARGET = {target(journal)}",
+        f"TARGET = {_target(journal)}",
     ]
     options = _options(journal)
-    lines += _answering(found, options)
+    lines += _answering(answers(journal, chosen), options)
     lines.append("OPTIONS = {" + ", ".join(f'"{name}": {value}' for name, value in options.items()) + "}")
     return "\n".join(lines) + "\n"
 
 
-def target(journal: Journal) -> str:
+def _texts(target: View, key: str, pattern: re.Pattern[str] | None = None) -> list[str]:
+    """Return the texts of a list in the target, those that are wholly of a pattern."""
+    texts = [each for each in target.array(key) if isinstance(each, str)]
+    return [each for each in texts if pattern is None or pattern.fullmatch(each)]
+
+
+def _from_environment(names: list[str], variable: Callable[[str], str] = str) -> str:
+    """Return an object, as Python, whose members are read from variables."""
+    return "{" + ", ".join(f'{literal(name)}: os.environ["{variable(name)}"]' for name in names) + "}"
+
+
+def _target(journal: Journal) -> str:
     """Return the argument of `inspector.open`, as Python."""
-    header = View(journal.header.get("target"))
-    if header.text("name"):
-        return literal("@" + header.text("name"))
-    argv = [each for each in header.array("argv") if isinstance(each, str)]
-    if argv:
+    target = target_of(journal)
+    if target.text("name"):
+        return literal("@" + target.text("name"))
+    if argv := _texts(target, "argv"):
         return "[" + ", ".join(map(expression, argv)) + "]"
-    return expression(header.text("url") or "http://127.0.0.1:8000/mcp")
+    return expression(target.text("url") or "http://127.0.0.1:8000/mcp")
 
 
 def _options(journal: Journal) -> dict[str, str]:
-    header = View(journal.header.get("target"))
+    target = target_of(journal)
     found: dict[str, str] = {}
-    if not header.text("name"):
-        env = [name for name in header.array("env") if isinstance(name, str) and VARIABLE.fullmatch(name)]
-        fields = [name for name in header.array("headers") if isinstance(name, str) and FIELD_NAME.fullmatch(name)]
-        if env:
-            found["env"] = "{" + ", ".join(f'{literal(name)}: os.environ["{name}"]' for name in env) + "}"
-        if fields:
-            pairs = (f'{literal(name)}: os.environ["{variable(name)}"]' for name in fields)
-            found["headers"] = "{" + ", ".join(pairs) + "}"
-        if header.members.get("inherit_env") is True:
+    if not target.text("name"):
+        if env := _texts(target, "env", VARIABLE):
+            found["env"] = _from_environment(env)
+        if fields := _texts(target, "headers", FIELD_NAME):
+            found["headers"] = _from_environment(fields, variable)
+        if target.members.get("inherit_env") is True:
             found["inherit_env"] = "True"
-        if header.text("cwd"):
-            found["cwd"] = expression(header.text("cwd"))
+        if target.text("cwd"):
+            found["cwd"] = expression(target.text("cwd"))
     era = facts_of(journal).era
     if era in ("legacy", "modern"):
         found["era"] = literal(era)
@@ -256,12 +310,12 @@ def _answering(found: ClientAnswers, options: dict[str, str]) -> list[str]:
     """Return the statements with the recorded client's answers, in order."""
     lines: list[str] = []
     if found.sampling:
-        lines += _queue("SAMPLING", found.sampling)
+        lines += _list("SAMPLING", found.sampling)
         options["sampling"] = "lambda asked: SAMPLING.pop(0) if SAMPLING else None"
     elif "sampling" in found.declared:
         options["sampling"] = '"decline"'
     if found.elicitation:
-        lines += _queue("ELICITATION", [_elicited(answer) for answer in found.elicitation])
+        lines += _list("ELICITATION", [_elicited(answer) for answer in found.elicitation])
         options["elicit"] = 'lambda asked: ELICITATION.pop(0) if ELICITATION else "decline"'
     elif "elicitation" in found.declared:
         options["elicit"] = '"decline"'
@@ -273,18 +327,20 @@ def _answering(found: ClientAnswers, options: dict[str, str]) -> list[str]:
 def _elicited(answer: dict[str, Any] | None) -> Any:
     """Return an answer to an elicitation as a callback returns it."""
     action = answer["action"] if answer is not None else "decline"
-    if answer is None or action != "accept":
+    if action != "accept":
         return action if action == "cancel" else "decline"
-    content = answer.get("content")
-    return content if type(content) is dict else {}
+    return View(answer).object("content")
 
 
-def _queue(name: str, items: list[Any]) -> list[str]:
+def _list(name: str, items: list[Any]) -> list[str]:
+    """Return the statement that assigns a list, an item on each line."""
+    if not items:
+        return [f"{name} = []"]
     return [f"{name} = [", *(f"    {python_value(item)}," for item in items), "]"]
 
 
-def write_parts(
-    journal: Journal, chosen: Selection, out: IO[str], line: Callable[[ExportStep], str], given: str = "session"
+def _write_parts(
+    journal: Journal, chosen: Selection, out: IO[str], line: Callable[[ExportStep], str], given: str
 ) -> tuple[list[str], int]:
     """Write the steps as functions with parameters `given`. Return their names, and the number of skipped steps.
 
@@ -306,153 +362,64 @@ def write_parts(
     return names, skipped
 
 
-def call(step: ExportStep) -> str:
+def _listed_call(step: ExportStep, *, of_sdk: bool) -> str:
+    """Return the call of a method in `_CALLS`; empty for another, and with other parameters."""
+    ours, theirs, member = _CALLS.get(step.method, ("", "", ""))
+    params = step.params or {}
+    name = theirs if of_sdk else ours
+    if not name or set(params) != ({member} if member else set()) or not isinstance(params.get(member, ""), str):
+        return ""
+    return f"{name}({expression(params[member]) if member else ''})"
+
+
+def _call(step: ExportStep) -> str:
     """Return the call of our library that sends a step's request."""
     params = step.params or {}
-    name, uri = params.get("name"), params.get("uri")
-    arguments = params.get("arguments", {})
-    keys = set(params)
-    if step.method == "tools/call" and isinstance(name, str) and type(arguments) is dict:
-        if keys <= {"name", "arguments"}:
-            return f"session.call_tool({expression(name)}, {python_value(arguments)})"
-        if keys <= {"name", "arguments", "task"}:
-            return f"session.call_tool({expression(name)}, {python_value(arguments)}, as_task=True)"
+    name, arguments, keys = params.get("name"), params.get("arguments", {}), set(params)
+    is_tool = step.method == "tools/call" and type(arguments) is dict
+    if is_tool and isinstance(name, str) and keys <= {"name", "arguments", "task"}:
+        task = ", as_task=True" if "task" in keys else ""
+        return f"session.call_tool({expression(name)}, {python_value(arguments)}{task})"
     if step.method == "prompts/get" and isinstance(name, str) and keys <= {"name", "arguments"}:
         return f"session.get_prompt({expression(name)}, {python_value(arguments)})"
-    if isinstance(uri, str) and keys == {"uri"} and step.method in _BY_URI:
-        return f"session.{_BY_URI[step.method]}({expression(uri)})"
-    if step.method in _LISTS and not params:
-        return f"session.{_LISTS[step.method]}()"
-    if step.method == "ping" and not params:
-        return "session.ping()"
-    if step.method == "logging/setLevel" and isinstance(params.get("level"), str) and keys == {"level"}:
-        return f"session.set_log_level({expression(params['level'])})"
-    return request(step)
+    listed = _listed_call(step, of_sdk=False)
+    return f"session.{listed}" if listed else _request(step)
 
 
-def request(step: ExportStep) -> str:
-    """Return the same for any method, as it was sent."""
+def _request(step: ExportStep) -> str:
+    """Return the call of our library for any method, as it was sent."""
     given = f", {python_value(step.params)}" if step.params is not None else ""
     return f"session.request({expression(step.method)}{given})"
 
 
-_SDK_LISTS = {
-    "tools/list": "list_tools",
-    "resources/list": "list_resources",
-    "resources/templates/list": "list_resource_templates",
-    "prompts/list": "list_prompts",
-}
-_SDK_BY_URI = {
-    "resources/read": "read_resource",
-    "resources/subscribe": "subscribe_resource",
-    "resources/unsubscribe": "unsubscribe_resource",
-}
-_SHOW = """
-
-async def show(what):
-    try:
-        print(await what)
-    except (MCPError, ValueError, RuntimeError) as error:
-        print(type(error).__name__, error)
-
-
-async def request(client, method, params=None):
-    made = types.Request[dict | None, str](method=method, params=params)
-    return await client.session.send_request(made, types.Result)
-"""
-_QUESTIONS = """
-
-def refused(message):
-    return types.ErrorData(code=types.INVALID_REQUEST, message=message)
-
-
-async def sampling(context, params):
-    answer = SAMPLING.pop(0) if SAMPLING else None
-    if answer is None:
-        return refused("the recorded client gave no such answer")
-    kind = types.CreateMessageResultWithTools if isinstance(answer["content"], list) else types.CreateMessageResult
-    return kind.model_validate(answer)
-
-
-async def elicitation(context, params):
-    answer = ELICITATION.pop(0) if ELICITATION else None
-    return refused("the recorded client refused") if answer is None else types.ElicitResult.model_validate(answer)
-
-
-async def roots(context):
-    return types.ListRootsResult.model_validate({"roots": ROOTS})
-"""
-
-
-def write_sdk(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the program to `out`, step by step."""
-    chosen = Selection(journal, numbers)
-    server, imports = _server(journal)
-    found = answers(journal, chosen)
-    lines = [
-        f"# Repeats the requests of a recorded session. Written by inspector {__version__}; needs mcp>=2.",
-        f"# The recording: {remark(journal.header.get('id'))}",
-        "import asyncio",
-        "import os",
-        "",
-        *imports,
-        "",
-        f"SERVER = {server}",
-        *_list("SAMPLING", found.sampling),
-        *_list("ELICITATION", found.elicitation),
-        *_list("ROOTS", found.roots),
-    ]
-    out.write("\n".join(lines) + "\n" + _SHOW + _QUESTIONS)
-    parts, skipped = write_parts(journal, chosen, out, lambda step: f"await show({_sdk_call(step)})", "client")
-    options = [f"mode={literal(_mode(journal))}"]
-    options += (
-        f"{name}={callback}"
-        for name, callback, given in (
-            ("sampling_callback", "sampling", found.sampling),
-            ("elicitation_callback", "elicitation", found.elicitation),
-            ("list_roots_callback", "roots", found.roots),
-        )
-        if given or callback in found.declared
-    )
-    out.write(f"\n\nasync def main():\n    async with Client(SERVER, {', '.join(options)}) as client:\n")
-    out.write("".join(f"        await {name}(client)\n" for name in parts) or "        print(client.server_info)\n")
-    out.write('\n\nif __name__ == "__main__":\n    asyncio.run(main())\n')
-    return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
-
-
-def _server(journal: Journal) -> tuple[str, list[str]]:
+def _sdk_server(journal: Journal) -> tuple[str, list[str]]:
     """Return the argument of `Client`, as Python, and its imports."""
-    header = View(journal.header.get("target"))
-    argv = [each for each in header.array("argv") if isinstance(each, str)]
-    if argv:
+    target = target_of(journal)
+    if argv := _texts(target, "argv"):
         command, *args = map(expression, argv)
         given = [f"command={command}", f"args=[{', '.join(args)}]"]
-        env = [name for name in header.array("env") if isinstance(name, str) and VARIABLE.fullmatch(name)]
-        if header.members.get("inherit_env") is True:
+        env = _texts(target, "env", VARIABLE)
+        if target.members.get("inherit_env") is True:
             given.append("env=dict(os.environ)")
         elif env:
-            given.append("env={" + ", ".join(f'{literal(name)}: os.environ["{name}"]' for name in env) + "}")
-        if header.text("cwd"):
-            given.append(f"cwd={expression(header.text('cwd'))}")
-        return f"StdioServerParameters({', '.join(given)})", [
-            "from mcp import Client, MCPError, StdioServerParameters, types"
-        ]
-    url = expression(header.text("url") or "http://127.0.0.1:8000/mcp")
-    fields = [name for name in header.array("headers") if isinstance(name, str) and FIELD_NAME.fullmatch(name)]
+            given.append(f"env={_from_environment(env)}")
+        if target.text("cwd"):
+            given.append(f"cwd={expression(target.text('cwd'))}")
+        imports = ["from mcp import Client, MCPError, StdioServerParameters, types"]
+        return f"StdioServerParameters({', '.join(given)})", imports
+    url = expression(target.text("url") or "http://127.0.0.1:8000/mcp")
+    fields = _texts(target, "headers", FIELD_NAME)
     if not fields:
         return url, ["from mcp import Client, MCPError, types"]
-    pairs = ", ".join(f'{literal(name)}: os.environ["{variable(name)}"]' for name in fields)
-    return (
-        f"streamable_http_client({url}, http_client=httpx2.AsyncClient(headers={{{pairs}}}))",
-        [
-            "import httpx2",
-            "from mcp import Client, MCPError, types",
-            "from mcp.client.streamable_http import streamable_http_client",
-        ],
-    )
+    client = f"httpx2.AsyncClient(headers={_from_environment(fields, variable)})"
+    return f"streamable_http_client({url}, http_client={client})", [
+        "import httpx2",
+        "from mcp import Client, MCPError, types",
+        "from mcp.client.streamable_http import streamable_http_client",
+    ]
 
 
-def _mode(journal: Journal) -> str:
+def _sdk_mode(journal: Journal) -> str:
     """Return the era for the client: the recorded one, if known."""
     facts = facts_of(journal)
     if facts.era == "modern" and isinstance(facts.revision, str):
@@ -460,33 +427,17 @@ def _mode(journal: Journal) -> str:
     return "legacy" if facts.era == "legacy" else "auto"
 
 
-def _list(name: str, items: list[Any]) -> list[str]:
-    if not items:
-        return [f"{name} = []"]
-    return [f"{name} = [", *(f"    {python_value(item)}," for item in items), "]"]
-
-
 def _sdk_call(step: ExportStep) -> str:
     """Return the SDK call that sends a step's request."""
     params = step.params or {}
-    name, uri, arguments = params.get("name"), params.get("uri"), params.get("arguments", {})
-    keys = set(params)
-    if isinstance(name, str) and type(arguments) is dict and keys <= {"name", "arguments"}:
-        verb = {"tools/call": "call_tool", "prompts/get": "get_prompt"}.get(step.method)
-        if verb:
-            return f"client.{verb}({expression(name)}, {python_value(arguments)})"
-    if isinstance(uri, str) and keys == {"uri"} and step.method in _SDK_BY_URI:
-        return f"client.{_SDK_BY_URI[step.method]}({expression(uri)})"
-    if step.method in _SDK_LISTS and not params:
-        return f"client.{_SDK_LISTS[step.method]}()"
-    if step.method == "ping" and not params:
-        return "client.send_ping()"
-    if step.method == "logging/setLevel" and isinstance(params.get("level"), str) and keys == {"level"}:
-        return f"client.set_logging_level({expression(params['level'])})"
-    if step.method == "completion/complete":
-        made = _complete(params)
-        if made:
-            return made
+    name, arguments = params.get("name"), params.get("arguments", {})
+    verb = {"tools/call": "call_tool", "prompts/get": "get_prompt"}.get(step.method)
+    if verb and isinstance(name, str) and type(arguments) is dict and set(params) <= {"name", "arguments"}:
+        return f"client.{verb}({expression(name)}, {python_value(arguments)})"
+    if listed := _listed_call(step, of_sdk=True):
+        return f"client.{listed}"
+    if step.method == "completion/complete" and (made := _complete(params)):
+        return made
     given = f", {python_value(step.params)}" if step.params is not None else ""
     return f"request(client, {expression(step.method)}{given})"
 
@@ -507,74 +458,16 @@ def _complete(params: dict[str, Any]) -> str:
     return f"client.complete(types.{made}, {python_value(given)}{more})"
 
 
-MAX_SIZE = 100_000
-"""Bytes of a response above which a test only requires a result."""
-
-_IMPORTS = (
+_PYTEST_IMPORTS = (
     "import pytest",
     "from inspector.compare.rules import ComparisonRules",
     "from inspector.compare.values import compare",
 )
-_BEGIN = """
-RULES = ComparisonRules()
-# What may differ besides times, ids and cursors:
-# RULES = ComparisonRules().plus(ignore=["tools/call now:$.result.content"])
 
 
-async def ask(answers, n, what):
-    try:
-        result = await what
-        answers[n] = {"result": getattr(result, "raw", result)}
-    except inspector.ServerError as error:
-        answers[n] = {"error": {"code": error.rpc_code, "message": error.rpc_message}}
-"""
-_SESSION = """
-
-async def run():
-    answers = {{}}
-    async with inspector.open(TARGET, **OPTIONS) as session:
-        assert session.server
-{parts}    return answers
-
-
-@pytest.fixture(scope="module")
-def answers():
-    return asyncio.run(run())
-
-
-# By the number of the request in the recording: method, name, and the response; None if the response is too large.
-EXPECTED = {{
-"""
-_TEST = """}
-
-
-@pytest.mark.parametrize("n", EXPECTED)
-def test_the_answer_is_the_recorded_one(answers, n):
-    method, name, expected = EXPECTED[n]
-    if expected is None:
-        assert "result" in answers[n], answers[n]
-        return
-    found = compare(expected, answers[n], RULES, method=method, name=name)
-    assert found.same, [difference.as_json() for difference in found.differences[:20]]
-"""
-
-
-def write_pytest(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the module to `out`, step by step."""
-    chosen = Selection(journal, numbers)
-    out.write(head(journal, chosen, "Tests of a recorded session.", _IMPORTS))
-    out.write(_BEGIN)
-    parts, skipped = write_parts(journal, chosen, out, _statement, "session, answers")
-    out.write(_SESSION.format(parts="".join(f"        await {name}(session, answers)\n" for name in parts)))
-    for n, expected in _expected(journal, chosen):
-        out.write(f"    {n}: {expected},\n")
-    out.write(_TEST)
-    return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
-
-
-def _statement(step: ExportStep) -> str:
+def _pytest_statement(step: ExportStep) -> str:
     # Responses of tools, and single pages of lists, are compared unmodified.
-    made = call(step) if step.method in ("tools/call", "prompts/get", "resources/read") else request(step)
+    made = _call(step) if step.method in ("tools/call", "prompts/get", "resources/read") else _request(step)
     return f"await ask(answers, {step.n}, {made})"
 
 
@@ -592,7 +485,7 @@ def _expected(journal: Journal, chosen: Selection) -> Iterator[tuple[int, str]]:
         elif step.why_not:
             continue
         answer = journal.index.pair(step.n)
-        message = next(journal.events(answer, answer)).message if answer else None
+        message = message_of(journal, answer).raw
         if not n or type(message) is not dict:
             continue
         result = message.get("result")

@@ -133,6 +133,11 @@ def target_of(journal: Journal) -> View:
     return View(journal.header.get("target"))
 
 
+def message_of(journal: Journal, n: int) -> View:
+    """Return the message of an event; an empty view for event 0."""
+    return View(next(journal.events(n, n)).message if n else None)
+
+
 def write_items(out: IO[str], items: Iterable[str | Iterable[str]]) -> None:
     """Write the items of a JSON array, each on a line of its own; an item may come in pieces."""
     separator = "\n"

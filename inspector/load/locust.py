@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
+from importlib.resources import files
 from pprint import pformat
 from typing import Any
 
@@ -20,114 +21,6 @@ from inspector.errors import UsageError
 from inspector.load.plan import LoadPlan
 
 _MAX_USERS = 100
-
-_HEAD = '''"""Runs a load plan of `inspector load` with Locust.
-
-One machine:    locust -f {file} --headless -u {users} -r {users} -t {seconds}s
-Master:         locust -f {file} --headless -u {users} -r {users} -t {seconds}s --master --expect-workers 2
-Each worker:    locust -f {file} --worker --master-host HOST
-
-Each worker needs `pip install locust mcp-terminal-inspector`.{variables}
-"""
-
-import itertools
-import json
-import os
-import time
-
-import gevent
-from gevent.pool import Group
-from locust import User, events, task
-
-from inspector import InspectorError, LoadClient
-
-TARGET = os.environ.get("INSPECTOR_TARGET", {target!r})
-OPTIONS = {{}}  # Of `inspector.open`: headers={{"Authorization": os.environ["TOKEN"]}}, timeout=10.
-CALLS = {calls}
-"""Tool, arguments, weight."""
-CONNECTIONS = {connections}
-USERS = {users}
-"""Start this many users (-u): together they send the planned rate."""
-'''
-
-_OPEN = '''INTERVAL = {interval!r}
-"""Seconds between two calls of one user."""
-
-
-class PlanUser(User):
-    """Starts calls at a constant rate, whether or not earlier ones have ended; times count from the intended start."""
-
-    def on_start(self):
-        self.calls = Group()
-        number = next(_numbers)
-        self.client = client_of(number)
-        self.due = time.monotonic() + INTERVAL * (number % USERS) / USERS
-        gevent.sleep(max(self.due - time.monotonic(), 0))
-
-    def on_stop(self):
-        self.calls.join(timeout=60)
-
-    def wait_time(self):
-        return max(self.due - time.monotonic(), 0)
-
-    @task
-    def arrive(self):
-        self.calls.spawn(make_call, self.client, self.due)
-        self.due += INTERVAL
-'''
-
-_CLOSED = '''
-
-class PlanUser(User):
-    """Closed model: each user sends its next call after the answer, so calls that a stall delays are not counted."""
-
-    def on_start(self):
-        self.client = client_of(next(_numbers))
-
-    @task
-    def call(self):
-        make_call(self.client, time.monotonic())
-'''
-
-_TAIL = '''
-
-_numbers = itertools.count()
-_clients = {}
-_turns = itertools.cycle([(tool, arguments) for tool, arguments, weight in CALLS for _ in range(weight)])
-
-
-def client_of(number):
-    """The connection of a user; users share CONNECTIONS of them."""
-    number %= CONNECTIONS
-    if number not in _clients:
-        _clients[number] = LoadClient(TARGET, **OPTIONS)
-    return _clients[number]
-
-
-def make_call(client, due):
-    """Make one call and report it to Locust."""
-    tool, arguments = next(_turns)
-    error = None
-    try:
-        client.call(tool, arguments)
-    except InspectorError as failure:
-        error = failure
-    events.request.fire(
-        request_type="tools/call",
-        name=tool,
-        response_time=1000 * (time.monotonic() - due),
-        response_length=0,
-        exception=error,
-        context={},
-    )
-
-
-@events.quitting.add_listener
-def close_clients(**_):
-    """Close the connections."""
-    for client in _clients.values():
-        client.close()
-'''
 
 
 def locust_file(
@@ -150,7 +43,7 @@ def locust_file(
     for call in plan.calls:
         kept = without_secrets(call.arguments, (schemas or {}).get(call.tool), held)
         calls.append((call.tool, _without(dict(call.arguments), kept, variables), call.weight))
-    head = _HEAD.format(
+    head = _part("head").format(
         file=file,
         users=users,
         seconds=math.ceil(plan.seconds),
@@ -164,7 +57,12 @@ def locust_file(
             "A name in this plan is a secret, and a Locust file would contain it.",
             hint="Choose a plan in which only values of arguments are secret.",
         )
-    return head + (_CLOSED if plan.users else _OPEN.format(interval=users / plan.rate)) + _TAIL
+    return head + (_part("closed") if plan.users else _part("open").format(interval=users / plan.rate)) + _part("tail")
+
+
+def _part(name: str) -> str:
+    """Return a part of the file, with places for what `str.format` puts in."""
+    return (files(__package__) / "locust_parts" / f"{name}.txt").read_text(encoding="utf-8")
 
 
 class _Read:
