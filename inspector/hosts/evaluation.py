@@ -6,9 +6,10 @@ A new fact needs an entry in `facts.json` and no code, as long as its `test` use
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
 from inspector.apps.definitions import is_for_model
@@ -17,6 +18,7 @@ from inspector.hosts.facts import Fact, NameRule
 from inspector.protocol.jsonrpc import NotJson, compact_json, parse
 from inspector.protocol.result_shape import has_structured
 from inspector.protocol.subschemas import Subschema, subschemas
+from inspector.protocol.views import View
 from inspector.text import quantity
 
 MAX_TOOLS = 5_000
@@ -131,8 +133,38 @@ class Measure(NamedTuple):
     numbers: tuple[int, int] | None = None
 
 
-Test = Callable[[Any, Fact, ServerDefinitions], Iterator[Measure]]
-"""Evaluates one kind of test: its argument, the fact, the server."""
+class Verdict(NamedTuple):
+    """The outcome of a test on one tool or result; see `Measure`."""
+
+    ok: bool
+    found: str
+    limit: str
+    amount: float = 0
+
+
+@dataclass(frozen=True)
+class _Tool:
+    """One tool, as a test sees it."""
+
+    raw: dict[str, Any]
+    server: ServerDefinitions
+    modifiers: Mapping[str, Any]
+    """The `test` of the fact."""
+
+    @property
+    def name(self) -> str:
+        name: str = self.raw["name"]
+        return name
+
+    @property
+    def parts(self) -> Iterable[Subschema]:
+        """The parts of its input schema."""
+        return self.server.schemas(self.raw)
+
+    @property
+    def schema(self) -> Any:
+        """Its input schema, of any type."""
+        return self.raw.get("inputSchema")
 
 
 def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]:
@@ -168,20 +200,23 @@ def criteria_of(fact: Fact) -> dict[str, Any]:
 
 def _measures(fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for kind, given in criteria_of(fact).items():
-        test = KINDS.get(kind)
-        if test is not None:
-            yield from test(given, fact, server)
-            continue
-        sized = _SIZED.fullmatch(kind)
-        if sized is None:
+        if kind in _OF_TOOLS:
+            for tool in server.tools:
+                verdict = _OF_TOOLS[kind](given, _Tool(tool, server, fact.test or {}))
+                yield Measure(f"tool {tool['name']}", *verdict, tool["name"])
+        elif kind in _OF_RESULTS:
+            for name, result in server.results:
+                if has_structured(result):
+                    yield Measure(f"result of {name}", *_OF_RESULTS[kind](result), name)
+        elif kind == _OF_ALL:
+            yield from _unique_full_names(fact, server)
+        elif sized := _SIZED.fullmatch(kind):
+            yield from _sizes(sized["what"], sized["unit"] or "", given, fact, server)
+        else:
             raise ValueError(f"{fact.id}: unknown test {kind}")
-        yield from _sizes(sized["what"], sized["unit"] or "", given, fact, server)
 
 
-# Sizes: `max_description_utf16`, `soft_max_tools`, `front_instructions`, …
-
-
-_SIZED = re.compile(
+_SIZED = re.compile(  # `max_description_utf16`, `soft_max_tools`, `front_instructions`, …
     r"(?:soft_)?(?:max|front)_(?P<what>name|full_name|description|schema_description|instructions|tools|properties|"
     r"depth|enum|text|result)(?:_(?P<unit>utf16|bytes|chars|tokens|lines))?"
 )
@@ -208,8 +243,7 @@ def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefiniti
                 shown = measure.found if full == name else f"{measure.found} as {full[:200]}"
                 yield measure._replace(found=shown, tool=name)
             elif what == "description":
-                text = tool.get("description")
-                yield _text_size(subject, text if type(text) is str else "", most, unit, fact)._replace(tool=name)
+                yield _text_size(subject, View(tool).text("description"), most, unit, fact)._replace(tool=name)
             elif what == "schema_description":
                 yield from _schema_descriptions(tool, server, most, unit, fact)
             else:
@@ -277,16 +311,14 @@ def _schema_descriptions(
 def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
     total = 0
     for part in schemas:
-        properties, enum = part.schema.get("properties"), part.schema.get("enum")
-        names = properties if type(properties) is dict else {}
-        values = enum if type(enum) is list else []
+        names, values = View(part.schema).object("properties"), View(part.schema).array("enum")
         if what == "properties":
             total += len(names)
         elif what == "enum":
             total += len(values)
         elif what == "text":
             total += sum(map(len, names)) + sum(len(value) for value in values if type(value) is str)
-        elif type(properties) is dict:
+        elif type(part.schema.get("properties")) is dict:
             total = max(total, 1 + sum(part.pointer.count(f"/{key}/") for key in ("properties", "patternProperties")))
     return total
 
@@ -319,33 +351,26 @@ def _results(most: int, unit: str, fact: Fact, server: ServerDefinitions) -> Ite
 
 def _own_limit(tool: dict[str, Any], key: str, fact: Fact) -> int | None:
     """Return the characters that a tool declares for its results in `_meta`, up to what the host allows."""
-    meta = tool.get("_meta")
-    value = meta.get(key) if type(meta) is dict else None
+    value = View(tool).meta.get(key)
     return min(value, (fact.test or {}).get("meta_max", value)) if type(value) is int else None
 
 
-def _structured_replaces_text(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool, result in server.results:
-        if not has_structured(result):
-            continue
-        extra = [text for text in _texts(result) if not _is_json_of(text, result["structuredContent"])]
-        found = f"{quantity(len(extra), 'text block')} beside structuredContent with another content"
-        limit = "the same in text and structuredContent"
-        yield Measure(f"result of {tool}", not extra, found if extra else "the same", limit, 0, tool)
+def _structured_replaces_text(result: dict[str, Any]) -> Verdict:
+    extra = [text for text in _texts(result) if not _is_json_of(text, result["structuredContent"])]
+    found = (
+        f"{quantity(len(extra), 'text block')} beside structuredContent with another content" if extra else "the same"
+    )
+    return Verdict(not extra, found, "the same in text and structuredContent")
 
 
-def _text_needed(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool, result in server.results:
-        if has_structured(result):
-            ok = any(text.strip() for text in _texts(result))
-            found = "structuredContent and text" if ok else "structuredContent without text"
-            yield Measure(f"result of {tool}", ok, found, "a text block", 0, tool)
+def _text_needed(result: dict[str, Any]) -> Verdict:
+    ok = any(text.strip() for text in _texts(result))
+    return Verdict(ok, "structuredContent and text" if ok else "structuredContent without text", "a text block")
 
 
 def _texts(result: dict[str, Any]) -> list[str]:
-    content = result.get("content")
-    blocks = [block.get("text") for block in content if type(block) is dict] if type(content) is list else []
-    return [text for text in blocks if type(text) is str]
+    texts = (View(block).members.get("text") for block in View(result).array("content"))
+    return [text for text in texts if type(text) is str]
 
 
 def _is_json_of(text: str, value: Any) -> bool:
@@ -358,28 +383,18 @@ def _is_json_of(text: str, value: Any) -> bool:
     return bool(parsed == value or (len(inner) == 1 and parsed == inner[0]) or not text.strip())
 
 
-# Names
+def _pattern(pattern: str, tool: _Tool) -> Verdict:
+    return Verdict(
+        re.fullmatch(pattern, tool.name) is not None, _why_not(pattern, tool.name), _described(pattern), len(tool.name)
+    )
 
 
-def _pattern(pattern: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    limit = _described(pattern)
-    for tool in server.tools:
-        name = tool["name"]
-        ok = re.fullmatch(pattern, name) is not None
-        yield Measure(f"tool {name}", ok, _why_not(pattern, name), limit, len(name), name)
-
-
-def _properties_pattern(pattern: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    limit = _described(pattern)
-    for tool in server.tools:
-        schema = tool.get("inputSchema")
-        properties = schema.get("properties") if type(schema) is dict else None
-        names = [name for name in properties if type(name) is str] if type(properties) is dict else []
-        wrong = [name for name in names if re.fullmatch(pattern, name) is None]
-        found = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
-        if len(wrong) > 1:
-            found += f", and {len(wrong) - 1:,} more"
-        yield Measure(f"tool {tool['name']}", not wrong, found, limit, len(names), tool["name"])
+def _properties_pattern(pattern: str, tool: _Tool) -> Verdict:
+    names = [name for name in View(tool.schema).object("properties") if type(name) is str]
+    wrong = [name for name in names if re.fullmatch(pattern, name) is None]
+    found = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
+    more = f", and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+    return Verdict(not wrong, found + more, _described(pattern), len(names))
 
 
 _CLASSES = re.compile(r"\^(?P<first>\[[^\]]+\])?(?P<rest>\[[^\]]+\])(?:\{(?P<least>\d+),(?P<most>\d+)\}|\*)\$")
@@ -411,7 +426,7 @@ def _why_not(pattern: str, name: str) -> str:
     return quantity(len(name), "character")
 
 
-def _unique_full_name(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+def _unique_full_names(fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     rule = _rule(fact, server)
     seen: dict[str, str] = {}
     for tool in server.tools:
@@ -420,9 +435,6 @@ def _unique_full_name(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator
         other = seen.setdefault(full, name)
         if other != name:
             yield Measure(f"tool {name}", False, f"becomes {full[:200]}, like {other}", "different full names", 0, name)
-
-
-# Members of a tool
 
 
 def _member(tool: dict[str, Any], path: str) -> Any:
@@ -441,42 +453,23 @@ def _has(tool: dict[str, Any], path: str) -> bool:
     return bool(value.strip()) if type(value) is str else value is not None
 
 
-def _require(paths: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        missing = [path.rpartition(".")[2] for path in paths if not _has(tool, path)]
-        limit = ", ".join(path.rpartition(".")[2] for path in paths)
-        found = f"no {', '.join(missing)}" if missing else limit
-        yield Measure(f"tool {tool['name']}", not missing, found, f"{limit} required", 0, tool["name"])
+def _require(paths: list[str], tool: _Tool, word: str = "required") -> Verdict:
+    missing = [path.rpartition(".")[2] for path in paths if not _has(tool.raw, path)]
+    limit = ", ".join(path.rpartition(".")[2] for path in paths)
+    return Verdict(not missing, f"no {', '.join(missing)}" if missing else limit, f"{limit} {word}")
 
 
-def _want(paths: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for measure in _require(paths, fact, server):
-        yield measure._replace(limit=measure.limit.replace("required", "recommended"))
-
-
-def _require_any(paths: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+def _require_any(paths: list[str], tool: _Tool) -> Verdict:
     limit = " or ".join(path.rpartition(".")[2] for path in paths)
-    for tool in server.tools:
-        ok = any(_has(tool, path) for path in paths)
-        yield Measure(
-            f"tool {tool['name']}",
-            ok,
-            "one of them" if ok else f"neither {limit}".replace(" or ", " nor "),
-            f"{limit} required",
-            0,
-            tool["name"],
-        )
+    ok = any(_has(tool.raw, path) for path in paths)
+    return Verdict(ok, "one of them" if ok else f"neither {limit}".replace(" or ", " nor "), f"{limit} required")
 
 
-# Schemas
-
-
-def _keywords(places: dict[str, str], limit: str, tool: dict[str, Any]) -> Measure:
-    """Return a measure of the keywords found, each with its first place."""
+def _keywords(places: dict[str, str], limit: str) -> Verdict:
+    """Return the verdict on keywords that are found, each with its first place."""
     shown = [f"{key} in {place or 'the root'}" for key, place in list(places.items())[:_SHOWN]]
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    found = f"{', '.join(shown)}{more}" if places else "none"
-    return Measure(f"tool {tool['name']}", not places, found, limit, 0, tool["name"])
+    return Verdict(not places, f"{', '.join(shown)}{more}" if places else "none", limit)
 
 
 def _first_places(schemas: Iterable[Subschema], wanted: Callable[[str], bool]) -> dict[str, str]:
@@ -488,55 +481,38 @@ def _first_places(schemas: Iterable[Subschema], wanted: Callable[[str], bool]) -
     return places
 
 
-def _root_without(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        schema = tool.get("inputSchema")
-        here = {key: "" for key in keys if type(schema) is dict and key in schema}
-        yield _keywords(here, f"no {', '.join(keys)} in the root", tool)
+def _root_without(keys: list[str], tool: _Tool) -> Verdict:
+    here = {key: "" for key in keys if key in View(tool.schema).members}
+    return _keywords(here, f"no {', '.join(keys)} in the root")
 
 
-def _anywhere_without(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        places = _first_places(server.schemas(tool), keys.__contains__)
-        yield _keywords(places, f"no {', '.join(keys)}", tool)
-
-
-def _dropped(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        yield _keywords(
-            _first_places(server.schemas(tool), keys.__contains__), "no keyword that the host deletes", tool
-        )
-
-
-def _only(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+def _only(keys: list[str], tool: _Tool) -> Verdict:
     kept = frozenset(keys) | _ANNOTATIONS
-    alone = bool((fact.test or {}).get("ref_alone"))
-    for tool in server.tools:
-        places = _first_places(server.schemas(tool), lambda key: key not in kept and not key.startswith("x-"))
-        if alone:
-            for part in server.schemas(tool):
-                if "$ref" in part.schema and any(not key.startswith("$") for key in part.schema):
-                    places.setdefault("other keywords beside $ref", part.pointer)
-        yield _keywords(places, f"only the {quantity(len(keys), 'keyword')} that the host reads", tool)
+    places = _first_places(tool.parts, lambda key: key not in kept and not key.startswith("x-"))
+    for part in tool.parts if tool.modifiers.get("ref_alone") else ():
+        if "$ref" in part.schema and any(not key.startswith("$") for key in part.schema):
+            places.setdefault("other keywords beside $ref", part.pointer)
+    return _keywords(places, f"only the {quantity(len(keys), 'keyword')} that the host reads")
 
 
-def _root_requires(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        schema = tool.get("inputSchema")
-        missing = [key for key in keys if type(schema) is not dict or key not in schema]
-        found = f"no {', '.join(missing)} in the root" if missing else ", ".join(keys)
-        yield Measure(f"tool {tool['name']}", not missing, found, f"{', '.join(keys)} required", 0, tool["name"])
+def _anywhere_without(keys: list[str], tool: _Tool, limit: str = "") -> Verdict:
+    return _keywords(_first_places(tool.parts, keys.__contains__), limit or f"no {', '.join(keys)}")
 
 
-def _arrays_require(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        places = [
-            part.pointer or "the root"
-            for part in server.schemas(tool)
-            if _is_type(part.schema, "array") and any(key not in part.schema for key in keys)
-        ]
-        found = f"array without {', '.join(keys)} in {', '.join(places[:_SHOWN])}" if places else "all arrays have it"
-        yield Measure(f"tool {tool['name']}", not places, found, f"{', '.join(keys)} in every array", 0, tool["name"])
+def _root_requires(keys: list[str], tool: _Tool) -> Verdict:
+    missing = [key for key in keys if key not in View(tool.schema).members]
+    found = f"no {', '.join(missing)} in the root" if missing else ", ".join(keys)
+    return Verdict(not missing, found, f"{', '.join(keys)} required")
+
+
+def _arrays_require(keys: list[str], tool: _Tool) -> Verdict:
+    places = [
+        part.pointer or "the root"
+        for part in tool.parts
+        if _is_type(part.schema, "array") and any(key not in part.schema for key in keys)
+    ]
+    found = f"array without {', '.join(keys)} in {', '.join(places[:_SHOWN])}" if places else "all arrays have it"
+    return Verdict(not places, found, f"{', '.join(keys)} in every array")
 
 
 def _is_type(schema: dict[str, Any], name: str) -> bool:
@@ -544,11 +520,10 @@ def _is_type(schema: dict[str, Any], name: str) -> bool:
     return given == name or (type(given) is list and name in given)
 
 
-def _required_in_properties(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        wrong = [f"{name[:80]} in {place or 'the root'}" for place, name in unknown_required(server.schemas(tool))]
-        found = f"required, but not in properties: {', '.join(wrong[:_SHOWN])}" if wrong else "all are properties"
-        yield Measure(f"tool {tool['name']}", not wrong, found, "required names only properties", 0, tool["name"])
+def _required_in_properties(_: Any, tool: _Tool) -> Verdict:
+    wrong = [f"{name[:80]} in {place or 'the root'}" for place, name in unknown_required(tool.parts)]
+    found = f"required, but not in properties: {', '.join(wrong[:_SHOWN])}" if wrong else "all are properties"
+    return Verdict(not wrong, found, "required names only properties")
 
 
 def unknown_required(schemas: Iterable[Subschema]) -> Iterator[tuple[str, str]]:
@@ -560,40 +535,30 @@ def unknown_required(schemas: Iterable[Subschema]) -> Iterator[tuple[str, str]]:
             yield from ((part.pointer, name) for name in required if type(name) is str and name not in properties)
 
 
-def _schema_valid(dialect: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+def _schema_valid(dialect: str, tool: _Tool) -> Verdict:
     from inspector.protocol.validation import DIALECTS, Validator
 
     uri = next(uri for uri in DIALECTS.values() if dialect.removeprefix("draft-") in uri)
-    for tool in server.tools:
-        schema = tool.get("inputSchema")
-        reason = ""
-        try:
-            Validator({**schema, "$schema": uri} if type(schema) is dict else schema)
-        except SchemaError as error:
-            reason = error.message
-        yield Measure(f"tool {tool['name']}", not reason, reason or "valid", f"valid as {dialect}", 0, tool["name"])
+    reason = ""
+    try:
+        Validator({**tool.schema, "$schema": uri} if type(tool.schema) is dict else tool.schema)
+    except SchemaError as error:
+        reason = error.message
+    return Verdict(not reason, reason or "valid", f"valid as {dialect}")
 
 
-# Design
-
-
-def _parameters(tool: dict[str, Any], server: ServerDefinitions) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in server.schemas(tool):
-        properties = part.schema.get("properties")
-        for name, schema in properties.items() if type(properties) is dict else ():
+def _parameters(tool: _Tool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for part in tool.parts:
+        for name, schema in View(part.schema).object("properties").items():
             if type(schema) is dict:
                 yield name, schema
 
 
 def _choices(schema: dict[str, Any]) -> set[str]:
     """Return the texts that a parameter may have: `enum`, `const` of its branches, `examples`."""
-    found: list[Any] = []
-    for key in ("enum", "examples"):
-        values = schema.get(key)
-        found += values if type(values) is list else []
-    for key in ("anyOf", "oneOf"):
-        branches = schema.get(key)
-        found += [branch.get("const") for branch in branches if type(branch) is dict] if type(branches) is list else []
+    view = View(schema)
+    branches = [*view.array("anyOf"), *view.array("oneOf")]
+    found = [*view.array("enum"), *view.array("examples"), *(View(branch).members.get("const") for branch in branches)]
     return {value for value in found if type(value) is str}
 
 
@@ -602,71 +567,73 @@ _HTTP_METHODS = frozenset(("method", "http_method", "verb"))
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
-def _stores(tool: dict[str, Any]) -> bool:
+_SEPARATE = "reading and writing in separate tools"
+
+
+def _stores(tool: _Tool) -> bool:
     """Whether a tool writes a definition, by its name: an HTTP method that it takes is kept, and not requested."""
-    return not _STORES.isdisjoint(word.lower() for word in _WORDS.findall(tool["name"]))
+    return not _STORES.isdisjoint(word.lower() for word in _WORDS.findall(tool.name))
 
 
-def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    limit = "reading and writing in separate tools"
-    for tool in server.tools:
-        mixed = ""
-        for name, schema in _parameters(tool, server):
-            values = _choices(schema)
-            groups = [] if _stores(tool) else [given["methods"]]
-            if name in given["named"] and not (_stores(tool) and name in _HTTP_METHODS):
-                groups.append(given["actions"])
-                values |= {value.lower() for value in values}
-            for reads, writes in groups:
-                if not values.isdisjoint(reads) and not values.isdisjoint(writes):
-                    both = [value for value in (*reads, *writes) if value in values]
-                    mixed = mixed or f"parameter {name[:80]} allows {', '.join(both[:_SHOWN])}"
-        yield Measure(f"tool {tool['name']}", not mixed, mixed or "no such parameter", limit, 0, tool["name"])
+def _no_enum_with(given: dict[str, Any], tool: _Tool) -> Verdict:
+    stores = _stores(tool)
+    for name, schema in _parameters(tool):
+        values = _choices(schema)
+        groups = [] if stores else [given["methods"]]
+        if name in given["named"] and not (stores and name in _HTTP_METHODS):
+            groups.append(given["actions"])
+            values |= {value.lower() for value in values}
+        for reads, writes in groups:
+            if not values.isdisjoint(reads) and not values.isdisjoint(writes):
+                both = [value for value in (*reads, *writes) if value in values]
+                return Verdict(False, f"parameter {name[:80]} allows {', '.join(both[:_SHOWN])}", _SEPARATE)
+    return Verdict(True, "no such parameter", _SEPARATE)
 
 
-def _no_free_text(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        kept = () if _stores(tool) else _parameters(tool, server)
-        free = [name for name, schema in kept if name in names and _is_free_text(schema)]
-        found = f"parameter {free[0]} accepts any text" if free else "no such parameter"
-        yield Measure(f"tool {tool['name']}", not free, found, "reading and writing in separate tools", 0, tool["name"])
+def _free_texts(names: list[str], tool: _Tool) -> list[str]:
+    """Return the parameters of these names that take any text."""
+    return [
+        name
+        for name, schema in _parameters(tool)
+        if name in names and _is_type(schema, "string") and not _choices(schema) and "const" not in schema
+    ]
 
 
-def _is_free_text(schema: dict[str, Any]) -> bool:
-    return _is_type(schema, "string") and not _choices(schema) and "const" not in schema
+def _no_free_text(names: list[str], tool: _Tool) -> Verdict:
+    free = [] if _stores(tool) else _free_texts(names, tool)
+    return Verdict(not free, f"parameter {free[0]} accepts any text" if free else "no such parameter", _SEPARATE)
 
 
-def _free_text_names_api(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
-    for tool in server.tools:
-        free = [name for name, schema in _parameters(tool, server) if name in names and _is_free_text(schema)]
-        text = tool.get("description")
-        named = type(text) is str and _API.search(text) is not None
-        found = f"parameter {free[0]} is free, and the description names no API" if free and not named else "named"
-        ok = not free or named
-        yield Measure(f"tool {tool['name']}", ok, found, "the API by name or link", 0, tool["name"])
+def _free_text_names_api(names: list[str], tool: _Tool) -> Verdict:
+    free = _free_texts(names, tool)
+    ok = not free or _API.search(View(tool.raw).text("description")) is not None
+    found = "named" if ok else f"parameter {free[0]} is free, and the description names no API"
+    return Verdict(ok, found, "the API by name or link")
 
 
-KINDS: dict[str, Test] = {
+_OF_TOOLS: dict[str, Callable[[Any, _Tool], Verdict]] = {
     "pattern": _pattern,
     "properties_pattern": _properties_pattern,
-    "unique_full_name": _unique_full_name,
     "require": _require,
     "require_any": _require_any,
-    "want": _want,
+    "want": partial(_require, word="recommended"),
     "root_without": _root_without,
     "root_requires": _root_requires,
     "anywhere_without": _anywhere_without,
-    "dropped": _dropped,
+    "dropped": partial(_anywhere_without, limit="no keyword that the host deletes"),
     "only": _only,
     "arrays_require": _arrays_require,
     "required_in_properties": _required_in_properties,
     "schema_valid": _schema_valid,
-    "structured_replaces_text": _structured_replaces_text,
-    "text_needed": _text_needed,
     "no_enum_with": _no_enum_with,
     "no_free_text": _no_free_text,
     "free_text_names_api": _free_text_names_api,
 }
+"""The tests of one tool, by their key in `test`; each is given its argument there."""
+_OF_RESULTS = {"structured_replaces_text": _structured_replaces_text, "text_needed": _text_needed}
+"""The tests of one result with structured content."""
+_OF_ALL = "unique_full_name"
+KINDS = frozenset((*_OF_TOOLS, *_OF_RESULTS, _OF_ALL))
 """The tests other than sizes, by their key in `test`."""
 _MODIFIERS = frozenset(("depth", "hard", "ref_alone", "warn_result_tokens", "meta", "meta_max"))
 """Keys of `test` that refine another test."""
