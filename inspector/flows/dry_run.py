@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls import models
@@ -11,6 +11,8 @@ from inspector.calls.regex import BadPattern, Pattern
 from inspector.config.foreign_files import nearest
 from inspector.errors import SchemaError
 from inspector.flows.results import ExpectationResult
+from inspector.protocol.exact_json.tokens import escape_step
+from inspector.protocol.views import View
 from inspector.text import safe
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ async def problem_of(
             return None
 
 
+def _fault(text: str, expected: str, found: str, at: tuple[int, int], note: str = "") -> ExpectationResult:
+    return ExpectationResult(text, False, expected=expected, found=found, note=note, at=at)
+
+
 async def _items(session: Session, name: ListName) -> list[dict[str, Any]]:
     found = session.catalog[name]
     if not found.pages and session.server.can("resources" if name == "templates" else name):
@@ -69,14 +75,8 @@ async def _listed(
     if wanted in names:
         return None
     near = nearest(wanted, names)
-    return ExpectationResult(
-        f"the server has the {noun}",
-        False,
-        expected=f"a {noun} “{safe(wanted, 200)}”",
-        found="not in the list",
-        note=f"Did you mean “{safe(near, 200)}”?" if near else f"The server lists {len(names)} of them.",
-        at=at,
-    )
+    note = f"Did you mean “{safe(near, 200)}”?" if near else f"The server lists {len(names)} of them."
+    return _fault(f"the server has the {noun}", f"a {noun} “{safe(wanted, 200)}”", "not in the list", at, note)
 
 
 async def _tool(
@@ -102,13 +102,9 @@ async def _tool(
     if not found:
         return None
     (at, first), *others = found
-    return ExpectationResult(
-        "the arguments match the tool's inputSchema",
-        False,
-        expected="arguments that match the inputSchema",
-        found=safe(first, 300),
-        note="; ".join(f"{line}:{column} {safe(text, 300)}" for (line, column), text in others),
-        at=at,
+    note = "; ".join(f"{line}:{column} {safe(text, 300)}" for (line, column), text in others)
+    return _fault(
+        "the arguments match the tool's inputSchema", "arguments that match the inputSchema", safe(first, 300), at, note
     )
 
 
@@ -138,7 +134,9 @@ def _depends(path: str, keyword: str, unknown: str) -> bool:
 def _known(value: Any, variables: Variables, pointer: str, unknown: list[str]) -> Any:
     """A value with the variables inserted that have values; `unknown` gets the places of the others."""
     if isinstance(value, dict):
-        return {name: _known(item, variables, f"{pointer}/{_escape(name)}", unknown) for name, item in value.items()}
+        return {
+            name: _known(item, variables, f"{pointer}/{escape_step(name)}", unknown) for name, item in value.items()
+        }
     if isinstance(value, list):
         return [_known(item, variables, f"{pointer}/{at}", unknown) for at, item in enumerate(value)]
     try:
@@ -148,37 +146,27 @@ def _known(value: Any, variables: Variables, pointer: str, unknown: list[str]) -
         return None
 
 
-def _escape(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
-
-
 async def _prompt(session: Session, step: models.PromptStep, locate: Locate) -> ExpectationResult | None:
     problem = await _listed(session, "prompts", "name", step.prompt, "prompt", locate("prompt"))
     prompt = session.catalog["prompts"].get(step.prompt)
     if problem is not None or prompt is None:
         return problem
-    declared: Mapping[str, Any] = {
-        str(item.get("name")): item for item in prompt.get("arguments") or [] if isinstance(item, dict)
-    }
+    declared = {str(item.get("name")): item for item in View(prompt).array("arguments") if isinstance(item, dict)}
     for name, argument in declared.items():
         if argument.get("required") is True and name not in step.args:
-            return ExpectationResult(
-                "the required arguments are given",
-                False,
-                expected=f"the argument “{safe(name, 80)}”",
-                found="none",
-                at=locate("args"),
+            return _fault(
+                "the required arguments are given", f"the argument “{safe(name, 80)}”", "none", locate("args")
             )
     for name in step.args:
         if name not in declared:
             near = nearest(name, list(declared))
-            return ExpectationResult(
+            note = f"Did you mean “{safe(near, 80)}”?" if near else ""
+            return _fault(
                 "the prompt has the arguments",
-                False,
-                expected=f"an argument “{safe(name, 80)}”",
-                found="not in the list",
-                note=f"Did you mean “{safe(near, 80)}”?" if near else "",
-                at=locate("args", name),
+                f"an argument “{safe(name, 80)}”",
+                "not in the list",
+                locate("args", name),
+                note,
             )
     return None
 
@@ -195,13 +183,13 @@ async def _resource(
     if uri in resources or any(_fits(template, uri) for template in templates) or not (resources or templates):
         return None
     near = nearest(uri, resources)
-    return ExpectationResult(
+    note = f"Did you mean {safe(near, 200)}?" if near else ""
+    return _fault(
         "the server has the resource",
-        False,
-        expected=f"a resource {safe(uri, 200)}",
-        found="neither in the list, nor of a listed template",
-        note=f"Did you mean {safe(near, 200)}?" if near else "",
-        at=locate("read"),
+        f"a resource {safe(uri, 200)}",
+        "neither in the list, nor of a listed template",
+        locate("read"),
+        note,
     )
 
 

@@ -108,12 +108,12 @@ class _Judge:
     def results(self) -> Iterator[ExpectationResult]:
         expect, observed = self.expect, self.observed
         if observed.failure:
-            yield self._failed("an answer", "an answer", observed.failure, note=observed.why)
+            yield self._told("an answer", False, "an answer", observed.failure, note=observed.why)
             return
         wants_error = given(expect, "error") and expect.error is not False
         wants_tool_error = given(expect, "tool_error") and expect.tool_error is not False
         if observed.error is not None and not wants_error:
-            yield self._failed("no error", "no error", _shown_error(observed.error))
+            yield self._told("no error", False, "no error", _shown_error(observed.error))
             yield from self._around()
             return
         if wants_error:
@@ -128,7 +128,7 @@ class _Judge:
         elif observed.has_result:
             pass  # What the result of a tool that failed lacks says nothing more.
         elif expect.result:
-            yield self._failed("a result", "a result", "an error", at=self._at("result"))
+            yield self._told("a result", False, "a result", "an error", at=self._at("result"))
         yield from self._around()
 
     def _default(self, wants_tool_error: bool) -> Iterator[ExpectationResult]:
@@ -138,12 +138,13 @@ class _Judge:
         failed = result.get("isError") is True
         if failed and not wants_tool_error:
             text = _texts(result)
-            yield self._failed("no tool error", "no isError", f"isError: {clip(text)}" if text else "isError")
+            yield self._told("no tool error", False, "no isError", f"isError: {clip(text)}" if text else "isError")
         elif observed.output_schema is not None and not failed:
             problems = _schema_problems(observed.output_schema, result)
             if problems:
-                yield self._failed(
+                yield self._told(
                     "the result fits the tool's outputSchema",
+                    False,
                     "a structuredContent that fits the outputSchema",
                     problems[0],
                     note="; ".join(problems[1:MAX_SHOWN]),
@@ -154,8 +155,9 @@ class _Judge:
         if observed.output_schema is not None and len(passed) == 1:
             findings = [each for each in findings if not each.startswith(_SCHEMA_RULE)]  # That is said above.
         if findings and not given(self.expect, "findings"):
-            yield self._failed(
+            yield self._told(
                 "no finding of level MUST",
+                False,
                 "no finding of level MUST",
                 clip(findings[0]),
                 note="; ".join(map(clip, findings[1:MAX_SHOWN])),
@@ -171,7 +173,7 @@ class _Judge:
         elif isinstance(expected, ExpectedError) and given(expected, "code"):
             wanted = f"error {self.variables.insert(expected.code)}"
         if observed.error is None:
-            yield self._failed(wanted, wanted, f"a result: {shown(observed.result)}", at=at)
+            yield self._told(wanted, False, wanted, f"a result: {shown(observed.result)}", at=at)
             return
         found = observed.error
         code = self.variables.insert(expected.code if isinstance(expected, ExpectedError) else expected)
@@ -179,9 +181,7 @@ class _Judge:
             isinstance(expected, ExpectedError) and given(expected, "code")
         )
         ok = not checks_code or same(code, found.get("code"))
-        yield ExpectationResult(
-            wanted, ok, expected=wanted if not ok else "", found=_shown_error(found) if not ok else "", at=at
-        )
+        yield self._told(wanted, ok, wanted, _shown_error(found), at=at)
         if isinstance(expected, ExpectedError):
             for name in ("message", "data"):
                 if given(expected, name):
@@ -191,8 +191,8 @@ class _Judge:
         at = self._at("tool_error")
         result = self.observed.result if isinstance(self.observed.result, dict) else {}
         ok = result.get("isError") is True
-        found = "" if ok else shown(self.observed.result) if self.observed.has_result else "an error"
-        yield ExpectationResult("tool error", ok, expected="" if ok else "isError", found=found, at=at)
+        found = shown(self.observed.result) if self.observed.has_result else "an error"
+        yield self._told("tool error", ok, "isError", found, at=at)
         expected = self.expect.tool_error
         if ok and isinstance(expected, ExpectedToolError) and given(expected, "text"):
             yield from self._value(expected.text, _texts(result), ROOT / "content", at)
@@ -206,14 +206,9 @@ class _Judge:
 
             violations = schema_at(self.flow, expect.schema_).errors(self.observed.result, limit=MAX_SHOWN)
             found = [f"{each.path or '/'}: {each.message}" for each in violations]
-            yield ExpectationResult(
-                "the result matches the schema",
-                not found,
-                expected="a value that matches the schema" if found else "",
-                found=clip(found[0]) if found else "",
-                note="; ".join(map(clip, found[1:])),
-                at=self._at("schema"),
-            )
+            first, *more = map(clip, found or [""])
+            expected, at = "a value that matches the schema", self._at("schema")
+            yield self._told("the result matches the schema", not found, expected, first, note="; ".join(more), at=at)
         if expect.same_as:
             at = self._at("same_as")
             yield same_as(expect, self.observed.result, self.variables, self.flow, at, update=self.update)
@@ -225,21 +220,13 @@ class _Judge:
         try:
             first = next(found, None)
         except UsageError as error:  # With the value of a variable in it.
-            yield self._failed(f"{path} {self._matching.describe(expected)}", "a path", error.message, at=at)
+            yield self._told(f"{path} {self._matching.describe(expected)}", False, "a path", error.message, at=at)
             return
         is_absent = wants_nothing(expected)
         if first is None:
             note = "" if is_absent else _near_member(self.observed.result, path)
-            text = f"{path} {self._matching.describe(expected)}"
-            yield ExpectationResult(
-                text,
-                is_absent,
-                path=path,
-                expected="" if is_absent else self._matching.wanted(expected),
-                found="" if is_absent else "nothing at this path",
-                note=note,
-                at=at,
-            )
+            text, wanted = f"{path} {self._matching.describe(expected)}", self._matching.wanted(expected)
+            yield self._told(text, is_absent, wanted, "nothing at this path", note=note, at=at, path=path)
             return
         second = next(found, None)
         if second is None:
@@ -280,14 +267,9 @@ class _Judge:
         expect, observed = self.expect, self.observed
         if expect.within:
             limit = seconds_of(expect.within)
-            ok = observed.seconds <= limit
-            yield ExpectationResult(
-                f"within {expect.within}",
-                ok,
-                expected="" if ok else f"at most {expect.within}",
-                found="" if ok else f"{observed.seconds * 1000:,.0f} ms",
-                at=self._at("within"),
-            )
+            found = f"{observed.seconds * 1000:,.0f} ms"
+            text, wanted = f"within {expect.within}", f"at most {expect.within}"
+            yield self._told(text, observed.seconds <= limit, wanted, found, at=self._at("within"))
         for name, noun in (
             ("progress", "progress notification"),
             ("log", "log message"),
@@ -302,8 +284,7 @@ class _Judge:
         count = len(came)
 
         def told(text: str, ok: bool, note: str = "") -> ExpectationResult:
-            found = quantity(count, noun)
-            return ExpectationResult(text, ok, expected="" if ok else text, found="" if ok else found, note=note, at=at)
+            return self._told(text, ok, text, quantity(count, noun), note=note, at=at)
 
         if isinstance(wanted, bool):
             yield told(f"at least 1 {noun}" if wanted else f"no {noun}", bool(count) is wanted)
@@ -331,12 +312,20 @@ class _Judge:
                     f"Found: {shown(bad[0])}" if bad else "",
                 )
 
-    def _failed(
-        self, text: str, expected: str, found: str, *, note: str = "", at: tuple[int, int] = (0, 0)
+    def _told(
+        self,
+        text: str,
+        ok: bool,
+        expected: str,
+        found: str,
+        *,
+        note: str = "",
+        at: tuple[int, int] | None = None,
+        path: str = "",
     ) -> ExpectationResult:
-        return ExpectationResult(
-            text, False, expected=expected, found=found, note=note, at=at if at[0] else self.step_at
-        )
+        """The result, with what was expected and found if it failed."""
+        expected, found = ("", "") if ok else (expected, found)
+        return ExpectationResult(text, ok, path, expected, found, note, at or self.step_at)
 
     def _at(self, key: str) -> tuple[int, int]:
         return self.flow.located.position((*self.place, "expect", key), key=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.calls.models import MATCHERS, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
+from inspector.calls.templates import text_of
 from inspector.compare.json_places import ROOT
 from inspector.compare.json_places import ValuePath as Place
 from inspector.compare.json_values import type_of
@@ -150,9 +151,17 @@ class Matching:
         checks = self._checks.get(id(matcher))
         if checks is None:
             names = [name for name in type(matcher).model_fields if name in matcher.model_fields_set]
-            checks = [getattr(self, f"_{name.rstrip('_')}") for name in names if name != "exists"]
+            checks = [self._check(name) for name in names if name != "exists"]
             self._checks[id(matcher)] = checks
         return checks
+
+    def _check(self, name: str) -> Callable[[Matcher, Any, Place], Iterator[Failure]]:
+        if name in _BOUNDS:
+            return partial(self._bound, name)
+        if name in _LENGTHS:
+            return partial(self._length, name)
+        check: Callable[[Matcher, Any, Place], Iterator[Failure]] = getattr(self, f"_{name.rstrip('_')}")
+        return check
 
     def _matches(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
         expected = f"a text that matches {matcher.matches}"
@@ -163,13 +172,13 @@ class Matching:
             yield Failure(place, expected, f"a text of {len(found):,} characters", "It is too long to be searched.")
             return
         try:
-            pattern = _pattern(self._variables.insert(matcher.matches, lambda value: _escaped(_text_of(value))))
+            pattern = _pattern(self._variables.insert(matcher.matches, lambda value: _escaped(text_of(value))))
         except BadPattern as problem:
             yield Failure(place, expected, shown(found), f"This is not a regular expression: {problem}")
             return
         if not pattern.search(found):
             # As it is written, not as it is searched: a secret with escapes in it would not be masked.
-            written = self._variables.insert(matcher.matches, _text_of)
+            written = self._variables.insert(matcher.matches, text_of)
             yield Failure(place, f"a text that matches {written}", shown(found))
 
     def _contains(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
@@ -186,7 +195,7 @@ class Matching:
     def _type(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
         wanted = matcher.type if isinstance(matcher.type, list) else [matcher.type]
         if not any(_is_type(found, name) for name in wanted):
-            yield Failure(place, " or ".join(_ARTICLES[name] for name in wanted), shown(found))
+            yield Failure(place, _type_words(wanted), shown(found))
 
     def _one_of(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
         values = self._variables.insert(matcher.one_of)
@@ -197,16 +206,9 @@ class Matching:
         if self.holds(matcher.not_, found):
             yield Failure(place, f"not {self.wanted(matcher.not_)}", shown(found))
 
-    def _min(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        return self._bound(matcher.min, operator.ge, "at least", found, place)
-
-    def _max(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        return self._bound(matcher.max, operator.le, "at most", found, place)
-
-    def _bound(
-        self, value: Any, holds: Callable[[Any, Any], bool], text: str, found: Any, place: Place
-    ) -> Iterator[Failure]:
-        limit = self.number(value)
+    def _bound(self, name: str, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        holds, text = _BOUNDS[name]
+        limit = self.number(getattr(matcher, name))
         if not _is_number(found) or not holds(found, limit):
             yield Failure(place, f"{text} {shown(limit)}", shown(found))
 
@@ -216,19 +218,9 @@ class Matching:
         if not numbers or not is_near(found, value, (tolerance, 0.0)):
             yield Failure(place, f"{shown(value)} ± {shown(tolerance)}", shown(found))
 
-    def _items(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        return self._length(matcher.items, operator.eq, "", found, place)
-
-    def _min_items(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        return self._length(matcher.min_items, operator.ge, "at least ", found, place)
-
-    def _max_items(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        return self._length(matcher.max_items, operator.le, "at most ", found, place)
-
-    def _length(
-        self, value: Any, holds: Callable[[Any, Any], bool], text: str, found: Any, place: Place
-    ) -> Iterator[Failure]:
-        wanted = self.number(value)
+    def _length(self, name: str, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        holds, text = _LENGTHS[name]
+        wanted = self.number(getattr(matcher, name))
         expected = f"a list of {text}{quantity(wanted, 'item')}"
         if not isinstance(found, list):
             yield Failure(place, expected, shown(found))
@@ -291,49 +283,47 @@ class Matching:
         """Return the expectation as the end of a sentence about a value."""
         if not isinstance(expected, Matcher):
             return f"is {self.wanted(expected)}"
-        m, parts = expected, []
-        for name in type(m).model_fields:
-            if name in m.model_fields_set:
-                value = getattr(m, name)
-                parts.append(self._phrase(name, value))
-        return clip(", ".join(parts))
+        names = [name for name in type(expected).model_fields if name in expected.model_fields_set]
+        return clip(", ".join(_PHRASES[name](self, getattr(expected, name)) for name in names))
 
-    def _phrase(self, name: str, value: Any) -> str:
-        insert = self._variables.insert
-        match name:
-            case "matches":
-                return f"matches {insert(value)}"
-            case "contains":
-                return f"contains {self.wanted(value)}"
-            case "type":
-                names = value if isinstance(value, list) else [value]
-                return "is " + " or ".join(_ARTICLES[each] for each in names)
-            case "one_of":
-                return f"is one of {', '.join(map(shown, insert(value)))}"
-            case "exists":
-                return "exists" if value else "does not exist"
-            case "not_":
-                return f"not: {self.describe(value)}"
-            case "min":
-                return f"is at least {shown(insert(value))}"
-            case "max":
-                return f"is at most {shown(insert(value))}"
-            case "near":
-                return f"is {shown(insert(value[0]))} ± {shown(insert(value[1]))}"
-            case "items":
-                return f"has {quantity(self.number(value), 'item')}"
-            case "min_items":
-                return f"has at least {quantity(self.number(value), 'item')}"
-            case "max_items":
-                return f"has at most {quantity(self.number(value), 'item')}"
-            case "each":
-                return f"each item {self.describe(value)}"
-            case "any":
-                return f"an item {self.describe(value)}"
-            case "schema_":
-                return "matches the schema"
-            case _:
-                return f"is exactly {shown(insert(value))}"
+    def insert(self, value: Any) -> Any:
+        """Return a value with variables inserted."""
+        return self._variables.insert(value)
+
+    def inserted(self, value: Any) -> str:
+        """Return a value as it is shown, with variables inserted."""
+        return shown(self.insert(value))
+
+    def items(self, value: Any) -> str:
+        """Return a number of items as it is shown."""
+        return quantity(self.number(value), "item")
+
+
+_BOUNDS = {"min": (operator.ge, "at least"), "max": (operator.le, "at most")}
+_LENGTHS = {"items": (operator.eq, ""), "min_items": (operator.ge, "at least "), "max_items": (operator.le, "at most ")}
+_PHRASES: dict[str, Callable[[Matching, Any], str]] = {
+    "matches": lambda m, value: f"matches {m.insert(value)}",
+    "contains": lambda m, value: f"contains {m.wanted(value)}",
+    "type": lambda m, value: "is " + _type_words(value),
+    "one_of": lambda m, value: f"is one of {', '.join(map(shown, m.insert(value)))}",
+    "exists": lambda m, value: "exists" if value else "does not exist",
+    "not_": lambda m, value: f"not: {m.describe(value)}",
+    "min": lambda m, value: f"is at least {m.inserted(value)}",
+    "max": lambda m, value: f"is at most {m.inserted(value)}",
+    "near": lambda m, value: f"is {m.inserted(value[0])} ± {m.inserted(value[1])}",
+    "items": lambda m, value: f"has {m.items(value)}",
+    "min_items": lambda m, value: f"has at least {m.items(value)}",
+    "max_items": lambda m, value: f"has at most {m.items(value)}",
+    "each": lambda m, value: f"each item {m.describe(value)}",
+    "any": lambda m, value: f"an item {m.describe(value)}",
+    "schema_": lambda m, value: "matches the schema",
+    "exactly": lambda m, value: f"is exactly {m.inserted(value)}",
+}
+"""By key of a matcher, the end of a sentence about a value."""
+
+
+def _type_words(names: str | Sequence[str]) -> str:
+    return " or ".join(_ARTICLES[name] for name in ([names] if isinstance(names, str) else names))
 
 
 def wants_nothing(expected: Any) -> bool:
@@ -396,10 +386,6 @@ def _is_type(value: Any, name: str) -> bool:
 @lru_cache(maxsize=256)
 def _pattern(text: str) -> Pattern:
     return Pattern(text)
-
-
-def _text_of(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _escaped(text: str) -> str:
