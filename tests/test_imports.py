@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 SERVER = ROOT / "tests" / "cli" / "scripted_server.py"
 HEAVY = (
-    "textual", "rich", "httpx", "httpcore", "httpx_sse", "h11", "anyio", "keyring", "pydantic", "pydantic_core", "yaml",
+    "textual", "rich", "httpx", "httpcore", "h11", "anyio", "keyring", "pydantic", "pydantic_core", "yaml",
     "jsonschema_rs", "typing_extensions", "idna",
 )  # fmt: skip
 
