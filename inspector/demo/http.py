@@ -19,8 +19,7 @@ from inspector.errors import UsageError
 from inspector.serving.base import ClientMessage, Reply, RequestHead, ServedClient
 from inspector.serving.http import SESSION, VERSION, Binding, HttpEnd, accepts, content_type, refusal
 from inspector.serving.http_connection import ConnectionLimits, RequestRefusal, ServedRequest, ServedResponse
-from inspector.serving.http_session import JSON, ClientSession
-from inspector.serving.http_stream import ServedStream
+from inspector.serving.http_session import JSON, ClientSession, ServedStream
 
 if TYPE_CHECKING:
     from inspector.demo.auth.issuer import IssuerSettings

@@ -7,7 +7,7 @@ import re
 from inspector.config.command_lines import CommandLine
 from inspector.doctor.diagnosis import DoctorVerdict, Fix, StepCollector, Weight
 from inspector.doctor.http_requests import ProbeResponse
-from inspector.transports.browser_checks import browser_check, remedy
+from inspector.transports.http_status import browser_check, remedy
 from inspector.transports.http_url import Url, resolve
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))

@@ -7,11 +7,12 @@ cancellation; and if HTTP fails, a client on stdio gets an error for its request
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.client.bare_connection import BareConnection
 from inspector.client.engine.connect import Connect, transport_for
@@ -20,14 +21,78 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
+from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.protocol.jsonrpc import Shape, id_key
 from inspector.serving.base import ClientMessage, Handler, Reply, ServedClient
-from inspector.tap.id_renaming import RenamedRequest, with_answer_for, with_names
 from inspector.transports.base import Outgoing
+
+_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+Path = tuple[str, ...]
+
+
+class RenamedRequest(NamedTuple):
+    """A request that the server knows under another name."""
+
+    name: str
+    """Its id and its progress token for the server."""
+    id: Any
+    """The client's id."""
+    token: Any
+    """The client's progress token, or None."""
+
+
+def with_names(data: bytes, name: str) -> bytes:
+    """Return a client's request with `name` as its id, and as its progress token if it has one."""
+    return _with(data, {("id",): name, ("params", "_meta", "progressToken"): name})
+
+
+def with_answer_for(data: bytes, renamed: RenamedRequest) -> bytes:
+    """Return what the server sent for a renamed request, with the client's names."""
+    name = renamed.name
+    values: dict[Path, Any] = {("id",): renamed.id, ("params", "_meta", _SUBSCRIPTION): renamed.id}
+    if renamed.token is not None:
+        values["params", "progressToken"] = renamed.token
+    return _with(data, values, only=name)
+
+
+def _with(data: bytes, values: Mapping[Path, Any], only: str | None = None) -> bytes:
+    """Return the text with other scalars at these places; with `only`, if that string is there now."""
+    try:
+        text = data.decode()
+        found = [
+            (start, end, values[path])
+            for path, start, end in _scalars(text, max(map(len, values)))
+            if path in values and (only is None or unquote(text[start:end]) == only)
+        ]
+    except (UnicodeDecodeError, JsonSyntaxError):
+        return data
+    for start, end, value in reversed(found):
+        text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _scalars(text: str, depth: int) -> Iterator[tuple[Path, int, int]]:
+    """Yield scalars in objects within objects, at most `depth` levels: their keys, start, end."""
+    keys: list[str] = []
+    inside: list[bool] = []
+    for token, start, end in tokens(text):
+        if token is JsonToken.KEY:
+            if len(inside) <= depth:
+                keys[-1] = unquote(text[start:end])
+        elif token is JsonToken.CLOSE:
+            if inside.pop():
+                keys.pop()
+        elif token is JsonToken.SCALAR:
+            if len(inside) <= depth and all(inside):
+                yield tuple(keys), start, end
+        else:
+            inside.append(token is JsonToken.OBJECT)
+            if token is JsonToken.OBJECT:
+                keys.append("")
+
 
 _FINISH = 1.0
 """Seconds for the answers to requests before stdin ended."""
-_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _KEPT = 10_000
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.auth.renewal_lock import Lock
+from inspector.auth.runner import Lock
 
 
 async def test_a_turn_is_taken_by_one_and_waited_for_by_the_other(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ async def test_a_waiter_that_gave_up_holds_no_lock(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_a_process_that_dies_gives_its_turn_away(tmp_path: Path) -> None:
     program = (
-        "import asyncio, sys; from pathlib import Path; from inspector.auth.renewal_lock import Lock\n"
+        "import asyncio, sys; from pathlib import Path; from inspector.auth.runner import Lock\n"
         "lock = Lock(Path(sys.argv[1])); asyncio.run(lock.acquire()); print('taken', flush=True); sys.stdin.read()"
     )
     lock = Lock(tmp_path / "x.lock")

@@ -32,8 +32,7 @@ from inspector.auth.actions import (
 )
 from inspector.auth.models import OAuthClient
 from inspector.auth.person import NoPerson
-from inspector.auth.renewal_lock import Lock
-from inspector.auth.runner import LOGIN_SECONDS, MAX_LINES, MAX_PASTES, FlowRunner
+from inspector.auth.runner import LOGIN_SECONDS, MAX_LINES, MAX_PASTES, FlowRunner, Lock
 from inspector.auth.store import Store
 from inspector.errors import AuthorizationNeeded
 from tests.auth.fakes import FakePerson, FakeRecorder, FakeWeb

@@ -11,7 +11,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.http import MAX_SESSIONS, HttpEnd
 from inspector.serving.http_connection import ConnectionLimits
-from inspector.serving.http_stream import event
+from inspector.serving.http_session import event
 from tests.serving.scripted_handler import PATIENCE, Web, initialize, parse, request, until
 
 MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.tap.id_renaming import RenamedRequest, with_answer_for, with_names
+from inspector.tap.bridge import RenamedRequest, with_answer_for, with_names
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.transports.browser_checks import browser_check, remedy
+from inspector.transports.http_status import browser_check, remedy
 
 PAGE = b"<!DOCTYPE html><html><head><title>%b</title></head><body>%b</body></html>"
 

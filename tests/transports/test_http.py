@@ -22,8 +22,8 @@ from inspector.journal.index import State
 from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
-from inspector.transports.cookies import Cookies
 from inspector.transports.http import HttpTransport
+from inspector.transports.http_requests import Cookies
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES
 from tests.transports.scripted_http import JSON, SSE, answer_to
 

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost
 from inspector.journal.format import Kind
-from inspector.transports import http_exchange, http_stream, http_tasks, reading_pause, standing_stream
+from inspector.transports import http, http_exchange, http_stream, http_tasks, reading_pause
 from inspector.transports.http_stream import EventStream
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
@@ -17,7 +17,7 @@ def quick(monkeypatch):
     """Reconnects wait milliseconds where a server would have us wait seconds."""
     monkeypatch.setattr(http_stream, "DEFAULT_RETRY", 2)
     monkeypatch.setattr(http_stream, "MIN_RETRY", 1)
-    monkeypatch.setattr(standing_stream, "STANDING", http_stream.STANDING._replace(longest=0.02))
+    monkeypatch.setattr(http, "STANDING", http_stream.STANDING._replace(longest=0.02))
 
 
 def note(text):

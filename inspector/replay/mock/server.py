@@ -31,13 +31,14 @@ from inspector.replay.mock.statistics import MockReport, MockStatistics, Unrecor
 from inspector.replay.mock.timeline import GET, TaskEnds, Timeline, subscription_of
 from inspector.serving.base import BodyForm, ClientMessage, Reply, RequestHead, ServedClient
 from inspector.serving.http import Binding
-from inspector.transports.recorded import fate, load
-from inspector.transports.recorded_exchange import (
+from inspector.transports.recorded import (
     LiveIds,
     OpenQuestion,
     ReplayedExchange,
     UnansweredQuestions,
     asked_as,
+    fate,
+    load,
 )
 from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, RecordedRequests, UsedRequests
 

@@ -18,7 +18,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, id_key
-from inspector.transports.recorded_exchange import SUBSCRIPTION_KEY
+from inspector.transports.recorded import SUBSCRIPTION_KEY
 
 LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
