@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.demo.prompts import FRAMEWORKS
-from inspector.demo.resources import CITIES, FILES, ITEM, UriTemplate
+from inspector.demo.definitions import document
+from inspector.demo.resources import ITEM, UriTemplate
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 
 TYPE_CHECKING = False
@@ -53,11 +53,11 @@ def _for_prompt(
     if name not in [argument["name"] for argument in known.definition.get("arguments", ())]:
         raise RpcError(INVALID_PARAMS, f"The prompt {prompt} has no argument {name}")
     if prompt == "explain-code" and name == "language":
-        return _starting(FRAMEWORKS, value)
+        return _starting(document()["frameworks"], value)
     if prompt == "explain-code" and name == "framework":
-        every = sorted(each for names in FRAMEWORKS.values() for each in names)
+        every = sorted(each for names in document()["frameworks"].values() for each in names)
         language = chosen.get("language")
-        return _starting(FRAMEWORKS.get(language, every) if isinstance(language, str) else every, value)
+        return _starting(document()["frameworks"].get(language, every) if isinstance(language, str) else every, value)
     if name == "detail":
         return _starting(_DETAIL, value)
     if name == "language":
@@ -78,13 +78,13 @@ def _for_template(
     if template == ITEM + "{id}":
         return _numbers(value, call.world.resources.items)
     if name == "country":
-        return _starting(CITIES, value)
+        return _starting(document()["cities"], value)
     if name == "city":
         country = chosen.get("country")
-        every = sorted(each for names in CITIES.values() for each in names)
-        return _starting(CITIES.get(country, every) if isinstance(country, str) else every, value)
+        every = sorted(each for names in document()["cities"].values() for each in names)
+        return _starting(document()["cities"].get(country, every) if isinstance(country, str) else every, value)
     if name == "path":
-        return _starting(FILES, value)
+        return _starting(document()["files"], value)
     return [], 0
 
 

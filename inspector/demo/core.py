@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from inspector.demo.completions import complete
-from inspector.demo.content import accepted, failure, fit, fit_result, form
+from inspector.demo.content import accepted, base64, failure, fit, fit_result, form, picture
+from inspector.demo.definitions import document
 from inspector.demo.paging import PAGE_SIZE, page_of, start_of
 from inspector.demo.resources import GUARDED
 from inspector.demo.rpc import INVALID_PARAMS, Refused, RpcError, ToolError
@@ -11,30 +12,43 @@ from inspector.demo.schema import problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from inspector.demo.call import ClientRequest, Handler
 
-
-INSTRUCTIONS = """# Demo server
-
-Every feature of the protocol can be tried here, and nothing does any harm.
-
-- Start with the tool `echo`; `book-trip` and `order-pizza` have larger forms.
-- `slow` reports progress and can be **cancelled**; `forget` never answers.
-- `ask-model`, `ask-user`, `ask-link` and `where-am-i` ask *you* something back.
-- `bad-structured` breaks its own output schema, `protocol-error` and `fail` fail in two different ways.
-- `ask-several`, `ask-twice` and `come-back` take more than one round.
-- Subscribe to `demo://clock` to see a resource change.
-- `crash` really ends the server process.
-"""
+    Page = tuple[list[dict[str, Any]], int]
+    Entries = Callable[[ClientRequest, int, int], Page]
 
 
-def _list_tools(call: ClientRequest) -> dict[str, Any]:
-    start = start_of("tools", call.params.get("cursor"))
+def _lister(kind: str, key: str, entries: Entries) -> Handler:
+    """The handler of a list method. `entries` returns those from one number to another, and how many there are."""
+
+    def serve(call: ClientRequest) -> dict[str, Any]:
+        start = start_of(kind, call.params.get("cursor"))
+        page, total = entries(call, start, start + PAGE_SIZE)
+        return page_of(kind, key, [fit(each, call.features) for each in page], start + PAGE_SIZE, total)
+
+    return serve
+
+
+def _tools(call: ClientRequest, start: int, stop: int) -> Page:
     tools = call.world.tools(call.features)
-    entries = [fit(tool.definition, call.features) for tool in tools[start : start + PAGE_SIZE]]
-    return page_of("tools", "tools", entries, start + PAGE_SIZE, len(tools))
+    return [tool.definition for tool in tools[start:stop]], len(tools)
+
+
+def _resources(call: ClientRequest, start: int, stop: int) -> Page:
+    return call.world.resources.page(start, stop), len(call.world.resources)
+
+
+def _templates(call: ClientRequest, start: int, stop: int) -> Page:
+    templates = call.world.resources.templates
+    return templates[start:stop], len(templates)
+
+
+def _prompts(call: ClientRequest, start: int, stop: int) -> Page:
+    prompts = call.world.prompts()
+    return [prompt.definition for prompt in prompts[start:stop]], len(prompts)
 
 
 def _call_tool(call: ClientRequest) -> dict[str, Any]:
@@ -46,20 +60,6 @@ def _call_tool(call: ClientRequest) -> dict[str, Any]:
         return fit_result(tool.run(call), call.features)
     except ToolError as problem:
         return failure(str(problem))
-
-
-def _list_resources(call: ClientRequest) -> dict[str, Any]:
-    start = start_of("resources", call.params.get("cursor"))
-    resources = call.world.resources
-    entries = [fit(each, call.features) for each in resources.page(start, start + PAGE_SIZE)]
-    return page_of("resources", "resources", entries, start + PAGE_SIZE, len(resources))
-
-
-def _list_templates(call: ClientRequest) -> dict[str, Any]:
-    start = start_of("templates", call.params.get("cursor"))
-    templates = call.world.resources.templates
-    entries = [fit(each, call.features) for each in templates[start : start + PAGE_SIZE]]
-    return page_of("templates", "resourceTemplates", entries, start + PAGE_SIZE, len(templates))
 
 
 def _read_resource(call: ClientRequest) -> dict[str, Any]:
@@ -81,39 +81,28 @@ def _allows(call: ClientRequest, uri: str) -> bool:
     return content is not None and content.get("sure") is True
 
 
-def _list_prompts(call: ClientRequest) -> dict[str, Any]:
-    start = start_of("prompts", call.params.get("cursor"))
-    prompts = call.world.prompts()
-    entries = [fit(prompt.definition, call.features) for prompt in prompts[start : start + PAGE_SIZE]]
-    return page_of("prompts", "prompts", entries, start + PAGE_SIZE, len(prompts))
-
-
 def _get_prompt(call: ClientRequest) -> dict[str, Any]:
     return call.world.prompt(call.params.get("name")).get(call)
 
 
 HANDLERS: dict[str, Handler] = {
-    "tools/list": _list_tools,
+    "tools/list": _lister("tools", "tools", _tools),
     "tools/call": _call_tool,
-    "resources/list": _list_resources,
-    "resources/templates/list": _list_templates,
+    "resources/list": _lister("resources", "resources", _resources),
+    "resources/templates/list": _lister("templates", "resourceTemplates", _templates),
     "resources/read": _read_resource,
-    "prompts/list": _list_prompts,
+    "prompts/list": _lister("prompts", "prompts", _prompts),
     "prompts/get": _get_prompt,
     "completion/complete": complete,
 }
 
 
+def instructions() -> str:
+    """Returns what a client may tell its model about the server."""
+    return "\n".join(document()["instructions"])
+
+
 def server_info() -> dict[str, Any]:
     """Returns the server's identity, in the newest form."""
-    from inspector.demo.content import base64, picture
-
     icon = {"src": f"data:image/png;base64,{base64(picture(48, 48))}", "mimeType": "image/png", "sizes": ["48x48"]}
-    return {
-        "name": "inspector-demo",
-        "title": "Demo server",
-        "version": "1.0.0",
-        "description": "Shows every feature of the protocol",
-        "websiteUrl": "https://modelcontextprotocol.io",
-        "icons": [icon],
-    }
+    return {**document()["serverInfo"], "icons": [icon]}

@@ -11,6 +11,7 @@ import time
 from datetime import datetime, timezone
 
 from inspector.demo.call import ClientRequest
+from inspector.demo.definitions import document
 from inspector.demo.rounds import IDENTITY, PREFIX
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
 
@@ -27,38 +28,11 @@ NOT_FOUND, FORBIDDEN, UNSUPPORTED = -32023, -32024, -32026  # provisional codes 
 KEPT = 1000  # ticks
 AT_ONCE = 100  # events in one poll
 TICKED = "clock.ticked"
-ORDERED = "order.placed"
-TYPES: list[dict[str, Any]] = [
-    {
-        "name": TICKED,
-        "description": "The clock has ticked. With `every`, only each tick whose number it divides.",
-        "delivery": ["poll", "push"],
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "every": {"type": "integer", "minimum": 1, "maximum": 60, "default": 1, "description": "Ticks"}
-            },
-            "additionalProperties": False,
-        },
-        "payloadSchema": {
-            "type": "object",
-            "properties": {"tick": {"type": "integer", "description": "Its number"}},
-            "required": ["tick"],
-        },
-    },
-    {
-        "name": ORDERED,
-        "description": "An order was placed. Only by webhook, which needs a login that this server does not have.",
-        "delivery": ["webhook"],
-        "inputSchema": {"type": "object", "properties": {}},
-        "payloadSchema": {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]},
-    },
-]
 
 
 def wanted(params: dict[str, Any], mode: str) -> int:
     """The `every` of a subscription; raises RpcError."""
-    offered = next((each for each in TYPES if each["name"] == params.get("name")), None)
+    offered = next((each for each in document()["eventTypes"] if each["name"] == params.get("name")), None)
     if offered is None:
         raise RpcError(NOT_FOUND, f"No event type {params.get('name')!r}", {"kind": "event"})
     arguments = params.get("arguments", {})
@@ -127,7 +101,7 @@ class Ticks:
 
 
 def _list(call: ClientRequest) -> dict[str, Any]:
-    return {"events": TYPES}
+    return {"events": document()["eventTypes"]}
 
 
 def _poll(call: ClientRequest) -> dict[str, Any]:

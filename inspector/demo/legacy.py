@@ -6,7 +6,7 @@ import threading
 
 from inspector.demo.call import LEVELS, Channel, ClientRequest, Serving, TaskCall
 from inspector.demo.content import fit
-from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
+from inspector.demo.core import HANDLERS, instructions, server_info
 from inspector.demo.paging import page_of, start_of
 from inspector.demo.revisions import Features
 from inspector.demo.rpc import (
@@ -23,7 +23,7 @@ from inspector.demo.rpc import (
     notification,
     valid_id,
 )
-from inspector.demo.tasks import MAX_LIFE, POLL_INTERVAL, Tasks, moment
+from inspector.demo.tasks import MAX_LIFE, Tasks, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class SessionTasks:
         self._notify = notify
         self._level = level
         self.handlers: dict[str, Handler] = {
-            "tasks/get": lambda call: _shown(self._tasks.get(call.text_param("taskId"))),
+            "tasks/get": lambda call: described(self._tasks.get(call.text_param("taskId"))),
             "tasks/result": self._result,
             "tasks/list": self._list,
             "tasks/cancel": self._cancel,
@@ -76,19 +76,19 @@ class SessionTasks:
         if support == "forbidden":
             raise RpcError(METHOD_NOT_FOUND, f"{tool.name} cannot be called as a task")
         task = self._tasks.add(_life(wanted), self._told)
-        created = _shown(task)
+        created = described(task)
         within = _LegacyTaskCall(task, call, self._notify, self._level)
         task.run(within, lambda: handler(within), errors_fail=True)
         words = f"{tool.name} runs as task {task.id}."
         return {"task": created, "_meta": {IMMEDIATE: words}}
 
     def _told(self, task: Task) -> None:
-        self._notify("notifications/tasks/status", _shown(task))
+        self._notify("notifications/tasks/status", described(task))
 
     def _list(self, call: ClientRequest) -> dict[str, Any]:
         start = start_of("tasks", call.params.get("cursor"))
         tasks = self._tasks.all()
-        shown = [_shown(task) for task in tasks[start : start + PAGE_SIZE]]
+        shown = [described(task) for task in tasks[start : start + PAGE_SIZE]]
         return page_of("tasks", "tasks", shown, start + PAGE_SIZE, len(tasks))
 
     def _cancel(self, call: ClientRequest) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class SessionTasks:
         if task.ended:
             raise RpcError(INVALID_PARAMS, f"The task has ended already: it is {task.status}")
         task.cancel()
-        return _shown(task)
+        return described(task)
 
     def _result(self, call: ClientRequest) -> dict[str, Any]:
         """Waits for the end of the task; its questions are asked on the stream of this request."""
@@ -146,18 +146,6 @@ def _life(wanted: Any) -> int:
     if not isinstance(life, int) or isinstance(life, bool) or life < 0:
         raise RpcError(INVALID_PARAMS, "task must be an object, and its ttl a number of milliseconds")
     return life
-
-
-def _shown(task: Task) -> dict[str, Any]:
-    return {
-        "taskId": task.id,
-        "status": task.status,
-        "statusMessage": task.message,
-        "createdAt": moment(task.created),
-        "lastUpdatedAt": moment(task.updated),
-        "ttl": task.life,
-        "pollInterval": POLL_INTERVAL,
-    }
 
 
 LISTS = ("tools", "resources", "prompts")
@@ -340,7 +328,7 @@ class LegacySession:
             "protocolVersion": features.revision,
             "capabilities": offered,
             "serverInfo": fit(server_info(), features),
-            "instructions": INSTRUCTIONS,
+            "instructions": instructions(),
         }
 
     def _set_level(self, call: ClientRequest) -> dict[str, Any]:

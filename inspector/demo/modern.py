@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.demo.call import LEVELS, Serving
 from inspector.demo.content import fit
-from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
+from inspector.demo.core import HANDLERS, instructions, server_info
 from inspector.demo.headers import check_headers, check_version
 from inspector.demo.listen import ListenRequest
 from inspector.demo.resources import CLOCK
@@ -168,7 +168,7 @@ class Modern:
                 "completions": {},
                 "extensions": {EXTENSION: {}, SKILLS: SETTINGS, EVENTS: {}},
             },
-            "instructions": INSTRUCTIONS,
+            "instructions": instructions(),
             "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},
         }
 

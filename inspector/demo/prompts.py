@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from inspector.demo.call import ClientRequest
     from inspector.demo.definitions import Render
 
-FRAMEWORKS = {
-    "javascript": ["express", "next", "react", "svelte", "vue"],
-    "python": ["django", "fastapi", "flask", "pyramid", "textual"],
-    "ruby": ["hanami", "rails", "sinatra"],
-    "rust": ["actix", "axum", "rocket"],
-}
-
 
 def _greet(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     return [("user", text("Say hello to the user of this inspector, warmly and in one sentence."))]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from inspector.demo.content import contents, icon
+from inspector.demo.content import contents, icon, picture, tone
+from inspector.demo.definitions import document
 from inspector.demo.rpc import NotFound, encode
-from inspector.demo.skill_files import SCHEME
+from inspector.demo.skill_files import SCHEME, bytes_of, mime_of
 from inspector.demo.skill_files import read as read_skill_file
 
 TYPE_CHECKING = False
@@ -91,45 +92,6 @@ MAX_URI = 2000  # the time to match a template grows with the square of the leng
 ITEM = "demo://items/"
 GUARDED = "demo://guarded/"
 
-_README = """# The demo server
-
-It shows what an MCP server can do. Try these:
-
-- **Tools**: `echo` is the simplest, `book-trip` has the largest form, `slow` can be cancelled, `crash` ends the server.
-- **Resources**: `demo://clock` changes every second while you are subscribed.
-- **Templates**: `demo://weather/{country}/{city}` completes the city for the country you chose.
-- **Prompts**: `explain-code` completes the framework for the language you chose.
-"""
-_PLANETS = [
-    {"name": "Mercury", "moons": 0, "radius_km": 2439.7},
-    {"name": "Venus", "moons": 0, "radius_km": 6051.8},
-    {"name": "Earth", "moons": 1, "radius_km": 6371.0},
-    {"name": "Mars", "moons": 2, "radius_km": 3389.5},
-]
-FILES = {
-    "notes/today.md": "# Today\n\n- [x] try the demo\n- [ ] read the specification\n",
-    "src/main.py": 'print("hello")\n',
-    "src/lib/numbers.py": "def double(n):\n    return 2 * n\n",
-}
-CITIES = {
-    "italy": ["bologna", "milano", "napoli", "palermo", "roma", "torino"],
-    "japan": ["fukuoka", "kyoto", "osaka", "sapporo", "tokyo"],
-    "norway": ["bergen", "bodø", "oslo", "tromsø"],
-    "peru": ["arequipa", "cusco", "lima"],
-}
-
-
-def _picture() -> bytes:
-    from inspector.demo.content import picture
-
-    return picture()
-
-
-def _chime() -> bytes:
-    from inspector.demo.content import tone
-
-    return tone(880, 0.2)
-
 
 def _clock() -> str:
     import time
@@ -137,33 +99,18 @@ def _clock() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-_FIXED: list[tuple[str, str, str, str, Body]] = [
-    ("demo://readme", "readme", "What this server shows", "text/markdown", lambda: _README),
-    ("demo://planets", "planets", "A few facts as JSON", "application/json", lambda: encode(_PLANETS).decode()),
-    ("demo://table", "table", "Comma separated values", "text/csv", lambda: "city,people\nLima,10\nOslo,1\n"),
-    ("demo://page", "page", "A web page", "text/html", lambda: "<!doctype html><title>Demo</title><p>Hello.</p>\n"),
-    ("demo://picture", "picture", "A sun, as PNG", "image/png", _picture),
-    ("demo://chime", "chime", "A sound, as WAV", "audio/wav", _chime),
-    ("demo://bytes", "bytes", "Bytes of an unknown type", "application/octet-stream", lambda: bytes(range(256)) * 4),
-    ("demo://empty", "empty", "Empty text", "text/plain", str),
-    (CLOCK, "clock", "The time; subscribe to see it change", "text/plain", _clock),
-]
-_TEMPLATES = [
-    (ITEM + "{id}", "item", "One of the generated items; its number can be completed"),
-    ("demo://weather/{country}/{city}", "weather", "Two variables; the cities depend on the country"),
-    ("demo://files/{+path}", "file", "A path with slashes (level 2)"),
-    ("demo://manual{#section}", "manual", "A fragment (level 2)"),
-    ("demo://map/{x,y}", "map", "Several variables in one place (level 3)"),
-    ("demo://photos/{name}{.format}", "photo", "A label (level 3)"),
-    ("demo://archive{/year,month}", "archive", "Path segments (level 3)"),
-    ("demo://grid{;row,column}", "grid", "Path-style parameters (level 3)"),
-    ("demo://find{?q,limit}", "find", "A query (level 3)"),
-    ("demo://report?kind=full{&from,to}", "report", "A continued query (level 3)"),
-    ("demo://words/{word:3}/{word}", "word", "The first three letters, then all (level 4)"),
-    ("demo://tags{/tags*}", "tags", "A list, exploded into segments (level 4)"),
-    ("demo://filter{?keys*}", "filter", "Pairs, exploded into a query (level 4)"),
-    (GUARDED + "{name}", "guarded", "Asks the user before it is read"),
-]
+_BODIES: dict[str, Body] = {
+    "planets": lambda: encode(document()["planets"]).decode(),
+    "picture": picture,
+    "chime": lambda: tone(880, 0.2),
+    "bytes": lambda: bytes(range(256)) * 4,
+    "clock": _clock,
+}
+"""What the fixed resources contain that have no text in `document`."""
+
+
+def _body(resource: dict[str, Any]) -> str | bytes:
+    return "\n".join(resource["text"]) if "text" in resource else _BODIES[resource["name"]]()
 
 
 class Resources:
@@ -173,19 +120,24 @@ class Resources:
         self.items = items
         self.extras: list[int] = []
         self.templates = [
-            {"uriTemplate": uri, "name": name, "title": name.capitalize(), "description": about}
-            for uri, name, about in _TEMPLATES
+            {
+                "uriTemplate": each["uri"],
+                "name": each["name"],
+                "title": each["name"].capitalize(),
+                "description": each["about"],
+            }
+            for each in document()["templates"]
         ]
-        self._matchers = [(name, UriTemplate(uri)) for uri, name, _ in _TEMPLATES]
+        self._matchers = [(each["name"], UriTemplate(each["uri"])) for each in document()["templates"]]
         self._listed: list[dict[str, Any]] = []
 
     def __len__(self) -> int:
-        return len(_FIXED) + len(self.extras) + self.items
+        return len(document()["resources"]) + len(self.extras) + self.items
 
     def page(self, start: int, stop: int) -> list[dict[str, Any]]:
         """Returns resources as they are listed, in a fixed order: fixed, added, generated."""
         if not self._listed:
-            self._listed = [_listing(*each) for each in _FIXED]
+            self._listed = [_listing(each) for each in document()["resources"]]
         ahead = self._listed + [_extra_listing(number) for number in self.extras]
         first, last = max(start - len(ahead), 0), min(stop - len(ahead), self.items)
         return ahead[start:stop] + [_item_listing(number) for number in range(first + 1, last + 1)]
@@ -201,11 +153,14 @@ class Resources:
 
     def read(self, uri: str) -> list[dict[str, Any]]:
         """Returns the contents of a resource; raises NotFound if it does not exist."""
-        for each, _, _, mime, body in _FIXED:
-            if uri == each:
-                return [contents(uri, mime, body())]
+        for each in document()["resources"]:
+            if uri == each["uri"]:
+                return [contents(uri, each["mimeType"], _body(each))]
         if uri == "demo://files/":
-            return [contents(f"demo://files/{path}", _mime_of(path), FILES[path]) for path in FILES]
+            return [
+                contents(f"demo://files/{path}", mime_of(path), "\n".join(lines))
+                for path, lines in document()["files"].items()
+            ]
         if uri.startswith(SCHEME):
             found_file = read_skill_file(uri)
             if found_file is not None:
@@ -236,23 +191,18 @@ class Resources:
                 return None
             return contents(uri, *_item(int(number)))
         if name == "file":
-            known = FILES.get(values["path"])
-            return None if known is None else contents(uri, _mime_of(values["path"]), known)
+            lines = document()["files"].get(values["path"])
+            return None if lines is None else contents(uri, mime_of(values["path"]), "\n".join(lines))
         if name == "weather":
-            known_city = values.get("city") in CITIES.get(values.get("country", ""), ())
+            known_city = values.get("city") in document()["cities"].get(values.get("country", ""), ())
             return contents(uri, "text/plain", f"Sunny in {values['city']}.\n") if known_city else None
         return contents(uri, "application/json", encode({"template": name, "values": values}).decode())
 
 
-def _mime_of(path: str) -> str:
-    return {"md": "text/markdown", "py": "text/x-python"}.get(path.rpartition(".")[2], "text/plain")
-
-
-def _listing(uri: str, name: str, about: str, mime: str, body: Body) -> dict[str, Any]:
-    data = body()
-    size = len(data.encode() if isinstance(data, str) else data)
-    listed = {"uri": uri, "name": name, "title": about, "description": about, "mimeType": mime, "size": size}
-    if name == "readme":
+def _listing(resource: dict[str, Any]) -> dict[str, Any]:
+    listed = {key: resource[key] for key in ("uri", "name", "mimeType")}
+    listed |= {"title": resource["about"], "description": resource["about"], "size": len(bytes_of(_body(resource)))}
+    if resource["name"] == "readme":
         listed["icons"] = [icon("teal")]
         listed["annotations"] = {"audience": ["user"], "priority": 1.0, "lastModified": "2025-11-25T12:00:00Z"}
     return listed

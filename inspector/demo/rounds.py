@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.demo.call import LEVELS, ClientRequest, TaskCall
 from inspector.demo.core import HANDLERS
 from inspector.demo.rpc import INVALID_PARAMS, MISSING_CAPABILITY, RpcError
-from inspector.demo.tasks import MAX_LIFE, POLL_INTERVAL, moment
+from inspector.demo.tasks import MAX_LIFE, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def call_tool(call: ClientRequest) -> dict[str, Any]:
     if support == "forbidden" or not declares_tasks(call):
         return handler(call)
     task = call.world.tasks.add(MAX_LIFE, lambda changed: call.world.tell("task", changed.id))
-    created = {"resultType": "task", **_shown(task)}
+    created = {"resultType": "task", **described(task, "Ms")}
     within = TaskCall(task, call)
     task.run(within, lambda: {"resultType": "complete", **handler(within)}, errors_fail=False)
     return created
@@ -171,7 +171,7 @@ def call_tool(call: ClientRequest) -> dict[str, Any]:
 
 def in_full(task: Task) -> dict[str, Any]:
     """Returns a task with the details of its status: its result, its error or its questions."""
-    shown = _shown(task)
+    shown = described(task, "Ms")
     if task.status == "input_required":
         asked = {key: {"method": each.method, "params": each.params} for key, each in task.open_questions().items()}
         shown["inputRequests"] = asked
@@ -212,15 +212,3 @@ def _cancel(call: ClientRequest) -> dict[str, Any]:
 
 
 TASK_HANDLERS: dict[str, Handler] = {"tasks/get": _get, "tasks/update": _update, "tasks/cancel": _cancel}
-
-
-def _shown(task: Task) -> dict[str, Any]:
-    return {
-        "taskId": task.id,
-        "status": task.status,
-        "statusMessage": task.message,
-        "createdAt": moment(task.created),
-        "lastUpdatedAt": moment(task.updated),
-        "ttlMs": task.life,
-        "pollIntervalMs": POLL_INTERVAL,
-    }

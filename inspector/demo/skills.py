@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.demo.paging import page_of, start_of
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
-from inspector.demo.skill_files import FRONT, SCHEME, bytes_of, entry_of, files_of, mime_of, skill_of
+from inspector.demo.skill_files import SCHEME, bytes_of, entry_of, files_of, front_matters, mime_of, skill_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ _MAX_CHILDREN = 100
 
 def _list(call: ClientRequest) -> dict[str, Any]:
     start = start_of("skills", call.params.get("cursor"))
-    entries = [entry_of(skill) for skill in list(FRONT)[start : start + _PAGE]]
-    return page_of("skills", "skills", entries, start + _PAGE, len(FRONT))
+    entries = [entry_of(skill) for skill in list(front_matters())[start : start + _PAGE]]
+    return page_of("skills", "skills", entries, start + _PAGE, len(front_matters()))
 
 
 def _get(call: ClientRequest) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def _get(call: ClientRequest) -> dict[str, Any]:
 def _read_directory(call: ClientRequest) -> dict[str, Any]:
     uri = call.text_param("uri")
     children: dict[str, dict[str, Any]] = {}
-    for skill in FRONT:
+    for skill in front_matters():
         for path, content in files_of(skill).items():
             whole = f"{SCHEME}{skill}/{path}"
             if whole.startswith(f"{uri}/"):
@@ -55,7 +55,8 @@ def _about(uri: str, content: str | bytes) -> dict[str, Any]:
     about: dict[str, Any] = {"mimeType": mime_of(uri), "size": len(bytes_of(content))}
     skill = skill_of(uri)
     if skill is not None and uri == f"{SCHEME}{skill}/SKILL.md":
-        about |= {"name": FRONT[skill]["name"], "description": FRONT[skill]["description"]}
+        front = front_matters()[skill]
+        about |= {"name": front["name"], "description": front["description"]}
     return about
 
 

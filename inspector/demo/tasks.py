@@ -240,3 +240,16 @@ def moment(seconds: float) -> str:
     """Formats a time as ISO 8601 with milliseconds."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     return f"{whole}.{int(seconds % 1 * 1000):03d}Z"
+
+
+def described(task: Task, unit: str = "") -> dict[str, Any]:
+    """Returns a task as clients see it. `unit` ends the names of its times: none in 2025-11-25, "Ms" in 2026-07-28."""
+    return {
+        "taskId": task.id,
+        "status": task.status,
+        "statusMessage": task.message,
+        "createdAt": moment(task.created),
+        "lastUpdatedAt": moment(task.updated),
+        f"ttl{unit}": task.life,
+        f"pollInterval{unit}": POLL_INTERVAL,
+    }
