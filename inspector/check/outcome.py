@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 Seen = Literal["good", "bad", "doubtful", "remark", "nothing"]
 
@@ -65,6 +65,21 @@ def skipped(reason: str, more: str = "") -> Outcome:
     """The check could not decide: `reason` is a sentence, or a `Skip` with details in `more`."""
     text = f"{reason}: {more}" if more else str(reason)
     return Outcome("nothing", text, skip=reason, more=more) if isinstance(reason, Skip) else Outcome("nothing", text)
+
+
+class Response(Protocol):
+    """A response of the server, with its evidence."""
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        """Event numbers in the recording of the run."""
+
+
+def expect(
+    response: Response, holds: object, wrong: str, fault: Callable[..., Outcome] = bad, *, text: str = ""
+) -> Outcome:
+    """`good` with `text` if `holds` is true of a response, else `fault` with the sentence `wrong`."""
+    return good(text, *response.events) if holds else fault(wrong, *response.events)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from inspector.auth import challenge, url_checks
 from inspector.check.check_table import CheckMode, CheckTable, Need
 from inspector.check.given import given
-from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, Skip, bad, doubtful, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
 from inspector.check.visit.visit import Visit
@@ -259,9 +259,7 @@ async def token_in_the_url(visit: Visit) -> Outcome:
         return skipped("it needs a login")
     url = visit.web.target.url
     answer = await _begin(visit, url=f"{url}{'&' if '?' in url else '?'}access_token={token}")
-    if answer.status in (400, 401, 403):
-        return good("", *answer.events)
-    return bad(f"The request got {answer.shown}.", *answer.events)
+    return expect(answer, answer.status in (400, 401, 403), f"The request got {answer.shown}.")
 
 
 @CHECKS.active("AUTH-11", apart=True, needs=Need.SESSION)
@@ -326,9 +324,7 @@ async def every_request(visit: Visit) -> Outcome:
     visit.journal.redactor.add(session)
     answer = await _begin(visit, ("Mcp-Session-Id", session), method="tools/list", params={})
     await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
-    if answer.status == 401:
-        return good("", *answer.events)
-    return bad(f"A request in the session without the token got {answer.shown}.", *answer.events)
+    return expect(answer, answer.status == 401, f"A request in the session without the token got {answer.shown}.")
 
 
 @CHECKS.active("AUTH-15", apart=True)

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
-from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -144,9 +144,7 @@ async def ping(visit: Visit) -> Outcome:
         return bad(f"The request got {response.reply}.", *response.events)
     if set(response.body) - {"_meta"} or type(response.result) is not dict:
         return bad(f"The result is not empty: {excerpt(response.result, 80)}.", *response.events)
-    if response.seconds > _PROMPT * slowdown():
-        return doubtful(f"It took {response.seconds:.1f} s.", *response.events)
-    return good("", *response.events)
+    return expect(response, response.seconds <= _PROMPT * slowdown(), f"It took {response.seconds:.1f} s.", doubtful)
 
 
 def _is_progress(frame: Frame) -> bool:

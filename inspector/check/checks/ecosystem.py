@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.addresses import is_loopback
 from inspector.check.check_table import CheckTable, Need
-from inspector.check.outcome import Outcome, good, remark, skipped
+from inspector.check.outcome import Outcome, expect, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_post import RawPost, raw_post
@@ -59,9 +59,7 @@ async def preflight(visit: Visit) -> Outcome:
     names = _listed(answer, "access-control-allow-headers")
     missing = [verb for verb in _VERBS[: 1 if visit.modern else 3] if verb.lower() not in verbs and "*" not in verbs]
     missing += [name for name in wanted if name not in names and ("*" not in names or name == "authorization")]
-    if missing:
-        return remark(f"Browsers may not send {', '.join(missing)}.", *answer.events)
-    return good("", *answer.events)
+    return expect(answer, not missing, f"Browsers may not send {', '.join(missing)}.", remark)
 
 
 @CHECKS.active("ECO-02", apart=True, once=True)
@@ -77,9 +75,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
         return remark(f"A page of {_BROWSER} may not send requests.", *answer.events)
     shown = _listed(answer, "access-control-expose-headers")
     missing = [name for name in _SHOWN[1 if visit.modern else 0 :] if name not in shown]
-    if missing:
-        return remark(f"Browsers may not read {', '.join(missing)}.", *answer.events)
-    return good("", *answer.events)
+    return expect(answer, not missing, f"Browsers may not read {', '.join(missing)}.", remark)
 
 
 @CHECKS.active("ECO-03", apart=True, once=True)
@@ -120,9 +116,7 @@ async def discovery(visit: Visit) -> Outcome:
                 missing.append(f"the Content-Type application/json ({answer.media_type[:60] or 'none'})")
             if "no-store" not in (answer.header("cache-control") or "").lower():
                 missing.append("Cache-Control: no-store")
-            if missing:
-                return remark(f"{path} lacks {', '.join(missing)}.", *answer.events)
-            return good(path, *answer.events)
+            return expect(answer, not missing, f"{path} lacks {', '.join(missing)}.", remark, text=path)
     return remark("The usual paths do not exist.", *seen)
 
 
@@ -135,9 +129,7 @@ async def root(visit: Visit) -> Outcome:
         answer = await (post.request("server/discover", url=url) if visit.modern else post.initialize(url=url))
     finally:
         await post.end()
-    if "result" in answer.message:
-        return good("", *answer.events)
-    return remark(f"A POST to / got {answer.shown}.", *answer.events)
+    return expect(answer, "result" in answer.message, f"A POST to / got {answer.shown}.", remark)
 
 
 @CHECKS.active("ECO-08", mode="auth", apart=True, once=True)

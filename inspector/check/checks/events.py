@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable
 from inspector.check.given import given
-from inspector.check.outcome import Outcome, Skip, bad, good, remark, skipped
+from inspector.check.outcome import Outcome, Skip, bad, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit, collected
 from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -382,9 +382,7 @@ def _meaning(response: RequestOutcome) -> str:
 async def refuses_unknown_names(visit: Visit, _: _List) -> Outcome:
     """A poll of a type that is not listed."""
     response = await visit.request("events/poll", {"name": _UNKNOWN, "arguments": {}, "cursor": None}, probe=True)
-    if _meaning(response) != "NotFound":
-        return bad(f"A poll of an unknown event type got {response.reply}.", *response.events)
-    return good("", *response.events)
+    return expect(response, _meaning(response) == "NotFound", f"A poll of an unknown event type got {response.reply}.")
 
 
 @CHECKS.active("EVENT-15")
@@ -445,9 +443,7 @@ async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
     cursor = response.body.get("cursor")
     if response.body.get("truncated") is not True and cursor is not None:
         return remark("A cursor that the server never gave is not answered with truncated.", *response.events)
-    if cursor == "inspector-check-cursor":
-        return bad("The server returns a cursor that it never gave.", *response.events)
-    return good("", *response.events)
+    return expect(response, cursor != "inspector-check-cursor", "The server returns a cursor that it never gave.")
 
 
 # Streams
@@ -757,9 +753,7 @@ async def limits_its_subscriptions(visit: Visit, call: _WebhookSubscription) -> 
     given = call.first.body.get("refreshBefore")
     if given is None:
         return bad("refreshBefore is null: the subscription never ends.", *call.first.events)
-    if type(given) is not str:
-        return bad(f"refreshBefore is {excerpt(given, 40)}, not a time.", *call.first.events)
-    return good("", *call.first.events)
+    return expect(call.first, type(given) is str, f"refreshBefore is {excerpt(given, 40)}, not a time.")
 
 
 @CHECKS.active("EVENT-26", mode="intrusive")

@@ -7,7 +7,7 @@ from typing import Any
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import served_skills
-from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.outcome import Outcome, bad, expect, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import FEW, everything, tool_calls
 from inspector.check.visit.visit import Visit
@@ -82,9 +82,7 @@ async def nameless(visit: Visit) -> Outcome:
     if skill is None:
         return skipped("the server lists no skills")
     response = await visit.request("skills/get", {"uri": skill.uri})
-    if response.code == HEADER_MISMATCH:
-        return bad(f"skills/get without Mcp-Name got {response.reply}.", *response.events)
-    return good("", *response.events)
+    return expect(response, response.code != HEADER_MISMATCH, f"skills/get without Mcp-Name got {response.reply}.")
 
 
 def _declared(result: dict[str, Any]) -> dict[str, Any]:

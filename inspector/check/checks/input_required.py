@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Probe
-from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import FEW, ToolCall, everything, reply, tool_calls
@@ -89,9 +89,7 @@ async def unexpected_answers(
         return None
     more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
     response = await _retry(visit, connection, call, first, more)
-    if not response.ok:
-        return bad(f"{call.name} with an unknown input response got {response.reply}.", *response.events)
-    return good("", *response.events)
+    return expect(response, response.ok, f"{call.name} with an unknown input response got {response.reply}.")
 
 
 @CHECKS.active("MRTR-07", apart=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable
 from inspector.check.checks.capabilities import list_declared
-from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.outcome import Outcome, bad, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
@@ -49,9 +49,7 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     if not visit.can("prompts"):
         return skipped("the server has no prompts")
     response = await visit.request("prompts/get", {"name": _UNKNOWN_NAME})
-    if response.code == INVALID_PARAMS:
-        return good("", *response.events)
-    return bad(f"The request got {response.reply}.", *response.events)
+    return expect(response, response.code == INVALID_PARAMS, f"The request got {response.reply}.")
 
 
 @CHECKS.active("PROM-05")

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import list_declared
-from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import tool_calls
@@ -241,9 +241,7 @@ async def _unknown(visit: Visit, code: int) -> Outcome:
     if not visit.can("resources"):
         return skipped("the server has no resources")
     response = await visit.request("resources/read", {"uri": nowhere(visit)})
-    if response.code == code:
-        return good("", *response.events)
-    return bad(f"The request got {response.reply}.", *response.events)
+    return expect(response, response.code == code, f"The request got {response.reply}.")
 
 
 @collected(list[tuple[dict[str, Any], RequestOutcome]])

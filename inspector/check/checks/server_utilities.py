@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import undeclared
-from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.outcome import Outcome, bad, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -174,9 +174,7 @@ async def unknown_level(visit: Visit) -> Outcome:
         return skipped("the server does not declare logging")
     method = next((method for method, _, _ in _lists(visit)), "server/discover")
     response = await visit.request(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
-    if response.code == INVALID_PARAMS:
-        return good("", *response.events)
-    return bad(f"The request got {response.reply}.", *response.events)
+    return expect(response, response.code == INVALID_PARAMS, f"The request got {response.reply}.")
 
 
 def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:

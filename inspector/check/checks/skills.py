@@ -17,7 +17,7 @@ from inspector.check.judge.skill_rules import (
     served_skills,
     walked,
 )
-from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, skipped
+from inspector.check.outcome import Outcome, Skip, bad, doubtful, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
@@ -74,9 +74,7 @@ def _needs_folders(
 async def listed(visit: Visit, served: ServedSkills) -> Outcome:
     """The first page."""
     first = served.pages[0]
-    if not first.ok:
-        return bad(f"skills/list got {first.reply}.", *first.events)
-    return good("", *first.events)
+    return expect(first, first.ok, f"skills/list got {first.reply}.")
 
 
 @CHECKS.active("SKILL-04")

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from inspector.addresses import is_loopback
 from inspector.check.check_table import CheckTable
-from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, bad, doubtful, expect, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, RecordedResponse
 from inspector.check.visit.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit.visit import Visit
@@ -234,9 +234,7 @@ async def large_body(visit: Visit) -> Outcome:
     """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:
         answer = await post.request("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
-    if answer.message or answer.refused:
-        return good(answer.shown, *answer.events)
-    return bad(f"A request of 1 MB got {answer.shown}.", *answer.events)
+    return expect(answer, answer.message or answer.refused, f"A request of 1 MB got {answer.shown}.", text=answer.shown)
 
 
 async def _opening(

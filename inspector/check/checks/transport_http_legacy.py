@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, bad, doubtful, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_connection import status_of
@@ -206,9 +206,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
     """A request with a revision of 1999."""
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
-    if answer.status == 400:
-        return good("", *answer.events)
-    return bad(f"A request of revision 1999-01-01 got {answer.shown}.", *answer.events)
+    return expect(answer, answer.status == 400, f"A request of revision 1999-01-01 got {answer.shown}.")
 
 
 @CHECKS.active("HTTP-44", apart=True)
@@ -216,9 +214,7 @@ async def no_version_field(visit: Visit) -> Outcome:
     """A request without the header."""
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless(), without=VERSION_FIELD)
-    if "result" in answer.message:
-        return good("", *answer.events)
-    return bad(f"A request without MCP-Protocol-Version got {answer.shown}.", *answer.events)
+    return expect(answer, "result" in answer.message, f"A request without MCP-Protocol-Version got {answer.shown}.")
 
 
 @CHECKS.active("HTTP-45", mode="tool", apart=True)

@@ -8,25 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from inspector.check.poison.phrases import WELL_KNOWN
 from inspector.check.poison.prepared_text import fold
+from inspector.check.poison.word_patterns import alternatives, listed
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_TALK = r"(?:conversations?|chats?|dialog(?:ue)?s?|messages?|prompts?)"
 _PAIRS = re.compile(
-    rf"(?:{_TALK} (?:history|transcript|so far|dump)|(?:conversation|chat|dialog|dialogue|prompt) logs?"
-    rf"|(?:full|all|previous|original|prior|past|entire|whole) {_TALK}"
-    r"|system (?:prompts?|message|instructions)|reasoning (?:trace|steps|log)"
-    r"|(?:inner|internal) (?:monologue|thoughts|reasoning)|(?:all|other|your) tools"
-    r"|tools? (?:list|definitions|results|outputs)"
-    r"|available tools?|(?:hidden|secret|internal|side) (?:notes?|reasoning|instructions?)|user prompt"
-    r"|(?:full|entire|whole) context)(?: (?:text|json|string|str|raw|full|data|value|content|dump))?\Z"
+    rf"(?:{alternatives('parameter')})(?: (?:text|json|string|str|raw|full|data|value|content|dump))?\Z"
 )
-"""What ends a name, in words."""
 _ALONE = ("chain of thought", "scratchpad", "sidenote", "inner monologue", "chatlog", "chathistory")
-_ABOUT = re.compile(
-    r"\b(?:assistants?|agents?|chat(?:s|bot|bots)?|completions?|llms?|models?|thinking|thoughts?"
-    r"|messages?|conversations?|prompts?)\b",
-    re.IGNORECASE,
-)
+_ABOUT = re.compile(rf"\b(?:{alternatives('about_models')})\b", re.IGNORECASE)
 
 
 def wants_context(name: str, tool: str, about: str) -> bool:
@@ -71,28 +60,7 @@ def shared_names(servers: Iterable[tuple[str, Iterable[str]]]) -> Iterator[tuple
 
 
 _DIGITS = str.maketrans({"0": "o", "1": "l", "3": "e", "5": "s", "I": "l"})
-_REAL = frozenset(
-    [
-        "gitlab",
-        "gitea",
-        "github",
-        "jira",
-        "jina",
-        "sigma",
-        "figma",
-        "stride",
-        "stripe",
-        "notion",
-        "motion",
-        "reddit",
-        "redis",
-        "linear",
-        "exa",
-        "neon",
-        "fetch",
-        "apify",
-    ]
-)
+_REAL = frozenset(listed("no_imitations"))
 _NOT_A_PART = frozenset(("mcp", "server", "the", "servers", "client"))
 
 

@@ -1,4 +1,4 @@
-"""Finds what one sentence tells a model to do, by `phrases.toml` and by marks that are not words.
+"""Finds what one sentence tells a model to do, by `phrases.toml` and by marks that are not words (`patterns.toml`).
 
 The words were chosen by the public taxonomies named in `families` and tried on definitions of real servers. They are
 English. Loud words alone (IMPORTANT, MUST, ALWAYS) mean nothing: half of all servers use them.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from inspector.check.poison.families import PoisonLevel
-from inspector.check.poison.word_patterns import Sentence, listed
+from inspector.check.poison.word_patterns import Sentence, alternatives, listed
 
 
 class Phrase(NamedTuple):
@@ -41,32 +41,9 @@ _QUOTES = frozenset("`'\"“”‘’")
 _ALWAYS_READ = ("secretfile", "override", "secrecy", "exfil", "fetch", "image", "chain")
 _CALLED = frozenset(("tool", "function", "tools", "functions"))
 
-_VOICE = re.compile(
-    r"(?:^|[\s>])(?:SYSTEM|SYSTEM MESSAGE|SYSTEM PROMPT|SYSTEM NOTE|SYSTEM OVERRIDE|ADMIN"
-    r"|ADMINISTRATOR|OPERATOR|DEVELOPER(?: MODE)?|ROOT)\s?:\s+\S"
-    r"|##\s?(?i:system|assistant|developer)\s?:"
-    r"|</?\s?(?i:system|assistant|developer)(?i:[ _-]?(?:prompt|message|instructions?))?\s?>"
-    r"|\[(?i:system|inst|/inst|system[ _](?:instructions?|prompt|message|note|override))\]"
-    r"|<\|(?i:im_start|im_end|system|endoftext|user|assistant)\|>|<<SYS>>"
-    r"|(?i:\bnew instructions?\s?:)|(?i:\byou are now (?:an?|in|the)\b[^.!?;]{0,40}\b(?:unrestricted"
-    r"|jailbroken|assistant|agent|mode|admin|dan|root|developer|debug))"
-    r"|(?i:\b(?:messages?|orders?|words?|instructions?|text) (?:of|from) the (?:system )?(?:operator"
-    r"|administrator|developer)s?\b)"
-    r"|(?i:\bas if (?:it|they) (?:came|were|was) (?:from )?(?:the |a )?(?:system|operator|developer|user))"
-)
-"""A voice that is not the tool's. Its marks are capitals and brackets."""
-_SPEAKER = re.compile(
-    r"(?i:<(?:important|instructions?|secret|hidden)>)"
-    r"|(?:^|\s)(?:Assistant|ASSISTANT|assistant|System|AI)\s?: +(?i:ignore|call|send|run|do|now|please"
-    r"|use|delete|close|you|disregard|forget|i will|sure|open|read|forward|execute)\b"
-)
-_PIPED = _re(
-    r"\b(?:curl|wget|iwr|irm|invoke-webrequest)\b[^\n]{1,200}?\|\s*(?:sudo\s+)?(?:ba|z|da|k|fi)?sh\b|\|\s*iex\b"
-    r"|\b(?:ba)?sh\s+(?:-c\s+[\"']?)?<?\(?\$?\(\s*curl\b"
-    r"|\bcurl\b[^\n]{1,160}\|\s*(?:python3?|node|perl|ruby|powershell|pwsh)\b"
-    r"|\b(?:python3?|node|perl|ruby|eval)\b[^\n]{0,20}\$\(\s*(?:curl|wget)\b"
-)
-
+_VOICE = re.compile(alternatives("voice"))
+_SPEAKER = re.compile(alternatives("speaker"))
+_PIPED = _re(alternatives("piped"))
 _SHOWN = _re(r"!?\[[^\[\]\n]{0,120}+\]\($|<(?:img|a)\b[^<>\n]{0,80}(?:src|href)\s?=\s?[\"']?$")
 """What stands before the address of a picture or link, in Markdown and HTML."""
 _GAPS = re.compile(r"[{<\[]([^{}<>\[\]\n]{1,80}+)[}>\]]|\b([A-Z]{3,}(?:_[A-Z]++)*+)\b")

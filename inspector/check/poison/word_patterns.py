@@ -1,7 +1,8 @@
 """Reads `phrases.toml`: groups of words, and patterns over them, which are searched for in one sentence.
 
 The file says what the patterns mean. A sentence is split into words once. Each part of a pattern is then a list of
-places, so that a search takes steps in proportion to the words, whatever the text is.
+places, so that a search takes steps in proportion to the words, whatever the text is. `patterns.toml` has regular
+expressions for what is not words.
 """
 
 from __future__ import annotations
@@ -264,6 +265,16 @@ def _vocabulary() -> _Vocabulary:
 def listed(name: str) -> tuple[str, ...]:
     """The entries of one of the lists of names in the file."""
     return tuple(_entries(_data()["names"][name]))
+
+
+@cache
+def _expressions() -> dict[str, str]:
+    return tomllib.loads(FILE.with_name("patterns.toml").read_text(encoding="utf-8"))
+
+
+def alternatives(name: str) -> str:
+    """One of the regular expressions of `patterns.toml`."""
+    return "|".join(_expressions()[name].splitlines())
 
 
 def _entries(words: str) -> Iterator[str]:
