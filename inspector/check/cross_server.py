@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from inspector.addresses import spelled_host
 from inspector.check.check_table import Check
+from inspector.check.foreign import array, member
 from inspector.check.outcome import Visited, bad
 from inspector.check.poison.names import GENERIC, imitated, same_name, shared_names
 from inspector.check.poison.phrases import ordered_tools
@@ -132,17 +133,15 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
             continue
         if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV or index.shape(n) != Shape.RESULT:
             continue
-        message = journal.event(n).message
-        result = message.get("result") if type(message) is dict else None
+        result = member(journal.event(n).message, "result")
         if type(result) is not dict or len(found) >= MAX_COUNT:
             continue
         if method in _HANDSHAKES:
             found["", "its instructions"] = {"instructions": result.get("instructions")}
             continue
-        member, kind = _LISTS[method]
-        entries = result.get(member)
-        for listed in entries[:MAX_COUNT] if type(entries) is list else ():
-            name = listed.get("name") if type(listed) is dict else None
+        key, kind = _LISTS[method]
+        for listed in array(result.get(key))[:MAX_COUNT]:
+            name = member(listed, "name")
             if type(name) is str:
                 found[kind, name] = listed
     texts = tuple((f"the {kind} {excerpt(name, 80)}" if kind else name, entry) for (kind, name), entry in found.items())

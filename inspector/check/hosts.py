@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inspector.check.check_table import Check, revisions_of
+from inspector.check.foreign import array, member, object_of
 from inspector.check.outcome import Visited, good, remark, skipped
 from inspector.check.result import Result
 from inspector.hosts import EvaluatedResult, Fact, HostNote, ServerDefinitions, evaluate, host_facts
@@ -106,10 +107,8 @@ def _tools(journal: Journal, visit: Visited) -> tuple[Visited, dict[str, dict[st
     tools: dict[str, dict[str, Any]] = {}
     events: dict[str, int] = {}
     for n in _LISTS.numbers(journal.index, after=max(visit.first - 1, 0), upto=visit.last or len(journal)):
-        result = _body(journal, n)
-        entries = result.get("tools")
-        for entry in entries if type(entries) is list else ():
-            name = entry.get("name") if type(entry) is dict else None
+        for entry in array(_body(journal, n).get("tools")):
+            name = member(entry, "name")
             if type(name) is str and (name in tools or len(tools) < MAX_COUNT):
                 tools[name], events[name] = entry, n
     return visit, tools, events
@@ -120,14 +119,10 @@ def _handshake(journal: Journal, visit: Visited) -> tuple[str, Any, int]:
     last = visit.last or len(journal)
     for n in (*reversed(_HANDSHAKES.numbers(journal.index, upto=last)),):
         result = _body(journal, n)
-        meta = result.get("_meta")
-        info = result.get("serverInfo") or (meta.get(_SERVER_INFO) if type(meta) is dict else None)
-        name = info.get("name") if type(info) is dict else None
+        name = member(result.get("serverInfo") or member(result, "_meta", _SERVER_INFO), "name")
         return (name if type(name) is str else ""), result.get("instructions"), n
     return "", "", 0
 
 
 def _body(journal: Journal, n: int) -> dict[str, Any]:
-    message = journal.event(n).message
-    result = message.get("result") if type(message) is dict else None
-    return result if type(result) is dict else {}
+    return object_of(member(journal.event(n).message, "result"))

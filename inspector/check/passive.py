@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from inspector.check.check_table import Check, TransportName
+from inspector.check.foreign import array, member, objects
 from inspector.check.judge.judge import Judge
 from inspector.check.judge.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
@@ -76,12 +77,9 @@ class RevisionSpan:
         self.channels.add(channels.family(event.ch))
         shape, method = index.shape(n), index.method(n)
         if shape == Shape.RESULT and method == "initialize":
-            result = message["result"]
-            self.revision = str(result.get("protocolVersion") or "") if type(result) is dict else ""
+            self.revision = str(member(message, "result", "protocolVersion") or "")
         elif not self.revision and shape == Shape.REQUEST and event.dir == Dir.SEND and method != "server/discover":
-            params = message.get("params")
-            meta = params.get("_meta") if type(params) is dict else None
-            named = meta.get(VERSION_KEY) if type(meta) is dict else None
+            named = member(message, "params", "_meta", VERSION_KEY)
             self.revision = named if isinstance(named, str) else ""
 
 
@@ -105,15 +103,13 @@ def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
 
 def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
     """Yield the outcomes in a recording with their check, revision and transport; ignore those of another shape."""
-    for row in rows if type(rows) is list else ():
-        if type(row) is not dict:
-            continue
+    for row in objects(rows):
         seen = row.get("seen")
         make = _MADE.get(seen) if isinstance(seen, str) else None
         key = tuple(row.get(name) for name in ("id", "revision", "transport"))
         if make is not None and all(type(part) is str for part in key):
-            text, numbers = row.get("text"), row.get("evidence")
-            evidence = [n for n in numbers[:MAX_COUNT] if type(n) is int and n > 0] if type(numbers) is list else []
+            text = row.get("text")
+            evidence = [n for n in array(row.get("evidence"))[:MAX_COUNT] if type(n) is int and n > 0]
             yield key, make(text if type(text) is str else "", *evidence)
 
 

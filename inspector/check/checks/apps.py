@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.apps.definitions import PLAIN, tool_app, unused_pages
 from inspector.check.check_table import CheckTable, Need, Stage
+from inspector.check.foreign import objects
 from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.tool_calls import tool_calls
@@ -39,9 +40,7 @@ async def without_offer(visit: Visit) -> Outcome:
         response = await connection.request("tools/list", {})
     if not response.ok:
         return skipped(f"tools/list is answered with {response.reply}")
-    listed = response.body.get("tools")
-    tools = [tool for tool in listed if type(tool) is dict] if type(listed) is list else []
-    useless = [tool for tool in tools if not tool_app(tool).is_for_model]
+    useless = [tool for tool in objects(response.body.get("tools")) if not tool_app(tool).is_for_model]
     if useless:
         text = f"A client without the extension gets {_named(useless)}, which no model may call."
         return doubtful(text, *response.events)
@@ -88,8 +87,7 @@ async def for_pages_only(visit: Visit) -> Outcome:
 
 
 def _means_something(content: Any) -> bool:
-    blocks = [block for block in content if type(block) is dict] if type(content) is list else []
-    return any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in blocks)
+    return any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in objects(content))
 
 
 def _named(tools: list[dict[str, Any]]) -> str:

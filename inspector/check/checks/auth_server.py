@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from inspector.auth import url_checks
 from inspector.check.check_table import CheckMode, CheckTable, Need
 from inspector.check.checks.auth_resource import Metadata, fetch, look_for, metadata, refusal
+from inspector.check.foreign import array, member, object_of
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
@@ -39,8 +40,8 @@ CHECKS = CheckTable("auth_server", mode=_AUTH, needs=Need.NOTHING)
 async def _server(visit: Visit) -> Metadata:
     """The metadata of the first issuer that the protected resource names (RFC 8414, OpenID Connect Discovery)."""
     resource = (await metadata(visit)).document
-    servers = (resource or {}).get("authorization_servers")
-    issuer = next((each for each in servers if isinstance(each, str)), "") if type(servers) is list else ""
+    servers = array(member(resource, "authorization_servers"))
+    issuer = next((server for server in servers if isinstance(server, str)), "")
     if not issuer and resource is None and visit.revision == "2025-03-26":
         issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
     try:
@@ -62,8 +63,7 @@ async def _metadata(visit: Visit) -> dict[str, Any] | str:
 
 
 def _values(answer: RecordedResponse) -> dict[str, Any]:
-    found = answer.messages[0] if answer.messages else None
-    return found if type(found) is dict else {}
+    return object_of(answer.messages[0] if answer.messages else None)
 
 
 def _token(answer: RecordedResponse) -> bool:

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
+from inspector.check.foreign import member
 from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
@@ -161,12 +162,8 @@ def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
 
 def _tokens(connection: RawConnection) -> list[tuple[int, Any]]:
     """The tokens of the received progress notifications."""
-    found = []
-    for frame in connection.frames[:1000]:
-        if _is_progress(frame):
-            params = frame.message.get("params")
-            found.append((frame.n, params.get("progressToken") if type(params) is dict else None))
-    return found
+    frames = [frame for frame in connection.frames[:1000] if _is_progress(frame)]
+    return [(frame.n, member(frame.message, "params", "progressToken")) for frame in frames]
 
 
 async def _alive(visit: Visit, connection: RawConnection) -> RequestOutcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable
+from inspector.check.foreign import object_of
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_post import raw_post
@@ -43,8 +44,7 @@ async def public(visit: Visit) -> Outcome:
 
 
 def _result(answer: RecordedResponse) -> dict[str, Any]:
-    result = answer.message.get("result")
-    return result if type(result) is dict else {}
+    return object_of(answer.message.get("result"))
 
 
 def _content(answer: RecordedResponse) -> dict[str, Any]:

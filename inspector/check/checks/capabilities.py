@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.outcome import Outcome, bad, doubtful, good
+from inspector.check.foreign import member, objects
+from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.client.state.catalog import ListName
@@ -29,6 +30,20 @@ async def list_declared(visit: Visit, capability: ListName) -> Outcome:
     return good("", *response.events)
 
 
+async def same_list(visit: Visit, capability: ListName, key: str, *, any_order: bool = False) -> Outcome:
+    """Compare the first page on another connection with the list that the visit has read, by one of their members."""
+    if not visit.items(capability):
+        return skipped(f"the server lists no {capability}")
+    async with visit.connection() as connection:
+        response = await connection.request(f"{capability}/list", {})
+    there = [item.get(key) for item in objects(response.body.get(capability))]
+    here = [item.get(key) for item in visit.items(capability)]
+    if "nextCursor" in response.body:
+        here = here[: len(there)]
+    same = sorted(map(str, there)) == sorted(map(str, here)) if any_order else there == here
+    return expect(response, response.ok and same, "Another connection got another list.")
+
+
 def undeclared(capability: str, method: str, response: RequestOutcome) -> Outcome:
     """An implemented capability that is not declared. An empty list may come from the SDK and is not a fault."""
     if _is_empty(response.body):
@@ -38,6 +53,4 @@ def undeclared(capability: str, method: str, response: RequestOutcome) -> Outcom
 
 
 def _is_empty(result: dict[str, Any]) -> bool:
-    completion = result.get("completion")
-    values = completion.get("values") if type(completion) is dict else None
-    return values == [] or any(result.get(name) == [] for name in _ITEMS)
+    return member(result, "completion", "values") == [] or any(result.get(name) == [] for name in _ITEMS)

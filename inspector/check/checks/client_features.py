@@ -15,6 +15,7 @@ from inspector.check.checks.client_request_rules import (
     secrets_asked,
     unbalanced,
 )
+from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.answered_calls import AnsweredCall, answered_call, answered_calls, questions
 from inspector.check.visit.tool_calls import FEW, InputRequest, everything, tool_calls
@@ -59,8 +60,7 @@ async def link_errors(visit: Visit) -> Outcome:
     for each in await answered_calls(visit):
         if each.response.code != URL_ELICITATION_REQUIRED:
             continue
-        data = each.response.error.get("data")
-        wanted = data.get("elicitations") if type(data) is dict else None
+        wanted = member(each.response.error, "data", "elicitations")
         if type(wanted) is not list or not wanted:
             return bad(f"{each.call.name}: elicitations is {excerpt(wanted, 80)}.", *each.response.events)
         for elicitation in wanted[:100]:
@@ -173,10 +173,9 @@ async def _links(visit: Visit) -> list[InputRequest]:
     """The URLs to open, from a request or an error."""
     found = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
     for each in await answered_calls(visit):
-        data = each.response.error.get("data") if each.response.code == URL_ELICITATION_REQUIRED else None
-        wanted = data.get("elicitations") if type(data) is dict else None
-        links = [each for each in wanted[:100] if type(each) is dict] if type(wanted) is list else []
-        found += (InputRequest(each.response.response_n, _ELICIT, params, each.call.name) for params in links)
+        if each.response.code == URL_ELICITATION_REQUIRED:
+            links = objects(array(member(each.response.error, "data", "elicitations"))[:100])
+            found += (InputRequest(each.response.response_n, _ELICIT, params, each.call.name) for params in links)
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.check_table import CheckTable
+from inspector.check.foreign import array, member, object_of, objects
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit, collected
@@ -117,8 +118,7 @@ async def _listed(visit: Visit) -> _List | str:
     for _ in range(_MAX_PAGES):
         page = await visit.request("events/list", {} if cursor is None else {"cursor": cursor})
         found.pages.append(page)
-        entries = page.body.get("events")
-        found.entries += [entry for entry in entries if type(entry) is dict] if type(entries) is list else []
+        found.entries += objects(page.body.get("events"))
         found.types += event_page(page.body).types
         cursor = page.body.get("nextCursor")
         if cursor is None or not page.ok:
@@ -210,8 +210,8 @@ def _delivered_by(found: _List, mode: str) -> EventType | None:
 
 
 def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]:
-    arguments = sample(event.input_schema) if event.input_schema else {}
-    return {"name": event.name, "arguments": arguments if type(arguments) is dict else {}, "cursor": cursor, **more}
+    arguments = object_of(sample(event.input_schema)) if event.input_schema else {}
+    return {"name": event.name, "arguments": arguments, "cursor": cursor, **more}
 
 
 _Polls = tuple[EventType, list[RequestOutcome]]
@@ -317,8 +317,7 @@ async def respects_the_limit(visit: Visit, polls: _Polls) -> Outcome:
 
 
 def _occurrences(polled: RequestOutcome) -> list[Any]:
-    events = polled.body.get("events")
-    return events if type(events) is list else []
+    return array(polled.body.get("events"))
 
 
 @CHECKS.active("EVENT-12", mode="tool")
@@ -365,8 +364,7 @@ def _wrong_data(event: EventType, occurrence: Any) -> str:
         validator = Validator(event.payload_schema)
     except SchemaError:
         return ""  # EVENT-06 reports it.
-    data = occurrence.get("data") if type(occurrence) is dict else None
-    found = validator.errors(data, limit=1)
+    found = validator.errors(member(occurrence, "data"), limit=1)
     return f"data{found[0].path}: {found[0].message}." if found else ""
 
 
@@ -407,8 +405,7 @@ def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
         validator = Validator(schema)
     except SchemaError:
         return None
-    properties = schema.get("properties")
-    for name in list(properties)[:20] if type(properties) is dict else ():
+    for name in list(object_of(schema.get("properties")))[:20]:
         for value in ([{"inspector": "check"}], 1.5, "inspector-check"):
             if not validator.is_valid({name: value}):
                 return {name: value}
@@ -450,9 +447,7 @@ async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
 
 
 def _subscription(frame: Frame) -> Any:
-    params = frame.message.get("params")
-    meta = params.get("_meta") if type(params) is dict else None
-    return meta.get(SUBSCRIPTION_ID) if type(meta) is dict else None
+    return member(frame.message, "params", "_meta", SUBSCRIPTION_ID)
 
 
 def _is_told(frame: Frame) -> bool:
@@ -582,9 +577,7 @@ async def tells_changes_on_request(visit: Visit, _: _List) -> Outcome:
     response = False
     for n in Query(dir=Dir.SEND, method="subscriptions/listen").numbers(index, first):
         message = visit.journal.event(n).message
-        params = message.get("params") if type(message) is dict else None
-        wanted = params.get("notifications") if type(params) is dict else None
-        response = response or (type(wanted) is dict and wanted.get("eventsListChanged") is True)
+        response = response or member(message, "params", "notifications", "eventsListChanged") is True
     if came and not response:
         return bad("It came, and no subscription asked for it.", *came[:3])
     if came and not declared(visit.session.server.capabilities).list_changed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
+from inspector.check.foreign import member, object_of
 from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import served_skills
 from inspector.check.outcome import Outcome, bad, expect, good, remark, skipped
@@ -61,8 +62,7 @@ async def refused(visit: Visit) -> Outcome:
         for call in [call for call in tool_calls(visit) if call.came or call.task][:FEW]:
             response = await connection.request("tools/call", call.params)
             if response.code == MISSING_CAPABILITY:
-                data = response.error.get("data")
-                needed = data.get("requiredCapabilities") if type(data) is dict else None
+                needed = member(response.error, "data", "requiredCapabilities")
                 if type(needed) is not dict or not needed:
                     return bad(f"{call.name}: error -32021 does not name the extension.", *response.events)
             elif response.answered and not response.ok:
@@ -86,6 +86,4 @@ async def nameless(visit: Visit) -> Outcome:
 
 
 def _declared(result: dict[str, Any]) -> dict[str, Any]:
-    capabilities = result.get("capabilities")
-    extensions = capabilities.get("extensions") if type(capabilities) is dict else None
-    return extensions if type(extensions) is dict else {}
+    return object_of(member(result, "capabilities", "extensions"))

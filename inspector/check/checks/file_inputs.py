@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 from inspector.check.check_table import CheckTable
+from inspector.check.foreign import member, object_of
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.tool_calls import arguments_for
 from inspector.check.visit.visit import Visit
@@ -34,9 +35,7 @@ async def too_large(visit: Visit) -> Outcome:
     """One call of each allowed tool that takes a small file."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
-        schema = tool.get("inputSchema")
-        properties = schema.get("properties") if type(schema) is dict else None
-        for name, each in properties.items() if type(properties) is dict else ():
+        for name, each in object_of(member(tool, "inputSchema", "properties")).items():
             wanted = file_input(each)
             if wanted is None or wanted.max_size is None or wanted.max_size > LARGEST:
                 continue

@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.checks.capabilities import undeclared
+from inspector.check.foreign import array, member
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.raw_connection import RawConnection
@@ -258,9 +259,7 @@ def _opening(visit: Visit) -> int:
 
 
 def _supported(response: RequestOutcome) -> list[Any]:
-    data = response.error.get("data")
-    supported = data.get("supported") if type(data) is dict else None
-    return [name for name in supported if isinstance(name, str)] if type(supported) is list else []
+    return [name for name in array(member(response.error, "data", "supported")) if isinstance(name, str)]
 
 
 async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
+from inspector.check.foreign import member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import is_refusal, status_of
@@ -283,8 +284,7 @@ async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
 
 
 def _names(response: RequestOutcome) -> list[object]:
-    tools = response.body.get("tools")
-    return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
+    return [tool.get("name") for tool in objects(response.body.get("tools"))]
 
 
 def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
@@ -293,8 +293,7 @@ def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
 
 
 def _error_code(frame: Frame) -> object:
-    error = frame.message.get("error") if type(frame.message) is dict else None
-    return error.get("code") if type(error) is dict else None
+    return member(frame.message, "error", "code")
 
 
 def _answered(frames: list[Frame]) -> set[object]:

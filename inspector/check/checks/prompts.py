@@ -7,7 +7,8 @@ import binascii
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.checks.capabilities import list_declared
+from inspector.check.checks.capabilities import list_declared, same_list
+from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -84,16 +85,7 @@ async def media(visit: Visit) -> Outcome:
 @CHECKS.active("PROM-08", apart=True)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
-    if not visit.items("prompts"):
-        return skipped("the server lists no prompts")
-    async with visit.connection() as connection:
-        response = await connection.request("prompts/list", {})
-    prompts = response.body.get("prompts")
-    there = [item.get("name") for item in prompts if type(item) is dict] if type(prompts) is list else []
-    here = [item.get("name") for item in visit.items("prompts")]
-    if not response.ok or there != (here[: len(there)] if "nextCursor" in response.body else here):
-        return bad("Another connection got another list.", *response.events)
-    return good("", *response.events)
+    return await same_list(visit, "prompts", "name")
 
 
 @CHECKS.active("PROM-09", mode="tool")
@@ -135,9 +127,9 @@ async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
     if not visit.can("completions"):
         return _mark(name)
     params = {"ref": {"type": "ref/prompt", "name": prompt.get("name")}, "argument": {"name": name, "value": ""}}
-    completion = (await visit.request("completion/complete", params)).body.get("completion")
-    values = completion.get("values") if type(completion) is dict else None
-    return values[0] if type(values) is list and values and isinstance(values[0], str) else _mark(name)
+    completed = await visit.request("completion/complete", params)
+    values = array(member(completed.body, "completion", "values"))
+    return values[0] if values and isinstance(values[0], str) else _mark(name)
 
 
 def _mark(name: str, more: str = "") -> str:
@@ -147,13 +139,11 @@ def _mark(name: str, more: str = "") -> str:
 
 
 def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:
-    arguments = prompt.get("arguments")
-    return [each for each in arguments[:100] if type(each) is dict] if type(arguments) is list else []
+    return objects(array(prompt.get("arguments"))[:100])
 
 
 def _messages(response: RequestOutcome) -> list[dict[str, Any]]:
-    messages = response.body.get("messages")
-    return [each for each in messages[:1000] if type(each) is dict] if type(messages) is list else []
+    return objects(array(response.body.get("messages"))[:1000])
 
 
 def _is_block(block: Any) -> bool:

@@ -7,7 +7,8 @@ import binascii
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
-from inspector.check.checks.capabilities import list_declared
+from inspector.check.checks.capabilities import list_declared, same_list
+from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -141,8 +142,7 @@ async def expanded(visit: Visit) -> Outcome:
                 break  # Completion does not know the earlier values yet.
             context = {"context": {"arguments": dict(values)}} if values else {}
             completed = await visit.request("completion/complete", {**ref, **context})
-            offered = completed.body.get("completion")
-            words = offered.get("values") if type(offered) is dict else None
+            words = member(completed.body, "completion", "values")
             if type(words) is not list or not words or not isinstance(words[0], str):
                 break
             values[name] = words[0]
@@ -211,16 +211,7 @@ async def fetchable(visit: Visit) -> Outcome:
 @CHECKS.active("RES-17", apart=True)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
-    if not visit.items("resources"):
-        return skipped("the server lists no resources")
-    async with visit.connection() as connection:
-        response = await connection.request("resources/list", {})
-    resources = response.body.get("resources")
-    there = [item.get("uri") for item in resources if type(item) is dict] if type(resources) is list else []
-    here = [item.get("uri") for item in visit.items("resources")]
-    if not response.ok or there != (here[: len(there)] if "nextCursor" in response.body else here):
-        return bad("Another connection got another list.", *response.events)
-    return good("", *response.events)
+    return await same_list(visit, "resources", "uri")
 
 
 @CHECKS.active("RES-19")
@@ -230,11 +221,9 @@ async def named_in_the_error(visit: Visit) -> Outcome:
         return skipped("the server has no resources")
     uri = nowhere(visit)
     response = await visit.request("resources/read", {"uri": uri})
-    data = response.error.get("data")
     if not response.error:
         return skipped("it returns a result")
-    named = type(data) is dict and data.get("uri") == uri
-    return good("", *response.events) if named else bad("The error does not contain the URI.", *response.events)
+    return expect(response, member(response.error, "data", "uri") == uri, "The error does not contain the URI.")
 
 
 async def _unknown(visit: Visit, code: int) -> Outcome:
@@ -254,8 +243,7 @@ async def _reads(visit: Visit, made: list[tuple[dict[str, Any], RequestOutcome]]
 
 
 def _contents(response: RequestOutcome) -> list[dict[str, Any]]:
-    contents = response.body.get("contents")
-    return [item for item in contents[:1000] if type(item) is dict] if type(contents) is list else []
+    return objects(array(response.body.get("contents"))[:1000])
 
 
 def _bytes(blob: Any) -> bytes | None:

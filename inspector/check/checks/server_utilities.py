@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import undeclared
+from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX
@@ -185,8 +186,7 @@ def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
 
 
 def _names(response: RequestOutcome, key: str, name: str) -> list[str]:
-    entries = response.body.get(key)
-    found = [entry.get(name) for entry in entries if type(entry) is dict] if type(entries) is list else []
+    found = [entry.get(name) for entry in objects(response.body.get(key))]
     return [each for each in found if isinstance(each, str)]
 
 
@@ -199,9 +199,8 @@ def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
     from inspector.protocol.uri_templates import Template
 
     for prompt in visit.items("prompts"):
-        arguments = prompt.get("arguments")
-        for argument in arguments[: visit.limits.items] if type(arguments) is list else ():
-            name = argument.get("name") if type(argument) is dict else None
+        for argument in array(prompt.get("arguments"))[: visit.limits.items]:
+            name = member(argument, "name")
             if isinstance(name, str) and isinstance(prompt.get("name"), str):
                 yield _completion("ref/prompt", "name", prompt["name"], name)
     for entry in visit.items("templates"):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
+from inspector.check.foreign import member, object_of, objects
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -70,8 +71,7 @@ async def agreed(visit: Visit) -> Outcome:
             async with listening(visit, connection, f"agreed-{at}", asks) as (response, first):
                 if first is None or first.message["method"] != _ACKNOWLEDGED:
                     continue
-                given = first.message["params"].get("notifications")
-                given = given if type(given) is dict else {}
+                given = object_of(first.message["params"].get("notifications"))
                 for name in wanted:
                     if given.get(name) and name not in asks:
                         return bad(f"{name} is acknowledged, but was not requested.", response.n, first.n)
@@ -217,9 +217,7 @@ async def listening(
 
 
 def _subscription(frame: Frame) -> Any:
-    params = frame.message.get("params")
-    meta = params.get("_meta") if type(params) is dict else None
-    return meta.get(f"{PREFIX}subscriptionId") if type(meta) is dict else None
+    return member(frame.message, "params", "_meta", f"{PREFIX}subscriptionId")
 
 
 def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
@@ -256,9 +254,7 @@ async def _changing(visit: Visit) -> list[tuple[ToolCall, str]]:
 
 
 def _may_change(tool: dict[str, Any]) -> bool:
-    hints = tool.get("annotations")
-    hints = hints if type(hints) is dict else {}
-    return not is_read_only(tool) and hints.get("destructiveHint") is not True
+    return not is_read_only(tool) and member(tool, "annotations", "destructiveHint") is not True
 
 
 async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
@@ -267,7 +263,5 @@ async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str,
     for name in wanted:
         key, method, unique = _LISTS[name]
         response = await connection.request(method, {})
-        entries = response.body.get(key)
-        names = [entry.get(unique) for entry in entries if type(entry) is dict] if type(entries) is list else []
-        found[name] = names, response
+        found[name] = [entry.get(unique) for entry in objects(response.body.get(key))], response
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.subscriptions import listening
+from inspector.check.foreign import member, object_of, objects
 from inspector.check.judge.state import TASKS_EXTENSION
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
@@ -81,9 +82,7 @@ async def results(visit: Visit) -> Outcome:
                     f"{excerpt(look.body.get('status'), 40)}."
                 )
                 return bad(what, *began.events, *result.events, *look.events)
-            meta = result.body.get("_meta")
-            related = meta.get(_RELATED) if type(meta) is dict else None
-            if result.ok and not (type(related) is dict and related.get("taskId") == task["taskId"]):
+            if result.ok and member(result.body, "_meta", _RELATED, "taskId") != task["taskId"]:
                 return bad(f"The result of {_name(tool)} does not name its task in _meta.", *result.events)
             if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
                 again = await connection.request("tasks/cancel", {"taskId": task["taskId"]})
@@ -108,8 +107,7 @@ async def listed(visit: Visit) -> Outcome:
             params: dict[str, Any] = {}
             for _ in range(visit.limits.items):
                 page = await connection.request("tasks/list", params)
-                entries = page.body.get("tasks")
-                ids = [each.get("taskId") for each in entries if type(each) is dict] if type(entries) is list else []
+                ids = [entry.get("taskId") for entry in objects(page.body.get("tasks"))]
                 if not page.ok:
                     return bad(f"tasks/list got {page.reply}.", *page.events)
                 if task["taskId"] in ids:
@@ -218,8 +216,7 @@ async def heard(visit: Visit) -> Outcome:
             response,
             first,
         ):
-            given = first.message["params"].get("notifications") if first is not None else None
-            agreed = given.get("taskIds") if type(given) is dict else None
+            agreed = member(first.message, "params", "notifications", "taskIds") if first is not None else None
         if first is None:
             return skipped(f"subscribing to a task failed: {response.shown}")
     if type(agreed) is not list or id not in agreed:
@@ -232,10 +229,7 @@ async def heard(visit: Visit) -> Outcome:
 
 def _tools(visit: Visit) -> list[dict[str, Any]]:
     """The allowed tools that can be called as tasks."""
-    tasks = visit.session.server.capabilities.get("tasks")
-    for key in ("requests", "tools", "call"):
-        tasks = tasks.get(key) if type(tasks) is dict else None
-    if tasks is None:
+    if member(visit.session.server.capabilities, "tasks", "requests", "tools", "call") is None:
         return []
     found = []
     for tool in visit.callable():
@@ -266,15 +260,11 @@ async def _tasked(visit: Visit) -> list[ToolCall]:
 
 
 def _has_extension(visit: Visit) -> bool:
-    extensions = visit.session.server.capabilities.get("extensions")
-    return type(extensions) is dict and TASKS_EXTENSION in extensions
+    return TASKS_EXTENSION in object_of(visit.session.server.capabilities.get("extensions"))
 
 
 def _names_extension(response: RequestOutcome) -> bool:
-    data = response.error.get("data")
-    needed = data.get("requiredCapabilities") if type(data) is dict else None
-    extensions = needed.get("extensions") if type(needed) is dict else None
-    return type(extensions) is dict and TASKS_EXTENSION in extensions
+    return TASKS_EXTENSION in object_of(member(response.error, "data", "requiredCapabilities", "extensions"))
 
 
 def _about(visit: Visit, id: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
+from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.thorough_rules import wrong_media
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -47,8 +48,7 @@ async def structured_as_text(visit: Visit) -> Outcome:
     seen: list[int] = []
     for tool, response in await _calls(visit):
         if has_structured(response.body):
-            texts = [block for block in _blocks(response) if type(block) is dict and block.get("type") == "text"]
-            if not texts:
+            if not any(member(block, "type") == "text" for block in _blocks(response)):
                 return bad(f"{_name(tool)} returned structuredContent without a text block.", *response.events)
             seen += response.events
     return good("", *seen) if seen else skipped("no result had structuredContent")
@@ -67,7 +67,7 @@ async def content(visit: Visit) -> Outcome:
         if type(response.body.get("content")) is not list:
             return bad(f"{_name(tool)} returned no list of content.", *response.events)
         for block in _blocks(response):
-            kind = block.get("type") if type(block) is dict else None
+            kind = member(block, "type")
             if kind not in known or _BLOCKS[str(kind)] not in block:
                 return bad(f"{_name(tool)} returned the block {excerpt(block, 100)}.", *response.events)
         seen += response.events
@@ -80,7 +80,7 @@ async def media(visit: Visit) -> Outcome:
     seen: list[int] = []
     for tool, response in await _calls(visit):
         for block in _blocks(response):
-            if type(block) is not dict or block.get("type") not in ("image", "audio"):
+            if member(block, "type") not in ("image", "audio"):
                 continue
             wrong = wrong_media(block)
             if wrong:
@@ -112,9 +112,8 @@ async def missing_argument(visit: Visit) -> Outcome:
     """The allowed tools with required arguments, called without arguments."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
-        schema = tool.get("inputSchema")
-        required = schema.get("required") if type(schema) is dict else None
-        if type(required) is not list or not required:
+        required = array(member(tool, "inputSchema", "required"))
+        if not required:
             continue
         response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": {}})
         if _came(response):
@@ -128,9 +127,7 @@ async def task_support(visit: Visit) -> Outcome:
     """Plain calls of tools with taskSupport required."""
     seen: list[int] = []
     for tool in visit.callable():
-        execution = tool.get("execution")
-        support = execution.get("taskSupport") if type(execution) is dict else None
-        if support != "required":
+        if member(tool, "execution", "taskSupport") != "required":
             continue
         response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": {}})
         if response.code != METHOD_NOT_FOUND:
@@ -144,7 +141,7 @@ async def embedded(visit: Visit) -> Outcome:
     """The results with an embedded resource."""
     seen: list[int] = []
     for tool, response in await _calls(visit):
-        if any(type(block) is dict and block.get("type") == "resource" for block in _blocks(response)):
+        if any(member(block, "type") == "resource" for block in _blocks(response)):
             if not visit.can("resources"):
                 return bad(f"{_name(tool)} embeds a resource, but resources is not declared.", *response.events)
             seen += response.events
@@ -166,8 +163,7 @@ def _came(response: RequestOutcome) -> bool:
 
 
 def _blocks(response: RequestOutcome) -> list[Any]:
-    blocks = response.body.get("content")
-    return blocks[:1000] if type(blocks) is list else []
+    return array(response.body.get("content"))[:1000]
 
 
 def _is_text(block: Any) -> bool:
@@ -177,14 +173,13 @@ def _is_text(block: Any) -> bool:
 def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
     """Arguments of which one has a type that the schema forbids; None if no argument has a type."""
     schema = tool.get("inputSchema")
-    properties = schema.get("properties") if type(schema) is dict else None
-    good_ones = sample(schema)
-    for name, wanted in properties.items() if type(properties) is dict else ():
-        kind = wanted.get("type") if type(wanted) is dict else None
+    arguments = object_of(sample(schema))
+    for name, wanted in object_of(member(schema, "properties")).items():
+        kind = member(wanted, "type")
         if kind in ("integer", "number", "boolean", "array", "object"):
-            return {**(good_ones if type(good_ones) is dict else {}), name: "inspector-check: not of this type"}
+            return {**arguments, name: "inspector-check: not of this type"}
         if kind == "string":
-            return {**(good_ones if type(good_ones) is dict else {}), name: {"inspector-check": "not of this type"}}
+            return {**arguments, name: {"inspector-check": "not of this type"}}
     return None
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from inspector.check.check_table import CheckTable
+from inspector.check.foreign import member, object_of
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -94,10 +95,8 @@ async def _call(connection: RawConnection, tool: dict[str, Any], arguments: dict
 
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
     """The arguments with the marker in every string that accepts any text."""
-    schema = tool.get("inputSchema")
-    properties = schema.get("properties") if type(schema) is dict else None
     marked = dict(arguments)
-    for name, wanted in properties.items() if type(properties) is dict else ():
+    for name, wanted in object_of(member(tool, "inputSchema", "properties")).items():
         if type(wanted) is dict and wanted.get("type") == "string" and not any(key in wanted for key in _PLAIN):
             marked[name] = marker
     return marked

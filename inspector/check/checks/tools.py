@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.checks.capabilities import list_declared
+from inspector.check.checks.capabilities import list_declared, same_list
+from inspector.check.foreign import objects
 from inspector.check.judge.app_rules import read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -55,16 +56,7 @@ async def same_order(visit: Visit) -> Outcome:
 @CHECKS.active("TOOL-18", apart=True)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The list on another connection, compared with the shared one."""
-    if not visit.items("tools"):
-        return skipped("the server lists no tools")
-    async with visit.connection() as connection:
-        response = await connection.request("tools/list", {})
-    here = [tool.get("name") for tool in visit.items("tools")]
-    if "nextCursor" in response.body:
-        here = here[: len(_names(response))]
-    if not response.ok or sorted(map(str, _names(response))) != sorted(map(str, here)):
-        return bad("Another connection got another list.", *response.events)
-    return good("", *response.events)
+    return await same_list(visit, "tools", "name", any_order=True)
 
 
 @CHECKS.active("TOOL-25")
@@ -91,8 +83,7 @@ async def app_pages(visit: Visit) -> Outcome:
 
 
 def _names(response: RequestOutcome) -> list[Any]:
-    tools = response.body.get("tools")
-    return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
+    return [tool.get("name") for tool in objects(response.body.get("tools"))]
 
 
 def _listing(visit: Visit) -> int:

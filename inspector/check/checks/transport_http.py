@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 
 from inspector.addresses import is_loopback
@@ -23,6 +24,13 @@ _LARGE = 1 << 20
 _QUIET_SECONDS = 30.0
 
 CHECKS = CheckTable("transport_http")
+
+
+def _refused(answer: RecordedResponse, served: str, fault: Callable[..., Outcome] = bad) -> Outcome:
+    """Skipped without a response, good if the status is an error, else `fault` with `served`."""
+    if not answer.status:
+        return skipped(f"the request got {answer.shown}")
+    return expect(answer, answer.refused, served, fault, text=answer.shown)
 
 
 @CHECKS.active("HTTP-01", apart=True)
@@ -74,11 +82,7 @@ async def hostile_host(visit: Visit) -> Outcome:
     if not is_loopback(visit.web.url.host):
         return skipped("the server is not on this machine")
     answer = await _opening(visit, (), host=f"{_EVIL}:{visit.web.url.port}")
-    if not answer.status:
-        return skipped(f"the request got {answer.shown}")
-    if answer.refused:
-        return good(answer.shown, *answer.events)
-    return bad(f"A request for the host {_EVIL} was served, with {answer.shown}.", *answer.events)
+    return _refused(answer, f"A request for the host {_EVIL} was served, with {answer.shown}.")
 
 
 @CHECKS.active("HTTP-07", apart=True, once=True)
@@ -132,11 +136,7 @@ async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless(), more=(("Accept", "text/html"),))
-    if not answer.status:
-        return skipped(f"the request got {answer.shown}")
-    if answer.refused:
-        return good(answer.shown, *answer.events)
-    return remark("A request that accepts only text/html was served.", *answer.events)
+    return _refused(answer, "A request that accepts only text/html was served.", remark)
 
 
 @CHECKS.active("HTTP-11", apart=True, once=True)
@@ -144,11 +144,7 @@ async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless(), more=(("Content-Type", "text/plain"),))
-    if not answer.status:
-        return skipped(f"the request got {answer.shown}")
-    if answer.refused:
-        return good(answer.shown, *answer.events)
-    return doubtful("A request with Content-Type text/plain was served.", *answer.events)
+    return _refused(answer, "A request with Content-Type text/plain was served.", doubtful)
 
 
 @CHECKS.active("HTTP-12", apart=True)

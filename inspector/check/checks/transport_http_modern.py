@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from inspector.check.check_table import CheckTable
+from inspector.check.foreign import member, object_of
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_post import RawPost, raw_post
@@ -142,7 +143,7 @@ async def other_number(visit: Visit) -> Outcome:
             arguments = _arguments(tool, wanted)
             params = {"name": tool.get("name"), "arguments": arguments}
             for name, path in wanted if not reasons else ():
-                value = _at(arguments, path)
+                value = member(arguments, *path)
                 if type(value) is int:
                     answer = await post.request("tools/call", params, more=((name, f"{value}.0"),))
                     if answer.code == HEADER_MISMATCH:
@@ -321,15 +322,14 @@ def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:
     for _, path in wanted:
         schema: Any = tool.get("inputSchema")
         for step in path:
-            properties = schema.get("properties") if type(schema) is dict else None
-            schema = properties.get(step) if type(properties) is dict else None
+            schema = member(schema, "properties", step)
         arguments = _with(arguments, path, sample(schema))
     return arguments
 
 
 def _with(arguments: Any, path: tuple[str, ...], value: Any) -> Any:
     """Arguments with a value at a path, unless it has one."""
-    given = arguments if type(arguments) is dict else {}
+    given = object_of(arguments)
     if len(path) == 1:
         return {path[0]: value, **given}
     return {**given, path[0]: _with(given.get(path[0]), path[1:], value)}
@@ -342,12 +342,6 @@ def _without(arguments: Any, path: tuple[str, ...]) -> Any:
     if len(path) == 1:
         return {key: value for key, value in arguments.items() if key != path[0]}
     return {key: _without(value, path[1:]) if key == path[0] else value for key, value in arguments.items()}
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        value = value.get(step) if type(value) is dict else None
-    return value
 
 
 def _concerns(id: str, frame: Frame) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspector.check.check_table import CheckTable, Need, Stage
+from inspector.check.foreign import member
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.process import Child
@@ -143,9 +144,7 @@ async def named_subscriptions(visit: Visit) -> Outcome:
         connection.notify("notifications/cancelled", {"requestId": id})
     if frame is None or frame.shape is not Shape.NOTIFICATION:
         return skipped("the subscription was not acknowledged")
-    params = frame.message.get("params")
-    meta = params.get("_meta") if type(params) is dict else None
-    named = meta.get(_SUBSCRIPTION) if type(meta) is dict else None
+    named = member(frame.message, "params", "_meta", _SUBSCRIPTION)
     if named != id:
         return bad(f"{frame.message['method'][:80]} has the subscriptionId {jsonrpc.excerpt(named, 60)}.", frame.n)
     return good("", begun.n, frame.n)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
+from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
 from inspector.protocol.jsonrpc import compact_json
@@ -94,9 +95,8 @@ def _mixed_facts() -> list[Any]:
 
 
 def _own_properties(schema: Any) -> Iterator[tuple[str, Any]]:
-    properties = schema.get("properties") if type(schema) is dict else None
-    if type(properties) is dict:
-        yield from ((name, inner) for name, inner in properties.items() if type(name) is str)
+    properties = object_of(member(schema, "properties"))
+    yield from ((name, inner) for name, inner in properties.items() if type(name) is str)
 
 
 def _is_described(schema: Any, root: Any) -> bool:
@@ -113,12 +113,11 @@ def _is_described(schema: Any, root: Any) -> bool:
         reference = item.get("$ref")
         if type(reference) is str:
             for key in ("$defs", "definitions"):
-                place = root.get(key) if type(root) is dict else None
+                place = member(root, key)
                 if reference.startswith(f"#/{key}/") and type(place) is dict:
                     todo.append(place.get(reference.rpartition("/")[2]))
         for key in ("anyOf", "oneOf", "allOf"):
-            branches = item.get(key)
-            todo += branches if type(branches) is list else []
+            todo += array(item.get(key))
     return False
 
 
@@ -127,9 +126,7 @@ def _names(parts: list[Subschema]) -> set[str]:
     found: set[str] = set()
     for part in parts:
         for key in ("properties", "patternProperties"):
-            inner = part.schema.get(key)
-            if type(inner) is dict:
-                found.update(name for name in inner if type(name) is str)
+            found.update(name for name in object_of(part.schema.get(key)) if type(name) is str)
     return found
 
 
@@ -153,7 +150,7 @@ def _named(description: Any) -> Iterator[str]:
 def _opaque(schema: Any) -> str:
     """The name of a parameter with values that say nothing, and no description; empty without one."""
     for name, property in _own_properties(schema):
-        values = property.get("enum") if type(property) is dict else None
+        values = member(property, "enum")
         if type(values) is not list or len(values) < 2 or _is_described(property, schema):
             continue
         if all(type(value) in (int, float, str) and _SIGNS.fullmatch(str(value)) for value in values[:50]):
@@ -178,8 +175,7 @@ def _without(tools: list[dict[str, Any]], what: str) -> str:
     """A sentence about the tools without a title or without hints; empty if all have them."""
     lacking = []
     for tool in tools:
-        hints = tool.get("annotations")
-        hints = hints if type(hints) is dict else {}
+        hints = object_of(tool.get("annotations"))
         if what == "title":
             has = tool.get("title") or hints.get("title")
         else:

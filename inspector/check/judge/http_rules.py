@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from inspector.check.foreign import object_of
 from inspector.check.judge.rules import RuleVerdict, is_error_response, short
 from inspector.check.judge.state import JudgeState
 from inspector.journal import channels
@@ -270,8 +271,7 @@ class HttpWatch:
         self, event: Event, exchange: ObservedExchange, state: JudgeState, *, bare: bool
     ) -> Iterator[RuleVerdict]:
         """The id and type of an event on a stream."""
-        fields = event.fields if bare else event.fields.get("sse")
-        fields = fields if type(fields) is dict else {}
+        fields = event.fields if bare else object_of(event.fields.get("sse"))
         kind, id = fields.get("event", ""), fields.get("id")
         if bare and not {"event", "id", "retry"} & fields.keys() and event.text.startswith(":"):
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from inspector.check.foreign import object_of, objects
 from inspector.check.judge import rules, schema_rules, thorough_rules
 from inspector.check.judge.era_rules import ERAS
 from inspector.check.judge.http_rules import HttpWatch, stdio_error_rules
@@ -283,13 +284,12 @@ class Judge:
             yield from schema_rules.message_rules(message, state, "")
 
     def _notice(self, event: Event, message: dict[str, Any]) -> Notice:
-        params = message.get("params")
         index = self.journal.index
         request = index.pair(event.n) or index.parent(event.n)
         return Notice(
             event.n,
             message["method"],
-            params if type(params) is dict else {},
+            object_of(message.get("params")),
             self.state.streams.get(event.ch, 0),
             request,
             self._request,
@@ -352,7 +352,7 @@ class Judge:
 
     def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[RuleVerdict]:
         self.state.answered(method, result)
-        body = result if type(result) is dict else {}
+        body = object_of(result)
         if self.thorough and not large:
             params = self._request(request)[1] if method in thorough_rules.DATA else None
             yield from thorough_rules.result_rules(method, body, self.state, params)
@@ -379,12 +379,10 @@ class Judge:
         if isinstance(self._now.next_page, str) and self._now.next_page in self._now.cursors:
             self._now.tool_names = set()  # The cursor does not advance: this page may be one that came before.
         over_http = ERAS[self.state.era].http_tools if event.ch in self.state.streams else ()
-        tools = result.get("tools")
-        for tool in tools if type(tools) is list else ():
-            if type(tool) is dict:
-                yield from rules.tool_rules(tool, self._now.tool_names, self.state)
-                for rule in over_http:
-                    yield from rule(tool, self.state)
+        for tool in objects(result.get("tools")):
+            yield from rules.tool_rules(tool, self._now.tool_names, self.state)
+            for rule in over_http:
+                yield from rule(tool, self.state)
         if self._now.next_page is None:
             yield from self._judge_waiting()
 
@@ -396,8 +394,6 @@ class Judge:
 
     def _request(self, n: int) -> tuple[str, dict[str, Any]]:
         """Method and params of request `n`; empty if it has none."""
-        message = self.journal.event(n).message if n else None
-        if type(message) is not dict:
-            return "", {}
-        method, params = message.get("method"), message.get("params")
-        return method if type(method) is str else "", params if type(params) is dict else {}
+        message = object_of(self.journal.event(n).message) if n else {}
+        method = message.get("method")
+        return method if type(method) is str else "", object_of(message.get("params"))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import JudgeState
 from inspector.errors import UsageError
@@ -82,12 +83,12 @@ def _is_audience(value: Any) -> bool:
 
 def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
     """The members of a prompt."""
-    name, arguments = prompt.get("name"), prompt.get("arguments")
+    name = prompt.get("name")
     if type(name) is not str or not name:
         yield "PROM-02", "must", f"The name of a prompt is {short(name)}."
     seen: set[str] = set()
-    for argument in arguments[:MAX_COUNT] if type(arguments) is list else ():
-        key = argument.get("name") if type(argument) is dict else None
+    for argument in array(prompt.get("arguments"))[:MAX_COUNT]:
+        key = member(argument, "name")
         if type(key) is not str:
             yield "PROM-02", "must", f"An argument of {short(name)} is {short(argument)}."
             continue
@@ -104,7 +105,7 @@ def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
     exact: set[str] = set()
     folded: dict[str, str] = {}
     for entry in entries if key else ():
-        name = entry.get(key) if type(entry) is dict else None
+        name = member(entry, key)
         if not isinstance(name, str):
             continue
         other = folded.setdefault(name.lower(), name)
@@ -134,14 +135,13 @@ def tool_rules(name: Any, tool: dict[str, Any], state: JudgeState) -> Iterator[R
         for missing in _unnamed(tool.get(key)):
             yield "TOOL-27", "should", f"{key} of {short(name)} requires {short(missing)}, which is not a property."
     output = tool.get("outputSchema")
-    if row.structured_content and not row.structured_any and output is not None and not _is_object(output):
+    if row.structured_content and not row.structured_any and output is not None and member(output, "type") != "object":
         yield "TOOL-08", "must", f"The outputSchema of {short(name)} does not have the root type object."
     if row.tasks:
-        execution = tool.get("execution")
-        support = execution.get("taskSupport") if type(execution) is dict else None
+        support = member(tool, "execution", "taskSupport")
         if support not in (None, "forbidden", "optional", "required"):
             yield "TOOL-21", "must", f"taskSupport of {short(name)} is {short(support)}."
-        elif support in ("optional", "required") and not _task_calls(state):
+        elif support in ("optional", "required") and member(state.server, "tasks", "requests", "tools", "call") is None:
             yield "TOOL-21", "must", f"{short(name)} has a taskSupport, but tasks.requests.tools.call is not declared."
     if state.era == "modern":
         for parameter in _secret_headers(tool.get("inputSchema")):
@@ -164,24 +164,13 @@ def _unnamed(schema: Any) -> Iterator[str]:
         item = todo.pop()
         if type(item) is not dict or not _ELSEWHERE.isdisjoint(item):
             continue
-        properties, required = item.get("properties", {}), item.get("required")
+        properties = item.get("properties", {})
         if type(properties) is not dict:
             continue
-        for name in required if type(required) is list else ():
+        for name in array(item.get("required")):
             if isinstance(name, str) and name not in properties:
                 yield name
         todo += (*properties.values(), item.get("items"))
-
-
-def _is_object(schema: Any) -> bool:
-    return type(schema) is dict and schema.get("type") == "object"
-
-
-def _task_calls(state: JudgeState) -> bool:
-    found: Any = state.server
-    for key in ("tasks", "requests", "tools", "call"):
-        found = found.get(key) if type(found) is dict else None
-    return found is not None
 
 
 def _secret_headers(schema: Any) -> Iterator[str]:
@@ -191,8 +180,7 @@ def _secret_headers(schema: Any) -> Iterator[str]:
         if not todo:
             return
         item = todo.pop()
-        properties = item.get("properties") if type(item) is dict else None
-        for key, value in properties.items() if type(properties) is dict else ():
+        for key, value in object_of(member(item, "properties")).items():
             if type(value) is dict:
                 if "x-mcp-header" in value and _SECRET.search(key):
                     yield key

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from inspector.check.foreign import array, member, object_of, objects
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.protocol.jsonrpc import Shape, shape_of
@@ -87,9 +88,8 @@ def _of_head(event: Event, streams: set[str]) -> Iterator[str]:
     yield f"http:{event.fields.get('status')}"
     if channels.is_post(event.ch):
         yield "posted"
-    headers = event.fields.get("headers")
     streams.discard(event.ch)
-    for pair in headers if type(headers) is list else ():
+    for pair in array(event.fields.get("headers")):
         name, value = (str(part).lower() for part in pair) if type(pair) is list and len(pair) == 2 else ("", "")
         if name == "content-type" and value.startswith("text/event-stream") and len(streams) < MAX_STREAMS:
             streams.add(event.ch)
@@ -105,17 +105,16 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
         yield kind
         yield f"{kind}:{method[:100]}"
         result = message.get("result")
-        resulted = result.get("resultType") if type(result) is dict else None
+        resulted = member(result, "resultType")
         if resulted in ("input_required", "task"):
             yield "task" if resulted == "task" else "input"
         if has_structured(result):
             yield "structured"
-        blocks = result.get("content") if type(result) is dict and method == "tools/call" else None
-        if type(blocks) is list and any(type(block) is dict and block.get("type") in _MEDIA for block in blocks):
+        if method == "tools/call" and any(block.get("type") in _MEDIA for block in objects(member(result, "content"))):
             yield "media"
-        if shape is Shape.RESULT and type(message["result"]) is dict:
-            yield from _of_items(message["result"], method)
-            if method == "resources/read" and _is_page(message["result"].get("contents")):
+        if shape is Shape.RESULT and type(result) is dict:
+            yield from _of_items(result, method)
+            if method == "resources/read" and _is_page(result.get("contents")):
                 yield "page"
     elif shape is Shape.NOTIFICATION:
         yield "notification"
@@ -127,21 +126,18 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
 
 def _of_items(result: dict[str, Any], method: str) -> Iterator[str]:
     key, kind = _LISTS.get(method, ("", ""))
-    items = result.get(key)
-    for item in items if type(items) is list else ():
+    for item in array(result.get(key)):
         yield kind
         if type(item) is dict:
             yield from ("schema" for name in ("inputSchema", "outputSchema") if name in item)
             yield from ("icon" for _ in item.get("icons") or () if type(item.get("icons")) is list)
             if "annotations" in item:
                 yield "annotations"
-            meta = item.get("_meta") if kind == "tool" else None
-            if type(meta) is dict and ("ui" in meta or "ui/resourceUri" in meta):
+            if kind == "tool" and not {"ui", "ui/resourceUri"}.isdisjoint(object_of(item.get("_meta"))):
                 yield "app"
 
 
 def _is_page(contents: Any) -> bool:
     """Whether contents are a page of MCP Apps."""
-    first = contents[0] if type(contents) is list and contents else None
-    uri = first.get("uri") if type(first) is dict else None
+    uri = member(next(iter(array(contents)), None), "uri")
     return isinstance(uri, str) and uri.startswith("ui://")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inspector.check.foreign import object_of
 from inspector.check.judge.state import JudgeState
 from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
@@ -228,8 +229,7 @@ def request_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVe
 def notification_rules(message: dict[str, Any], index: Index, n: int, state: JudgeState) -> Iterator[RuleVerdict]:
     """Notifications need a declared capability; progress must increase and have a token; log messages need a level."""
     method = message["method"]
-    params = message.get("params")
-    params = params if type(params) is dict else {}
+    params = object_of(message.get("params"))
     if "id" in message:
         yield "BASE-11", "must", "A notification has an id."
     if method in _LIST_CHANGED:
@@ -271,7 +271,7 @@ def batch_rules(state: JudgeState) -> Iterator[RuleVerdict]:
 
 def initialize_rules(result: Any) -> Iterator[RuleVerdict]:
     """The result of initialize has its required members."""
-    body = result if type(result) is dict else {}
+    body = object_of(result)
     info = body.get("serverInfo")
     missing = [name for name in ("protocolVersion", "capabilities", "serverInfo") if name not in body]
     if type(info) is dict:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from inspector.check.foreign import array, object_of, objects
 from inspector.check.judge import text_rules
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import JudgeState
@@ -150,15 +151,15 @@ def _security_rules(whose: str, skill: Skill) -> Iterator[RuleVerdict]:
 
 
 def _metadata_rules(resources: Any) -> Iterator[RuleVerdict]:
-    for each in resources if type(resources) is list else ():
-        key = odd_key(each.get("_meta")) if type(each) is dict else ""
+    for resource in objects(resources):
+        key = odd_key(resource.get("_meta"))
         if key:
             yield "SKILL-24", "should", f"A file of a skill has the _meta key {short(key)}."
 
 
 def odd_key(meta: Any) -> str:
     """The first key with no prefix, or with a reserved one of others; empty if there is none."""
-    for key in meta if type(meta) is dict else ():
+    for key in object_of(meta):
         prefix = key.partition("/")[0] + "/"
         if "/" not in key or (prefix.startswith("io.modelcontextprotocol") and prefix != _SKILL_KEYS):
             return str(key)
@@ -166,9 +167,8 @@ def odd_key(meta: Any) -> str:
 
 
 def _old_forms(result: dict[str, Any]) -> Iterator[RuleVerdict]:
-    resources = result.get("resources")
-    for each in resources if type(resources) is list else ():
-        if type(each) is dict and each.get("uri") == _OLD_INDEX:
+    for resource in objects(result.get("resources")):
+        if resource.get("uri") == _OLD_INDEX:
             yield "SKILL-39", "should", f"The resource {_OLD_INDEX} belongs to a draft; skills/list replaces it."
 
 
@@ -226,8 +226,7 @@ async def listed_skills(visit: Visit, found: ServedSkills) -> None:
     for _ in range(visit.limits.items):
         page = await visit.request("skills/list", params)
         found.pages.append(page)
-        entries = page.body.get("skills")
-        found.skills += [read_entry(raw) for raw in entries] if type(entries) is list else []
+        found.skills += map(read_entry, array(page.body.get("skills")))
         cursor = page.body.get("nextCursor")
         if not isinstance(cursor, str) or cursor in seen:
             found.complete = page.ok and cursor is None
@@ -267,8 +266,7 @@ async def _read_folder(visit: Visit, uri: str) -> ReadDirectory:
     for _ in range(visit.limits.items):
         page = await visit.request("resources/directory/read", params)
         responses.append(page)
-        entries = page.body.get("resources")
-        children += [each for each in entries if type(each) is dict] if type(entries) is list else []
+        children += objects(page.body.get("resources"))
         cursor = page.body.get("nextCursor")
         if not isinstance(cursor, str):
             return ReadDirectory(uri, tuple(responses), tuple(children))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from inspector.check.foreign import array, member, object_of, objects
 from inspector.check.judge import app_rules, list_entry_rules, skill_rules, text_rules
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.definition_rules import definition_rules
@@ -85,8 +86,7 @@ _MAGIC = {
 def message_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """Rules for any message of the server: keys in its `_meta` at any depth; secrets in log messages."""
     if message.get("method") == "notifications/message":
-        params = message.get("params")
-        for _, text in text_rules.texts(params.get("data") if type(params) is dict else None):
+        for _, text in text_rules.texts(member(message, "params", "data")):
             secret = text_rules.secret(text)
             if secret:
                 yield "UTIL-14", "should", f"A log message contains {secret}."
@@ -187,14 +187,12 @@ def _entry_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator
 
 
 def _server_info(result: dict[str, Any]) -> dict[str, Any]:
-    meta = result.get("_meta")
-    info = result.get("serverInfo") or (meta.get(SERVER_INFO) if type(meta) is dict else None)
-    return info if type(info) is dict else {}
+    return object_of(result.get("serverInfo") or member(result, "_meta", SERVER_INFO))
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
-    for block in content if type(content) is list else ():
-        wrong = wrong_media(block) if type(block) is dict and block.get("type") in ("image", "audio") else ""
+    for block in objects(content):
+        wrong = wrong_media(block) if block.get("type") in ("image", "audio") else ""
         if wrong:
             yield "TOOL-12", "must", f"{short(tool)}: {wrong}."
 
@@ -275,9 +273,7 @@ def _trace_rules(key: str, value: Any) -> Iterator[RuleVerdict]:
 def _icon_rules(whose: str, icons: Any, state: JudgeState, rule: str) -> Iterator[RuleVerdict]:
     if not state.features.icons:
         return
-    for icon in icons if type(icons) is list else ():
-        if type(icon) is not dict:
-            continue
+    for icon in objects(icons):
         source, sizes, kind = icon.get("src"), icon.get("sizes"), icon.get("mimeType")
         scheme = urlsplit(source).scheme.lower() if type(source) is str and len(source) < 1 << 20 else ""
         if type(source) is str and not source.startswith("data:") and scheme not in _SOURCES:
@@ -285,7 +281,7 @@ def _icon_rules(whose: str, icons: Any, state: JudgeState, rule: str) -> Iterato
             yield rule, level, f"An icon of {whose} comes from {short(source)}."  # type: ignore[misc]
         if type(kind) is str and not kind.lower().startswith("image/"):
             yield rule, "must", f"An icon of {whose} has the MIME type {short(kind)}."
-        for size in sizes if type(sizes) is list else ():
+        for size in array(sizes):
             if type(size) is str and not _SIZE.fullmatch(size):
                 yield rule, "must", f"An icon of {whose} has the size {short(size)}."
 

@@ -67,7 +67,7 @@ def taxonomy_codes(check: str) -> tuple[str, ...]:
     """The codes of public taxonomies for a check, as tags; empty for a check that is not about poisoned text."""
     families = {id: family for family, id in IDS.items()} | {id: family for (family, _), id in AT_LEVEL.items()}
     family = families.get(check, "voice" if check in (IN_RESULT, IN_ERROR) else "")
-    return FAMILIES[family].codes if family else ()
+    return tuple(FAMILIES[family].codes) if family else ()
 
 
 def names_in(entries: list[Any]) -> frozenset[str]:
