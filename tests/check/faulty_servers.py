@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FunctionType
 
+import pytest
+
 from inspector.check.run import Runner
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.limits import RunLimits
@@ -484,3 +486,17 @@ async def is_not_blamed(case):
     found, journal = await checked(case, case.right, case.right_world)
     assert found.verdict == "pass", found
     journal.release()
+
+
+def case_tests(cases, *, slow_faults=False, slow_right=False):
+    """Two tests of a table: each planted fault is found, and a server in order is not blamed."""
+
+    @pytest.mark.parametrize("case", cases, ids=str)
+    async def finds(case):
+        await is_found(case)
+
+    @pytest.mark.parametrize("case", cases, ids=str)
+    async def blames(case):
+        await is_not_blamed(case)
+
+    return (pytest.mark.slow(finds) if slow_faults else finds), (pytest.mark.slow(blames) if slow_right else blames)

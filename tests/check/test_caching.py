@@ -2,11 +2,9 @@
 
 import json
 
-import pytest
-
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R5, in_result
-from tests.check.faulty_servers import Answers, Case, WebFault, is_found, is_not_blamed
+from tests.check.faulty_servers import Answers, Case, WebFault, case_tests
 
 ASKS = Allowed(calls=("ask-user",))
 LOGIN = Allowed(auth=True)
@@ -62,12 +60,4 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_right=True)

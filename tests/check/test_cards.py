@@ -2,12 +2,10 @@
 
 import json
 
-import pytest
-
 from inspector.cards.documents import CARD_TYPE, CATALOG_TYPE, SCHEMA
 from tests.check.faults import R4
 from tests.check.faulty_servers import WebCase as Case
-from tests.check.faulty_servers import WebFault, is_found, is_not_blamed
+from tests.check.faulty_servers import WebFault, case_tests
 
 HEADERS = (
     ("Access-Control-Allow-Origin", "*"), ("Access-Control-Allow-Methods", "GET"),
@@ -87,11 +85,4 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)

@@ -7,7 +7,7 @@ from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import features
 from tests.check.faults import R3, R4, R5, Notices, in_params, method
-from tests.check.faulty_servers import Answers, Case, Takes, is_found, is_not_blamed, result
+from tests.check.faulty_servers import Answers, Case, Takes, case_tests, is_found, is_not_blamed, result
 
 USER = Allowed(calls=("ask-user",))
 LINK = Allowed(calls=("ask-link",))
@@ -103,16 +103,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(
+    CASES, slow_faults=True, slow_right=True
+)
 
 
 async def test_tools_for_a_model_that_is_not_said_to_use_any_are_found():

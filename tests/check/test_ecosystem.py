@@ -19,6 +19,7 @@ from tests.check.faulty_servers import (
     RewritesRequest,
     Says,
     WebFault,
+    case_tests,
     is_found,
     is_not_blamed,
     refusal,
@@ -153,15 +154,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_right=True)
 
 
 LATENCY = Case("ECO-09", R4, None, web=False, server=Planted)

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,7 @@ from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from inspector.protocol.validation import Validator
 from tests.check.faults import R4, gives, refuses
-from tests.check.faulty_servers import Case, is_found, is_not_blamed
+from tests.check.faulty_servers import Case, case_tests
 
 CALLS = Allowed(calls=("roll-dice", "order-pizza", "book-trip", "send-parcel", "set-nickname"))
 SCHEMA = {
@@ -40,15 +39,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_right=True)
 
 
 def test_every_branch_and_bound_has_its_case():

@@ -1,10 +1,8 @@
 """Rounds of input: for each check a server that breaks it, and one in order."""
 
-import pytest
-
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R5, method, params
-from tests.check.faulty_servers import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
+from tests.check.faulty_servers import Answers, Case, Takes, WebFault, case_tests, refusal, result
 
 ASKS = Allowed(calls=("ask-user",))
 SEVERAL = Allowed(calls=("ask-user", "ask-several", "come-back"))
@@ -114,11 +112,4 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)

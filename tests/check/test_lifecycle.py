@@ -6,6 +6,7 @@ from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS
+from tests.check.faults import R1, R4, R5, in_result
 from tests.check.faulty_servers import (
     LIMITS,
     Adds,
@@ -13,26 +14,15 @@ from tests.check.faulty_servers import (
     Case,
     Planted,
     Takes,
+    case_tests,
     checked,
-    is_found,
-    is_not_blamed,
     refusal,
     result,
     run_on,
 )
 
-R1, R4, R5 = "2024-11-05", "2025-11-25", "2026-07-28"
 ALONE = {"era": "modern"}
 VERSION = "io.modelcontextprotocol/protocolVersion"
-
-
-def in_result(**members):
-    def change(message, _request):
-        if "result" in message:
-            message["result"] = {key: value for key, value in (message["result"] | members).items() if value is not ...}
-        return message
-
-    return change
 
 
 def asks_who_can_be_asked(message, request):
@@ -191,14 +181,7 @@ def _after_the_first(message, say):
     return False
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 @pytest.mark.parametrize("id", ["LIFE-26", "LIFE-29"])

@@ -3,6 +3,7 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
+from tests.check.faults import R2, R4, R5, in_result
 from tests.check.faulty_servers import (
     Adds,
     Answers,
@@ -13,13 +14,11 @@ from tests.check.faulty_servers import (
     Says,
     Takes,
     WebCase,
-    is_found,
+    case_tests,
     is_not_blamed,
     refusal,
     result,
 )
-
-R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
 
 
 def changed(**members):
@@ -28,15 +27,6 @@ def changed(**members):
     def change(message, _request):
         message |= members
         return {key: value for key, value in message.items() if value is not ...}
-
-    return change
-
-
-def in_result(**members):
-    def change(message, _request):
-        if "result" in message:
-            message["result"] = {key: value for key, value in (message["result"] | members).items() if value is not ...}
-        return message
 
     return change
 
@@ -181,15 +171,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_faults=True)
 
 
 def refuses_without_id(request, reply):

@@ -6,7 +6,7 @@ from inspector.check.run import of_recording
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R4, R5
-from tests.check.faulty_servers import Answers, Case, Item, checked, is_found, is_not_blamed
+from tests.check.faulty_servers import Answers, Case, Item, case_tests, checked, is_found, is_not_blamed
 
 CALLS = Allowed(calls=("echo",))
 
@@ -60,14 +60,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 async def test_an_order_in_an_error_is_found_in_the_modern_era():

@@ -5,7 +5,7 @@ import pytest
 from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir, Kind
 from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, refuses, told
-from tests.check.faulty_servers import Adds, Answers, Case, Item, checked, is_found, is_not_blamed
+from tests.check.faulty_servers import Adds, Answers, Case, Item, case_tests, checked, is_found
 
 CALLS = Allowed(calls=("echo",))
 CHANGED = told("notifications/prompts/list_changed")
@@ -45,14 +45,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 @pytest.mark.parametrize("id", ["PROM-01", "LIFE-05"])

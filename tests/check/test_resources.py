@@ -4,7 +4,7 @@ import pytest
 
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, refuses, says_first, told
-from tests.check.faulty_servers import Answers, Case, Fault, Item, is_found, is_not_blamed, result
+from tests.check.faulty_servers import Answers, Case, Fault, Item, case_tests, is_found, is_not_blamed, result
 
 CALLS = Allowed(calls=("echo",))
 HARSH = Allowed(intrusive=True)
@@ -66,14 +66,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 @pytest.mark.parametrize("changes", [

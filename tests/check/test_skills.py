@@ -2,11 +2,9 @@
 
 import copy
 
-import pytest
-
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R4, R5, capability, in_result, refuses
-from tests.check.faulty_servers import Answers, Case, Fault, Item, is_found, is_not_blamed
+from tests.check.faulty_servers import Answers, Case, Fault, Item, case_tests
 
 SKILLS = "io.modelcontextprotocol/skills"
 URI = "skill://shop/order-lookup/SKILL.md"
@@ -201,12 +199,4 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_faults=True)

@@ -4,7 +4,7 @@ import pytest
 
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R5, Notices, capability, in_params, method, params, refuses, told
-from tests.check.faulty_servers import Case, Fault, Process, Takes, is_found, is_not_blamed, refusal
+from tests.check.faulty_servers import Case, Fault, Process, Takes, case_tests, is_found, refusal
 
 CHANGES = Allowed(calls=("change-list",))
 LOGS = Allowed(calls=("count",))
@@ -83,16 +83,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(
+    CASES, slow_faults=True, slow_right=True
+)
 
 
 @pytest.mark.slow

@@ -4,7 +4,16 @@ import pytest
 
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R4, R5, Both, Notices, defaults, gives, in_result, method, params, refuses
-from tests.check.faulty_servers import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
+from tests.check.faulty_servers import (
+    Answers,
+    Case,
+    Takes,
+    WebFault,
+    case_tests,
+    is_found,
+    refusal,
+    result,
+)
 
 SLOW = Allowed(calls=("task-slow",))
 FAILS = Allowed(calls=("task-fail",))
@@ -92,14 +101,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 @pytest.mark.parametrize(

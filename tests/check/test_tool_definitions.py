@@ -6,7 +6,7 @@ import pytest
 
 from inspector.check.judge.definition_rules import definition_rules
 from tests.check.faults import R4
-from tests.check.faulty_servers import Answers, Case, is_found, is_not_blamed
+from tests.check.faulty_servers import Answers, Case, case_tests
 from tests.check.test_tools import tool
 
 TEXT = "Count the words of a text in any language."
@@ -54,14 +54,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 def found(*tools):

@@ -16,6 +16,7 @@ from tests.check.faulty_servers import (
     Item,
     Takes,
     WebCase,
+    case_tests,
     checked,
     is_found,
     is_not_blamed,
@@ -159,15 +160,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_right=True)
 
 
 @pytest.mark.parametrize(("rule", "words"), [

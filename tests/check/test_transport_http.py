@@ -18,6 +18,7 @@ from tests.check.faulty_servers import (
     RewritesRequest,
     Says,
     WebFault,
+    case_tests,
     is_found,
     is_not_blamed,
     put,
@@ -203,16 +204,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(
+    CASES, slow_faults=True, slow_right=True
+)
 
 
 OUTSIDE = Case("HTTP-08", R4, RewritesRequest(lambda _: None), server=Elsewhere)

@@ -18,8 +18,7 @@ from tests.check.faulty_servers import (
     RewritesRequest,
     Says,
     WebFault,
-    is_found,
-    is_not_blamed,
+    case_tests,
     put,
 )
 from tests.check.faulty_servers import WebCase as Case
@@ -212,14 +211,7 @@ def nothing(reply):
     reply.end()
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 @pytest.mark.parametrize(("second", "found"), [("session-b", []), ("session-a", ["HTTP-39"])])

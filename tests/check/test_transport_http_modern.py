@@ -10,9 +10,8 @@ from tests.check.faulty_servers import (
     RewritesRequest,
     Says,
     WebFault,
+    case_tests,
     checked,
-    is_found,
-    is_not_blamed,
     put,
     refusal,
 )
@@ -144,15 +143,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES, slow_right=True)
 
 
 @pytest.mark.parametrize("id", ["HTTP-60", "HTTP-70"])

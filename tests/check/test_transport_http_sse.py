@@ -1,14 +1,21 @@
 """HTTP+SSE: for each check a server that breaks it and is found out, and one in order that passes."""
 
-import pytest
-
 from inspector.check.outcome import Visited
 from inspector.check.passive import judged
 from inspector.check.registry import checks
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.faulty_servers import Bodies, PlantedWeb, RewritesRequest, Says, checked, is_found, is_not_blamed, put
+from tests.check.faulty_servers import (
+    Bodies,
+    PlantedWeb,
+    RewritesRequest,
+    Says,
+    case_tests,
+    checked,
+    is_not_blamed,
+    put,
+)
 from tests.check.faulty_servers import WebCase as Case
 
 R1 = "2024-11-05"
@@ -44,14 +51,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
 def is_no_request(request):

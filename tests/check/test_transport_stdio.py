@@ -25,6 +25,7 @@ from tests.check.faulty_servers import (
     Fault,
     Process,
     Takes,
+    case_tests,
     checked,
     is_found,
     is_not_blamed,
@@ -112,16 +113,9 @@ async def test_an_answer_that_was_on_its_way_is_no_late_one():
     journal.release()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(
+    CASES, slow_faults=True, slow_right=True
+)
 
 
 START = Case("STDIO-10", R4, None, server=Process, limits=PATIENT)

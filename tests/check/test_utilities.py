@@ -22,7 +22,7 @@ from tests.check.faults import (
     says_first,
     told,
 )
-from tests.check.faulty_servers import Adds, Answers, Case, Takes, is_found, is_not_blamed, refusal, result
+from tests.check.faulty_servers import Adds, Answers, Case, Takes, case_tests, is_found, is_not_blamed, refusal, result
 
 LOGS = Allowed(calls=("count",))
 WORKS = Allowed(calls=("slow",))
@@ -107,16 +107,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_planted_fault_is_found(case):
-    await is_found(case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_in_order_is_not_blamed(case):
-    await is_not_blamed(case)
+test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(
+    CASES, slow_faults=True, slow_right=True
+)
 
 
 @pytest.mark.parametrize("fault", [

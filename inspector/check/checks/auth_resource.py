@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from inspector.auth import challenge, url_checks
 from inspector.check.check_table import CheckMode, CheckTable, Need
+from inspector.check.foreign import array
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
@@ -80,6 +81,11 @@ class Metadata(NamedTuple):
     """The evidence."""
     issuer: str = ""
 
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of the document; none if there is none."""
+        return self.document or {}
+
 
 @OnceInAVisit
 async def metadata(visit: Visit) -> Metadata:
@@ -102,10 +108,10 @@ async def look_for(visit: Visit, places: Iterable[str], reason: str = "nowhere",
     return Metadata(reason, None, tuple(events[:10]), issuer)
 
 
-async def _document(visit: Visit) -> dict[str, Any] | str:
-    """The content of the protected resource metadata, or that they do not exist."""
-    document = (await metadata(visit)).document
-    return "the metadata do not exist" if document is None else document
+async def _metadata(visit: Visit) -> Metadata | str:
+    """The protected resource metadata, or that they do not exist."""
+    found = await metadata(visit)
+    return "the metadata do not exist" if found.document is None else found
 
 
 async def fetch(visit: Visit, url: str) -> RecordedResponse:
@@ -115,11 +121,6 @@ async def fetch(visit: Visit, url: str) -> RecordedResponse:
     except ValueError as error:
         return RecordedResponse(1, reason=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
-
-
-def _seen(visit: Visit) -> tuple[int, ...]:
-    found = metadata.known(visit)
-    return found.events if found is not None else ()
 
 
 def _same(named: str, url: str) -> bool:
@@ -183,32 +184,30 @@ async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
 @given(_refused)
 async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The URL in the challenge, else the well-known URIs in their order."""
-    place, document, *_ = await metadata(visit)
-    if document is None:
-        return bad(f"The metadata do not exist: {place}.", *answer.events, *_seen(visit))
-    return good(place, *_seen(visit))
+    found = await metadata(visit)
+    if found.document is None:
+        return bad(f"The metadata do not exist: {found.found}.", *answer.events, *found.events)
+    return good(found.found, *found.events)
 
 
 @CHECKS.active("AUTH-04", apart=True)
-@given(_document)
-async def names_a_server(visit: Visit, document: dict[str, Any]) -> Outcome:
+@given(_metadata)
+async def names_a_server(visit: Visit, found: Metadata) -> Outcome:
     """`authorization_servers`."""
-    servers = document.get("authorization_servers")
-    if type(servers) is list and servers and all(isinstance(each, str) for each in servers):
-        return good("", *_seen(visit))
-    return bad(f"authorization_servers is {excerpt(servers, 80)}.", *_seen(visit))
+    listed = found.members.get("authorization_servers")
+    servers = array(listed)
+    are_named = bool(servers) and all(isinstance(server, str) for server in servers)
+    return expect(found, are_named, f"authorization_servers is {excerpt(listed, 80)}.")
 
 
 @CHECKS.active("AUTH-05", apart=True)
-@given(_document)
-async def about_this_server(visit: Visit, document: dict[str, Any]) -> Outcome:
+@given(_metadata)
+async def about_this_server(visit: Visit, found: Metadata) -> Outcome:
     """`resource`: the same URL; a parent path is doubtful."""
-    named, url = document.get("resource"), visit.web.target.url
-    if isinstance(named, str) and _same(named, url):
-        return good("", *_seen(visit))
-    text = f"resource is {excerpt(named, 120)}, but the URL of the server is {excerpt(url, 120)}."
+    named, url = found.members.get("resource"), visit.web.target.url
+    wrong = f"resource is {excerpt(named, 120)}, but the URL of the server is {excerpt(url, 120)}."
     above = isinstance(named, str) and url_checks.covers(named, url)
-    return (doubtful if above else bad)(text, *_seen(visit))
+    return expect(found, isinstance(named, str) and _same(named, url), wrong, doubtful if above else bad)
 
 
 @CHECKS.active("AUTH-06", apart=True)
@@ -225,13 +224,11 @@ async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
 @given(_refused)
 async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge and the metadata."""
-    found = _challenge(answer)
-    document = (await metadata(visit)).document
-    listed = (document or {}).get("scopes_supported")
+    found, described = _challenge(answer), await metadata(visit)
     if "offline_access" in ((found.scope if found is not None else None) or ()):
         return bad("The challenge requests offline_access.", *answer.events)
-    if type(listed) is list and "offline_access" in listed:
-        return bad("scopes_supported has offline_access.", *_seen(visit))
+    if "offline_access" in array(described.members.get("scopes_supported")):
+        return bad("scopes_supported has offline_access.", *described.events)
     return good("", *answer.events)
 
 

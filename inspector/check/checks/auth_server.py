@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from inspector.auth import url_checks
 from inspector.check.check_table import CheckMode, CheckTable, Need
 from inspector.check.checks.auth_resource import Metadata, fetch, look_for, metadata, refusal
-from inspector.check.foreign import array, member, object_of
+from inspector.check.foreign import array, object_of
 from inspector.check.given import given
-from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.outcome import Outcome, bad, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.visit import Visit
@@ -39,10 +39,10 @@ CHECKS = CheckTable("auth_server", mode=_AUTH, needs=Need.NOTHING)
 @OnceInAVisit
 async def _server(visit: Visit) -> Metadata:
     """The metadata of the first issuer that the protected resource names (RFC 8414, OpenID Connect Discovery)."""
-    resource = (await metadata(visit)).document
-    servers = array(member(resource, "authorization_servers"))
+    resource = await metadata(visit)
+    servers = array(resource.members.get("authorization_servers"))
     issuer = next((server for server in servers if isinstance(server, str)), "")
-    if not issuer and resource is None and visit.revision == "2025-03-26":
+    if not issuer and resource.document is None and visit.revision == "2025-03-26":
         issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
     try:
         places = url_checks.server_places(issuer) if issuer else []
@@ -51,15 +51,10 @@ async def _server(visit: Visit) -> Metadata:
     return await look_for(visit, places, "the metadata name no issuer", issuer)
 
 
-def _seen(visit: Visit) -> tuple[int, ...]:
-    found = _server.known(visit)
-    return found.events if found is not None else ()
-
-
-async def _metadata(visit: Visit) -> dict[str, Any] | str:
+async def _metadata(visit: Visit) -> Metadata | str:
     """The metadata of the server, or that there are none."""
-    document = (await _server(visit)).document
-    return "it has no metadata" if document is None else document
+    found = await _server(visit)
+    return "it has no metadata" if found.document is None else found
 
 
 def _values(answer: RecordedResponse) -> dict[str, Any]:
@@ -73,8 +68,7 @@ def _token(answer: RecordedResponse) -> bool:
 @OnceInAVisit
 async def _client(visit: Visit) -> str:
     """A client registered for these checks; empty if registration is not possible."""
-    document = (await _server(visit)).document
-    url = (document or {}).get("registration_endpoint")
+    url = (await _server(visit)).members.get("registration_endpoint")
     if not isinstance(url, str) or not _may(url):
         return ""
     body = encode(
@@ -180,89 +174,82 @@ async def _flow(visit: Visit) -> Tokens | str:
 @CHECKS.active("AS-01", apart=True)
 async def has_metadata(visit: Visit) -> Outcome:
     """The well-known URIs of the first issuer, in their order."""
-    found, document, events, issuer = await _server(visit)
-    if not issuer:
+    found = await _server(visit)
+    if not found.issuer:
         return skipped("the metadata name no authorization server")
-    if document is None:
-        return bad(f"{excerpt(issuer, 100)} has no metadata: {found}.", *events)
-    return good(found, *events)
+    wrong = f"{excerpt(found.issuer, 100)} has no metadata: {found.found}."
+    return expect(found, found.document is not None, wrong, text=found.found)
 
 
 @CHECKS.active("AS-02", apart=True)
 @given(_metadata)
-async def same_issuer(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def same_issuer(visit: Visit, found: Metadata) -> Outcome:
     """`issuer`."""
-    issuer = (await _server(visit)).issuer
-    if document.get("issuer") == issuer:
-        return good("", *_seen(visit))
-    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, not {excerpt(issuer, 100)}.", *_seen(visit))
+    issuer = found.members.get("issuer")
+    return expect(found, issuer == found.issuer, f"issuer is {excerpt(issuer, 100)}, not {excerpt(found.issuer, 100)}.")
 
 
 @CHECKS.active("AS-03", apart=True)
 @given(_metadata)
-async def secure_endpoints(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def secure_endpoints(visit: Visit, found: Metadata) -> Outcome:
     """The URL of each endpoint."""
     for name in _ENDPOINTS:
-        url = document.get(name)
+        url = found.members.get(name)
         if url is None:
             continue
         try:
             url_checks.secure(url if isinstance(url, str) else "")
         except ValueError as error:
-            return bad(f"{name} is {excerpt(url, 100)}: {error}.", *_seen(visit))
-    return good("", *_seen(visit))
+            return bad(f"{name} is {excerpt(url, 100)}: {error}.", *found.events)
+    return good("", *found.events)
 
 
 @CHECKS.active("AS-04", apart=True)
 @given(_metadata)
-async def pkce(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def pkce(visit: Visit, found: Metadata) -> Outcome:
     """`code_challenge_methods_supported`."""
-    listed = document.get("code_challenge_methods_supported")
-    if type(listed) is list and "S256" in listed:
-        return good("", *_seen(visit))
-    return bad(f"code_challenge_methods_supported is {excerpt(listed, 100)}.", *_seen(visit))
+    listed = found.members.get("code_challenge_methods_supported")
+    return expect(found, "S256" in array(listed), f"code_challenge_methods_supported is {excerpt(listed, 100)}.")
 
 
 @CHECKS.active("AS-05", apart=True)
 @given(_metadata)
-async def named_by_url(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def named_by_url(visit: Visit, found: Metadata) -> Outcome:
     """`client_id_metadata_document_supported`."""
-    if document.get("client_id_metadata_document_supported") is True:
-        return good("", *_seen(visit))
-    return bad("Client ID metadata documents are not supported.", *_seen(visit))
+    supported = found.members.get("client_id_metadata_document_supported") is True
+    return expect(found, supported, "Client ID metadata documents are not supported.")
 
 
 @CHECKS.active("AS-06", apart=True)
 @given(_metadata)
-async def registers(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def registers(visit: Visit, found: Metadata) -> Outcome:
     """`registration_endpoint`."""
-    if isinstance(document.get("registration_endpoint"), str):
-        return good("", *_seen(visit))
-    return remark("It has no registration_endpoint: each client must be registered manually.", *_seen(visit))
+    registers = isinstance(found.members.get("registration_endpoint"), str)
+    wrong = "It has no registration_endpoint: each client must be registered manually."
+    return expect(found, registers, wrong, remark)
 
 
 @CHECKS.active("AS-07", apart=True)
 @given(_metadata)
-async def names_itself(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def names_itself(visit: Visit, found: Metadata) -> Outcome:
     """`authorization_response_iss_parameter_supported`."""
-    if document.get("authorization_response_iss_parameter_supported") is True:
-        return good("", *_seen(visit))
-    return bad("Authorization responses do not contain iss.", *_seen(visit))
+    supported = found.members.get("authorization_response_iss_parameter_supported") is True
+    return expect(found, supported, "Authorization responses do not contain iss.")
 
 
 @CHECKS.active("AS-08", apart=True)
 @given(_metadata)
-async def code_grant(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def code_grant(visit: Visit, found: Metadata) -> Outcome:
     """Response types, grant types, and methods of the token endpoint."""
     for name, wanted, otherwise in (
-        ("response_types_supported", "code", ()),
-        ("grant_types_supported", "authorization_code", ("authorization_code",)),
-        ("token_endpoint_auth_methods_supported", "none", ("client_secret_basic",)),
+        ("response_types_supported", "code", []),
+        ("grant_types_supported", "authorization_code", ["authorization_code"]),
+        ("token_endpoint_auth_methods_supported", "none", ["client_secret_basic"]),
     ):
-        listed = document.get(name, otherwise)
-        if wanted not in (listed if isinstance(listed, (list, tuple)) else ()):
-            return bad(f"{name} is {excerpt(document.get(name), 100)}, without {wanted}.", *_seen(visit))
-    return good("", *_seen(visit))
+        listed = found.members.get(name, otherwise)
+        if wanted not in array(listed):
+            return bad(f"{name} is {excerpt(found.members.get(name), 100)}, without {wanted}.", *found.events)
+    return good("", *found.events)
 
 
 @CHECKS.active("AS-09", mode=_HARM, apart=True)
@@ -297,9 +284,9 @@ async def rotation(visit: Visit, flow: Tokens) -> Outcome:
     first = _values(flow[1]).get("refresh_token")
     if not isinstance(first, str):
         return skipped("it issues no refresh token")
-    document = (await _server(visit)).document
+    document = (await _server(visit)).members
     client = await _client(visit)
-    answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
+    answer = await _post(visit, document, grant_type="refresh_token", refresh_token=first, client_id=client)
     second = _values(answer).get("refresh_token")
     if isinstance(second, str) and second != first:
         return good("", *answer.events)
@@ -325,8 +312,7 @@ async def default_paths(visit: Visit) -> Outcome:
     """The three default paths, if no metadata name others."""
     if (await refusal(visit)).status != 401:
         return skipped("the server requires no authorization")
-    document = (await _server(visit)).document
-    if document is not None:
+    if (await _server(visit)).document is not None:
         return skipped("it has metadata")
     seen: list[int] = []
     for path in ("/authorize", "/token", "/register"):
@@ -351,17 +337,16 @@ async def token_errors(visit: Visit, registered: tuple[dict[str, Any], str]) -> 
         redirect_uri=_CALLBACK,
         code_verifier=secrets.token_urlsafe(48),
     )
-    if answer.status in (400, 401) and isinstance(_values(answer).get("error"), str):
-        return good("", *answer.events)
-    return bad(f"The request got {answer.shown}.", *answer.events)
+    is_error = answer.status in (400, 401) and isinstance(_values(answer).get("error"), str)
+    return expect(answer, is_error, f"The request got {answer.shown}.")
 
 
 @CHECKS.active("AS-15", apart=True)
 @given(_metadata)
-async def registration_to_come(visit: Visit, document: dict[str, Any]) -> Outcome:
+async def registration_to_come(visit: Visit, found: Metadata) -> Outcome:
     """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
-    scopes = document.get("scopes_supported")
-    lasting = type(scopes) is list and "offline_access" in scopes
-    if "registration_endpoint" in document and document.get("client_id_metadata_document_supported") is not True:
-        return remark("Clients can only register dynamically, which is deprecated.", *_seen(visit))
-    return good("offline_access is offered" if lasting else "", *_seen(visit))
+    lasting = "offline_access" in array(found.members.get("scopes_supported"))
+    by_url = found.members.get("client_id_metadata_document_supported") is True
+    wrong = "Clients can only register dynamically, which is deprecated."
+    text = "offline_access is offered" if lasting else ""
+    return expect(found, by_url or "registration_endpoint" not in found.members, wrong, remark, text=text)
