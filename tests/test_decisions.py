@@ -20,7 +20,7 @@ ALLOWED = {
     ("tui/widgets/form.py", "add key"): "the name of a slot",
     ("tui/calls/controller.py", "this step"): "the word of a choice, which the dialog returns",
     ("tui/feed/screen.py", "out of order"): "a noun without a plural",
-    ("cli/era_comparison.py", ""): "two errors that read alike are printed once",
+    ("cli/verbs/info.py", ""): "two errors that read alike are printed once",
 }
 """Places that decide nothing by a sentence, with the reason."""
 

@@ -29,17 +29,22 @@ async def tool_arguments(invocation: Invocation, session: Session, out: Output) 
     pairs = [_with_content(word) for word in invocation.arguments["arguments"]]
     if not pairs:
         return given
-    from inspector.protocol.assignments import parse_assignments
-
     schema: Any = {}
     if any(not word.partition("=")[0].endswith(":") for word in pairs):
         await session.load("tools")
         tool = session.catalog.tools.get(invocation.arguments["tool"])
         schema = {} if tool is None else tool.get("inputSchema", {})
+    return given | assigned(pairs, schema, out)
+
+
+def assigned(pairs: list[str], schema: Any, out: Output) -> dict[str, Any]:
+    """The values of KEY=VALUE pairs, converted to the types in a schema. Raises `UsageError`."""
+    from inspector.protocol.assignments import parse_assignments
+
     found = parse_assignments(pairs, schema)
     for warning in found.warnings:
         out.note(f"note: {out.safe(warning, 300)}")
-    return given | found.value
+    return found.value
 
 
 def text_arguments(invocation: Invocation) -> dict[str, str]:

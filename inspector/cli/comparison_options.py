@@ -23,14 +23,18 @@ def tolerance(word: str) -> Tolerance:
     return parse_tolerance(word)
 
 
-IGNORE = Option("--ignore", "Ignore values at this path, such as '$.result.content[*].text'", "PATH", many=True)
-UNORDERED = Option("--unordered", "Ignore the order of the list at this path", "PATH", many=True)
-PATTERN = Option("--pattern", "Treat texts that match this regular expression as equal", "REGEX", many=True)
-TOLERANCE = Option(
-    "--tolerance", "Allowed difference of numbers: 0.01, 1%, or PATH=0.01", Value("AMOUNT", tolerance), many=True
+RULES = (
+    Option("--ignore", "Ignore values at this path, such as '$.result.content[*].text'", "PATH", many=True),
+    Option("--unordered", "Ignore the order of the list at this path", "PATH", many=True),
+    Option("--pattern", "Treat texts that match this regular expression as equal", "REGEX", many=True),
+    Option(
+        "--tolerance",
+        "Allowed difference of numbers: 0.01, 1%, or PATH=0.01",
+        Value("AMOUNT", tolerance),
+        many=True,
+    ),
+    Option("--exact", "Compare times, ids and cursors too, which change with every run"),
 )
-EXACT = Option("--exact", "Compare times, ids and cursors too, which change with every run")
-RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
 
 
 def rules_of(invocation: Invocation) -> ComparisonRules:

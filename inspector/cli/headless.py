@@ -8,13 +8,13 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli import pin_warning, session_setup
+from inspector.cli import session_setup
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
 from inspector.cli.telemetry import Telemetry
 from inspector.client.session import Session
 from inspector.config.logfile import remark, report
-from inspector.errors import ConnectionProblem, InspectorError
+from inspector.errors import ConfigError, ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
     from inspector.cli.live_messages import Watch
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
     from inspector.protocol.revisions import Era
 
+TOLD = 10
+"""Changes since the pin that are listed; `inspector pin` lists all."""
 Work = Callable[[Session, Output], Awaitable[int]]
 """The work in an open session: prints the result and returns the exit code."""
 Watcher = Callable[[Session, Output], "Watch"]
@@ -54,13 +56,7 @@ def run(
     options = session_setup.options_of(invocation, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
-    if (
-        check_pin
-        and settings.check_pins
-        and era is None
-        and not invocation.option("no-pin")
-        and pin_warning.has_pin(target)
-    ):
+    if check_pin and settings.check_pins and era is None and not invocation.option("no-pin") and _has_pin(target):
         work = _compared(work)
     telemetry = Telemetry(out, settings.otlp)
     journal = session_setup.new_journal(invocation, target, settings)
@@ -163,10 +159,48 @@ def _compared(work: Work) -> Work:
     """`work`, after comparing the server with its pin."""
 
     async def both(session: Session, out: Output) -> int:
-        await pin_warning.check(session, out)
+        await _warn_of_drift(session, out)
         return await work(session, out)
 
     return both
+
+
+def _has_pin(target: Target) -> bool:
+    """Whether the target has a pin."""
+    from inspector.client.pins import Pins
+
+    return Pins().has(target)
+
+
+async def _warn_of_drift(session: Session, out: Output) -> None:
+    """Read the lists, compare them with the pin, and warn. Errors are reported and do not stop the command."""
+    from inspector.client.pins import Pins
+    from inspector.client.state.surfaces import read_surface
+
+    try:
+        pin = Pins().get(session.target)
+        if pin is None:
+            return
+        await read_surface(session)
+    except ConfigError as error:
+        out.warn(f"warning: {out.safe(error.message, 500)} The comparison was skipped.")
+        return
+    except InspectorError as error:
+        out.warn(f"warning: The server could not be compared with its pin: {out.safe(error.message, 500)}")
+        return
+    from inspector.check.drift import drift_of, note, phrase
+    from inspector.cli.surface_report import WORDS
+
+    drift = drift_of(session, pin)
+    if drift is None:
+        return
+    note(session.journal, drift)
+    out.warn(f"warning: {out.safe(drift.sentence, 1000)}")
+    for change in drift.changes[:TOLD]:
+        out.warn(f"  {WORDS.get(change.severity, change.severity):<11}  {out.safe(phrase(change), 300)}")
+    if len(drift.changes) > TOLD:
+        out.warn(f"  and {len(drift.changes) - TOLD:,} more")
+    out.warn(f"hint: To see the changes, run {out.command('pin')} (with --update to accept them).")
 
 
 class _LoopFailures:

@@ -40,7 +40,7 @@ def run(words: Sequence[str]) -> int:
     invocation: Invocation | None = None
     try:
         if COMPLETES in os.environ:
-            from inspector.cli.completion import answer
+            from inspector.cli.verbs.completion import answer
 
             return answer(os.environ[COMPLETES])
         invocation = scan(words)
@@ -52,7 +52,7 @@ def run(words: Sequence[str]) -> int:
             Output().line(f"{program()} {__version__}")
             return 0
         if invocation.asks_for_help:
-            from inspector.cli.help import print_help
+            from inspector.cli.verbs.help import print_help
 
             print_help(invocation.verb, all="help-all" in invocation.values)
             return 0

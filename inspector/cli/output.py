@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from inspector.cli.program_name import renamed
 from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
@@ -19,7 +19,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerExited, Us
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.config.command_lines import CommandLine
+    from inspector.cli.verb import Invocation
     from inspector.config.targets import Target
 
 NAME_CELLS = 48
@@ -61,27 +61,6 @@ class _Held:
         return found
 
 
-class OutputOptions(Protocol):
-    """The part of an invocation that printing needs (`inspector.cli.verb.Invocation`)."""
-
-    out: Output | None
-
-    @property
-    def json(self) -> bool:
-        """Whether --json was given."""
-
-    @property
-    def quiet(self) -> bool:
-        """Whether --quiet was given."""
-
-    @property
-    def line(self) -> CommandLine:
-        """The command line as it was given."""
-
-    def line_for(self, verb: str, target: Target | None = None) -> CommandLine:
-        """The command line of another verb on the same target, or on `target`."""
-
-
 class Output:
     """The output of a command. Streams are looked up on use, so that tests can replace them."""
 
@@ -90,7 +69,7 @@ class Output:
         self.quiet = quiet
         self.before_result: Callable[[], None] | None = None
         """Prints messages on stderr that came before the result."""
-        self.invocation: OutputOptions | None = None
+        self.invocation: Invocation | None = None
         """The command line, which hints repeat."""
         self.target: Target | None = None
         """The target, if the command line does not name it as its own."""
@@ -102,7 +81,7 @@ class Output:
         self._ascii: bool | None = None
 
     @classmethod
-    def of(cls, invocation: OutputOptions) -> Output:
+    def of(cls, invocation: Invocation) -> Output:
         """The single output of a command."""
         if invocation.out is None:
             invocation.out = cls(json=invocation.json, quiet=invocation.quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, LOGIN, QUIET, SERVER, Option
@@ -20,8 +20,8 @@ _CONNECTION = frozenset(option.name for option in (*SERVER, *LOGIN))
 """The options that any verb on the same target needs too."""
 
 
-class PositionalArgument:
-    """A positional argument before the target.
+class PositionalArgument(NamedTuple):
+    """A positional argument before the target; help shows it as `shown`.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
     `json` slot a word that starts an object or a list, `@FILE.json` or `-`; all may stay empty, and so may a slot
@@ -29,40 +29,20 @@ class PositionalArgument:
     the words after `--` fill it. A slot `after` the target takes a word that follows a target of one word.
     """
 
-    __slots__ = (
-        "after",
-        "before_target",
-        "choices",
-        "completes",
-        "kind",
-        "metavar",
-        "name",
-        "optional",
-        "takes_command",
-    )
+    name: str
+    kind: Literal["one", "pairs", "paths", "json"] = "one"
+    shown: str = ""
+    choices: tuple[str, ...] = ()
+    completes: str = ""
+    takes_command: bool = False
+    optional: bool = False
+    after: bool = False
+    before_target: bool = False
 
-    def __init__(
-        self,
-        name: str,
-        kind: Literal["one", "pairs", "paths", "json"] = "one",
-        *,
-        metavar: str = "",
-        choices: tuple[str, ...] = (),
-        completes: str = "",
-        takes_command: bool = False,
-        optional: bool = False,
-        after: bool = False,
-        before_target: bool = False,
-    ) -> None:
-        self.after = after
-        self.before_target = before_target
-        self.name = name
-        self.optional = optional
-        self.kind = kind
-        self.takes_command = takes_command
-        self.metavar = metavar or "|".join(choices) or name.upper()
-        self.choices = choices
-        self.completes = completes
+    @property
+    def metavar(self) -> str:
+        """The slot in help and errors."""
+        return self.shown or "|".join(self.choices) or self.name.upper()
 
     def takes(self, word: str) -> bool:
         """Whether `word` can stand here."""

@@ -140,9 +140,7 @@ class ServerMemory:
 
     def remember_tools_by_cost(self, by_cost: bool) -> bool:
         """List the tools by their cost from now on, or in the server's order."""
-        if by_cost:
-            return self._change(lambda data: data.update(tools_by_cost=True))
-        return self._change(lambda data: data.pop("tools_by_cost", None))
+        return self._put("tools_by_cost", by_cost or None)
 
     def draft(self, tool: str) -> Mapping[str, Any] | None:
         """The unsent arguments of `tool`; None if there are none."""
@@ -158,19 +156,17 @@ class ServerMemory:
 
     def remember_roots(self, uris: tuple[str, ...] | None) -> bool:
         """Answer every request of this server for roots with these URIs from now on; None: ask again."""
-        if uris is None:
-            return self._change(lambda data: data.pop("roots", None))
-        return self._change(lambda data: data.update(roots=list(uris)))
+        return self._put("roots", None if uris is None else list(uris))
 
     def remember_drafts(self, drafts: Mapping[str, tuple[Mapping[str, Any], Any]]) -> bool:
         """Store unsent arguments by tool, without secrets: each with the tool's inputSchema.
 
         Empty arguments remove the draft of a tool.
         """
-        kept: dict[str, dict[str, Any]] = {}
-        for tool, (arguments, schema) in drafts.items():
-            plain = without_secrets(arguments, schema, self._secrets) if _fits(arguments) else {}
-            kept[tool] = plain
+        kept = {
+            tool: without_secrets(arguments, schema, self._secrets) if _fits(arguments) else {}
+            for tool, (arguments, schema) in drafts.items()
+        }
 
         def put(data: dict[str, Any]) -> None:
             before = _object(data.get("drafts"))
@@ -189,8 +185,7 @@ class ServerMemory:
     def remember_open(self, ok: bool, note: str = "", *, code: str = "", when: float | None = None) -> bool:
         """Store the result of opening."""
         shown = foreign_files.shown(secret_values.mask(note[:2000], self._secrets), 300)
-        opened = {"when": _now(when), "ok": ok, "note": shown, "code": code[:40]}
-        return self._change(lambda data: data.update(opened=opened))
+        return self._put("opened", {"when": _now(when), "ok": ok, "note": shown, "code": code[:40]})
 
     def remember_call(
         self,
@@ -238,6 +233,10 @@ class ServerMemory:
         except (ConfigError, jsonc.JsoncError):
             return {}
         return _object(found)
+
+    def _put(self, key: str, value: Any) -> bool:
+        """Store a value; None removes it."""
+        return self._change(lambda data: data.pop(key, None) if value is None else data.update({key: value}))
 
     def _change(self, change: Callable[[dict[str, Any]], object]) -> bool:
         with self._alone():

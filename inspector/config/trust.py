@@ -149,9 +149,8 @@ def exposure(
         return None
     if any(use.place.startswith("auth.") for use in found) and not made.auth.get("auth_server"):
         servers.insert(0, "the authorization server that the URL names")
-    references = sorted([use.place, use.reference.kind, use.reference.name] for use in found)
     try:
-        text = json.dumps([1, str(path), server, meaning, references, made.proxy or "", verify], sort_keys=True)
+        fingerprint = _fingerprint([1, str(path), server, meaning, _references(found), made.proxy or "", verify])
     except (RecursionError, ValueError, TypeError):
         raise ConfigError(f"@{foreign_files.shown(server)} in {path} is nested too deeply") from None
     return Exposure(
@@ -163,7 +162,7 @@ def exposure(
         login_servers=tuple(servers),
         proxy=proxy,
         verify=verify,
-        fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
+        fingerprint=fingerprint,
     )
 
 
@@ -184,17 +183,23 @@ def exposure_of_calls(
     found = tuple(UsedReference(place, each) for place, each in uses if not (stdio and is_harmless(each)))
     if not found and part == "environment":
         return None
-    references = sorted([use.place, use.reference.kind, use.reference.name] for use in found)
-    text = json.dumps([part, str(path), name, dict(meaning), references], sort_keys=True)
     return Exposure(
         subject=f"{part} {foreign_files.shown(name)}",
         path=path,
         destination=foreign_files.shown(destination, _DESTINATION),
         is_url=not stdio,
         uses=found,
-        fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
+        fingerprint=_fingerprint([part, str(path), name, dict(meaning), _references(found)]),
         part=part,
     )
+
+
+def _references(found: Iterable[UsedReference]) -> list[list[str]]:
+    return sorted([use.place, use.reference.kind, use.reference.name] for use in found)
+
+
+def _fingerprint(meaning: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def require(found: Exposure, consent: Consent | None, memory: Memory | None = None) -> None:

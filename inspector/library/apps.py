@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from os import PathLike
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from inspector.config.targets import HttpTarget
@@ -34,11 +33,6 @@ class MakesStreamableHttpApp(Protocol):
 
 
 InProcess: TypeAlias = "AsgiApp | MakesHttpApp | MakesStreamableHttpApp"
-
-
-def is_app(target: object) -> bool:
-    """Whether a target is an app in this process, not a text or a command."""
-    return not isinstance(target, (str, bytes, PathLike, Sequence))
 
 
 def app_target(target: object, path: str | None, headers: Sequence[tuple[str, str]]) -> HttpTarget:

@@ -17,14 +17,12 @@ from inspector.check.run import Runner, of_recording
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.visit import Allowed
-from inspector.client.recording import new_journal
-from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.errors import UsageError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal, whole_journal
 from inspector.library.opening import open as opened
-from inspector.library.session import Session, parts, running
+from inspector.library.session import Session, parts, recorded, running
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import repr_of, safe
 
@@ -144,16 +142,10 @@ async def check(
         with whole_journal(meant.path) as journal:
             run = of_recording(journal, meant.path.name, wanted)
             return _reported(report_of(run, journal, policy), journal)
-    journal = new_journal(
-        meant, settings=Settings(), record=None if isinstance(record, bool) else Path(record), keep=record is True
-    )
-    try:
+    with recorded(meant, record) as journal:
         async with running(meant):
             run = await Runner(meant, journal, how, wanted).go()
         return _reported(report_of(run, journal, policy), journal)
-    finally:
-        journal.close("closed")
-        journal.release()
 
 
 def _words(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.options import Options
-from inspector.client.recording import new_journal
-from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.config.trust import always
 from inspector.doctor.config_entry import ExaminedEntry, look_up
@@ -19,7 +17,7 @@ from inspector.doctor.run import diagnose, of_entry
 from inspector.doctor.session_options import without_person
 from inspector.errors import UsageError
 from inspector.library.opening import open as open_session
-from inspector.library.session import Session, parts
+from inspector.library.session import Session, parts, recorded
 
 __all__ = ["Diagnosis", "doctor"]
 
@@ -56,11 +54,5 @@ async def doctor(
                 "An app in this process has no connection to examine.", hint="Open it with inspector.open instead."
             )
         meant = found
-    journal = new_journal(
-        meant, settings=Settings(), record=None if isinstance(record, bool) else Path(record), keep=record is True
-    )
-    try:
+    with recorded(meant, record) as journal:
         return await diagnose(meant, journal, without_person(how), entry=entry)
-    finally:
-        journal.close("closed")
-        journal.release()

@@ -7,16 +7,13 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from inspector.client.recording import new_journal
-from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.errors import ConnectionProblem, ToolFailed, UsageError
 from inspector.journal.journal import Journal
 from inspector.library.opening import open as opened
-from inspector.library.session import Session, parts, running
+from inspector.library.session import Session, parts, recorded, running
 from inspector.library.sync import LoopThread
 from inspector.load.conditions import FailCondition
 from inspector.load.connection import LoadConnection
@@ -88,28 +85,22 @@ async def load(
     conditions = [FailCondition.parse(text) for text in ((wanted,) if isinstance(wanted, str) else wanted)]
     names = frozenset((allow_calls,) if isinstance(allow_calls, str) else allow_calls)
     allowed: frozenset[str] | Literal["all"] = "all" if names == {"all"} else names
-    journal = new_journal(
-        meant, settings=Settings(), record=None if isinstance(record, bool) else Path(record), keep=record is True
-    )
+    with recorded(meant, record) as journal:
 
-    async def run(plan: LoadPlan) -> LoadReport:
-        return await LoadRun(
-            meant,
-            how,
-            plan,
-            journal,
-            allowed=allowed,
-            measure_floor=measure_floor if floor else None,
-            told=lambda run: None if told is None else told(run.report()),
-        ).go()
+        async def run(plan: LoadPlan) -> LoadReport:
+            return await LoadRun(
+                meant,
+                how,
+                plan,
+                journal,
+                allowed=allowed,
+                measure_floor=measure_floor if floor else None,
+                told=lambda run: None if told is None else told(run.report()),
+            ).go()
 
-    try:
         async with running(meant):
             report = await (LimitSearch(plan, conditions, run).go() if find_limit else run(plan))
         return report.judged(conditions)
-    finally:
-        journal.close("closed")
-        journal.release()
 
 
 class LoadClient:

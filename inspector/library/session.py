@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from inspector.client.state.catalog import ListName
     from inspector.client.state.server import Server
     from inspector.client.state.tasks import Task
-    from inspector.config.targets import Target
+    from inspector.config.targets import StdioTarget, Target
+    from inspector.journal.journal import Journal
     from inspector.library.recordings import Recording
     from inspector.transports.asgi import App
 
@@ -313,6 +315,18 @@ def need_asyncio() -> None:
             f"A session needs asyncio, but {found}.",
             hint="Run the code on asyncio, or use `with inspector.open_sync(…)`, which needs no loop.",
         ) from None
+
+
+@contextmanager
+def recorded(target: StdioTarget | HttpTarget, record: str | os.PathLike[str] | bool) -> Iterator[Journal]:
+    """The recording of work on a server, ended afterwards: in the file `record`, or True: in the recordings folder."""
+    file = None if isinstance(record, bool) else Path(record)
+    journal = new_journal(target, settings=Settings(), record=file, keep=record is True)
+    try:
+        yield journal
+    finally:
+        journal.close("closed")
+        journal.release()
 
 
 @asynccontextmanager

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.completion import candidates, join_words
 from inspector.cli.verbs import SUMMARIES
+from inspector.cli.verbs.completion import candidates, join_words
 from inspector.export import FORMATS
 from tests.cli.conftest import Run
 from tests.processes import has_output

@@ -129,8 +129,8 @@ def test_a_tool_is_not_combined_with_options_for_all_tools(run: Run, server: lis
 
 
 def test_the_names_of_hosts_are_completed_and_listed_in_the_help(run: Run) -> None:
-    from inspector.cli.completion import candidates
     from inspector.cli.manual import read_page
+    from inspector.cli.verbs.completion import candidates
     from inspector.hosts import host_facts
 
     assert dict(read_page("hosts").tables[0].rows) == host_facts().labels

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from inspector.cli import help, verbs
+from inspector.cli import verbs
 from inspector.cli.manual import TOPICS, read_page
 from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
 from inspector.cli.verb import load
+from inspector.cli.verbs import help
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.config.target_arguments import parse_target
 from inspector.journal.filters.completion import TERMS

@@ -33,21 +33,20 @@ def run(invocation: Invocation) -> int:
     form = _format(invocation)
     to_stdout = check_outputs(invocation, "output")
     strict = bool(invocation.option("strict"))
+    tool: str = invocation.arguments["tool"]
 
     async def work(session: Any, out: Output) -> int:
-        from inspector.cli.arguments import not_given, tool_arguments
+        from inspector.cli.arguments import tool_arguments
 
         arguments = await tool_arguments(invocation, session, out)
         if (strict or session.driver.lists_before_calls) and not session.catalog["tools"].pages:
             await session.load("tools")
-        call = session.call_tool(invocation.arguments["tool"], arguments, as_task=invocation.option("task", False))
+        call = session.call_tool(tool, arguments, as_task=invocation.option("task", False))
         try:
             result = await call.result()
         except ServerError as error:
-            if not error.hint and _says_unknown(error, invocation.arguments["tool"]):
-                error.hint = await _unlisted(session, invocation.arguments["tool"])
-            error.hint = error.hint or _other_revision(session, error, None)
-            error.hint = error.hint or not_given(session, "tools", invocation.arguments["tool"], arguments)
+            unknown = error.rpc_code == INVALID_PARAMS or tool in error.rpc_message[:1000]
+            error.hint = error.hint or await _advice(session, tool, arguments, error, None, is_unknown=unknown)
             raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
@@ -56,14 +55,7 @@ def run(invocation: Invocation) -> int:
         if failed and not out.json:
             out.note("The tool failed (isError).")
             # SDKs answer a call of an unknown tool in this way too: “Unknown tool: NAME”.
-            hint = (
-                await _unlisted(session, invocation.arguments["tool"])
-                if _names(body, invocation.arguments["tool"])
-                else ""
-            )
-            hint = hint or _other_revision(session, None, body)
-            hint = hint or not_given(session, "tools", invocation.arguments["tool"], arguments)
-            if hint:
+            if hint := await _advice(session, tool, arguments, None, body, is_unknown=_names(body, tool)):
                 out.note(f"hint: {out.safe(hint, 500)}")
         if not out.json or invocation.option("output") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
@@ -72,7 +64,7 @@ def run(invocation: Invocation) -> int:
         if not failed:
             from inspector.cli.arguments import accepted_despite
 
-            if text := await accepted_despite(session, invocation.arguments["tool"], arguments):
+            if text := await accepted_despite(session, tool, arguments):
                 out.note(f"note: {out.safe(text, 500)}")
         doubtful = _judged(session, call, body, strict, out)
         return 1 if failed or (strict and doubtful) else 0
@@ -109,9 +101,20 @@ def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -
         _print_text(out, result, journal, answer, all=not form)
 
 
-def _says_unknown(error: ServerError, tool: str) -> bool:
-    """Whether an error may mean an unknown tool: invalid parameters, or a message with its name."""
-    return error.rpc_code == INVALID_PARAMS or tool in error.rpc_message[:1000]
+async def _advice(
+    session: Session,
+    tool: str,
+    arguments: dict[str, Any],
+    error: ServerError | None,
+    body: dict[str, Any] | None,
+    *,
+    is_unknown: bool,
+) -> str:
+    """A hint about a failed call: another tool, another revision, or a missing argument; else empty."""
+    from inspector.cli.arguments import not_given
+
+    hint = await _unlisted(session, tool) if is_unknown else ""
+    return hint or _other_revision(session, error, body) or not_given(session, "tools", tool, arguments)
 
 
 def _names(result: dict[str, Any], tool: str) -> bool:
@@ -217,7 +220,7 @@ CALL = Verb(
     run,
     slots=(
         PositionalArgument("tool"),
-        PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+        PositionalArgument("arguments", "pairs", shown="KEY=VALUE | KEY:=JSON ..."),
     ),
     options=(
         ARGS,

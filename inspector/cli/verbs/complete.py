@@ -70,7 +70,7 @@ COMPLETE = Verb(
     run,
     slots=(
         PositionalArgument("kind", choices=("prompt", "template")),
-        PositionalArgument("name", metavar="NAME|URI"),
+        PositionalArgument("name", shown="NAME|URI"),
         PositionalArgument("argument"),
         PositionalArgument("value"),
     ),

@@ -118,6 +118,7 @@ def _action(invocation: Invocation) -> str:
 
 
 async def _with_type(invocation: Invocation, session: Session, out: Output, feed: Feed, action: str) -> int:
+    from inspector.cli.arguments import assigned
     from inspector.events.subscription import Subscription, argument_problem, data_check
 
     name: str = invocation.option(action)
@@ -130,7 +131,8 @@ async def _with_type(invocation: Invocation, session: Session, out: Output, feed
             f"The server lists no event type “{name[:80]}”.",
             hint=f"Did you mean “{near[:80]}”?" if near else f"List them with: {out.command('events')}",
         )
-    arguments = _arguments(invocation, out, event)
+    pairs: list[str] = invocation.arguments["arguments"]
+    arguments = invocation.option("args", {}) | (assigned(pairs, event.input_schema, out) if pairs else {})
     problem = argument_problem(event, arguments)
     if problem:
         raise UsageError(
@@ -143,22 +145,6 @@ async def _with_type(invocation: Invocation, session: Session, out: Output, feed
     if action == "follow":
         return await _follow(invocation, session, out, feed, subscription)
     return await _webhook(invocation, session, out, subscription, action)
-
-
-def _arguments(invocation: Invocation, out: Output, event: EventType) -> dict[str, Any]:
-    given: dict[str, Any] = dict(invocation.option("args", {}))
-    pairs: list[str] = invocation.arguments["arguments"]
-    if not pairs:
-        return given
-    from inspector.protocol.assignments import parse_assignments
-
-    found = parse_assignments(pairs, event.input_schema)
-    for warning in found.warnings:
-        out.note(f"note: {out.safe(warning, 300)}")
-    return given | found.value
-
-
-# Lists
 
 
 def _print_types(out: Output, types: list[EventType], feed: Feed) -> int:
@@ -191,9 +177,6 @@ def _members(out: Output, schema: dict[str, Any]) -> str:
     names = list(properties)[:50] if type(properties) is dict else []
     needed = required if type(required) is list else []
     return ", ".join(out.safe(name, NAME) + ("" if name in needed else "?") for name in names)
-
-
-# Polls and streams
 
 
 class _Rows:
@@ -283,6 +266,11 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
         await _tell_of_new_list(out, feed, event)
     if followed.error is not None:
         raise followed.error
+    return _end(session, out, subscription)
+
+
+def _end(session: Session, out: Output, subscription: Subscription) -> int:
+    """The exit code: 1 if the server ended the subscription. Raises the error of a lost connection."""
     if subscription.ended:
         out.note(out.safe(subscription.ended, DATA))
         return 1
@@ -333,9 +321,6 @@ def _summary(subscription: Subscription) -> str:
         if amount or one == "event"
     ]
     return ", ".join(told)
-
-
-# Webhooks
 
 
 def _secret_file(invocation: Invocation) -> str:
@@ -403,12 +388,7 @@ async def _webhook(
                 params = webhook.unsubscribe_params(subscription.name, subscription.arguments, url)
                 await session.request("events/unsubscribe", params)
                 out.note("Unsubscribed.")
-    if subscription.ended:
-        out.note(out.safe(subscription.ended, DATA))
-        return 1
-    if session.phase == "lost" and session.error is not None:
-        raise session.error
-    return 0
+    return _end(session, out, subscription)
 
 
 @asynccontextmanager
@@ -532,7 +512,7 @@ EVENTS = Verb(
     "events",
     run,
     target="optional",
-    slots=(PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
+    slots=(PositionalArgument("arguments", "pairs", shown="KEY=VALUE | KEY:=JSON ..."),),
     options=(
         Option("--poll", "Poll this event type once", "NAME"),
         Option("--follow", "Print events of this type as they arrive", "NAME"),

@@ -339,8 +339,8 @@ LOAD = Verb(
     "load",
     run,
     slots=(
-        PositionalArgument("tool", metavar="TOOL", optional=True, before_target=True),
-        PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+        PositionalArgument("tool", shown="TOOL", optional=True, before_target=True),
+        PositionalArgument("arguments", "pairs", shown="KEY=VALUE | KEY:=JSON ..."),
     ),
     options=(
         Option("--rate", "Calls per second at constant arrival; default 10", Value("N", _rate)),

@@ -66,6 +66,6 @@ def _print(out: Output, result: Any, messages: Any) -> None:
 PROMPT = Verb(
     "prompt",
     run,
-    slots=(PositionalArgument("name"), PositionalArgument("arguments", "pairs", metavar="KEY=VALUE ...")),
+    slots=(PositionalArgument("name"), PositionalArgument("arguments", "pairs", shown="KEY=VALUE ...")),
     options=(ARGS, CONTENT, ASK),
 )

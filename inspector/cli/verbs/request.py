@@ -44,7 +44,7 @@ REQUEST = Verb(
     run,
     slots=(
         PositionalArgument("method"),
-        PositionalArgument("params", "json", metavar="PARAMS-JSON | @FILE.json | -"),
+        PositionalArgument("params", "json", shown="PARAMS-JSON | @FILE.json | -"),
     ),
     options=(
         Option("--params", "Parameters as JSON, or from a file; - is stdin", JSON_OBJECT),

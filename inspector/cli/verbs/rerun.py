@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from inspector.cli.comparison_options import RULES, rules_of
+from inspector.cli.comparison_options import RULES, rules_of, told
 from inspector.cli.options import QUIET, REPORTS, Option, Value, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, new_recording, write_reports
 from inspector.cli.session_setup import live_target
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, UsageError
+from inspector.junit import Case, document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.replay.report import RerunReport
+    from inspector.replay.report import RerunOutcome, RerunReport
 
 GOOD, BAD, SKIP = 0, 1, 125
 """Exit codes for `git bisect run`: the commit is good, bad, or cannot be tested."""
@@ -27,8 +30,6 @@ GOOD, BAD, SKIP = 0, 1, 125
 
 def run(invocation: Invocation) -> int:
     """Run the recording against the target and report; returns 5 if the server behaves differently."""
-    from inspector.cli import rerun_report
-
     out = Output.of(invocation)
     source = recording(invocation.arguments["file"])
     to_stdout = check_outputs(invocation, "junit", "markdown")
@@ -37,7 +38,7 @@ def run(invocation: Invocation) -> int:
     if report is None:
         return 130
     title = f"{source.name} against {target.label}"
-    makers = {"junit": rerun_report.as_junit, "markdown": rerun_report.as_markdown}
+    makers = {"junit": _as_junit, "markdown": _as_markdown}
     write_reports(invocation, out, makers, lambda name: makers[name](out, report, title))
     if out.json:
         code = 0 if report.error is None and invocation.option("update") else report.exit_code
@@ -46,7 +47,7 @@ def run(invocation: Invocation) -> int:
         for note in report.notes:
             out.note(f"note: {out.safe(note)}")
         if not to_stdout:
-            out.lines(rerun_report.text(out, report))
+            out.lines(_text(out, report))
     if report.error is not None:
         report.error.recording = str(journal or "")
         out.error(report.error, recording=True)
@@ -60,8 +61,6 @@ def run(invocation: Invocation) -> int:
 
 def run_bisect(invocation: Invocation) -> int:
     """Run the recording against the target: 0 good, 1 bad, 125 if it could not run."""
-    from inspector.cli.rerun_report import lines_of
-
     out = Output.of(invocation)
     try:
         report, _ = _rerun(invocation, out, recording(invocation.arguments["file"]), live_target(invocation))
@@ -82,7 +81,7 @@ def run_bisect(invocation: Invocation) -> int:
     out.line("bad: the server behaves differently")
     first = report.first
     if first is not None:
-        out.lines(lines_of(out, first))
+        out.lines(_lines_of(out, first))
     return BAD
 
 
@@ -128,6 +127,94 @@ def _replace(source: Path) -> None:
         os.replace(_beside(source), source)
     except OSError as error:
         raise UsageError(f"{source} cannot be replaced: {error.strerror or error}.") from None
+
+
+MAX_COUNT = 20
+"""Differences listed for one exchange; the JSON report has all."""
+_WORDS = {
+    "same": "as recorded",
+    "different": "differs",
+    "no answer": "no answer",
+    "not sent": "was not sent",
+    "not recorded": "is new",
+    "not asked": "was not requested",
+}
+
+
+def _summary(report: RerunReport) -> str:
+    """The number of exchanges of each verdict, in one line."""
+    counts = Counter(outcome.verdict for outcome in report.outcomes)
+    named = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items(), key=lambda item: -item[1]))
+    return named or "no requests"
+
+
+def _what(out: Output, outcome: RerunOutcome) -> str:
+    """The exchange in a few safe words."""
+    name = f" {out.safe(outcome.name, 80)}" if outcome.name else ""
+    return f"{out.safe(outcome.method, 80)}{name}"
+
+
+def _place(outcome: RerunOutcome) -> str:
+    """Its position in both recordings."""
+    then = f"message {outcome.recorded}" if outcome.recorded else "nothing then"
+    return f"{then}, {f'message {outcome.live}' if outcome.live else 'nothing'} now"
+
+
+def _lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
+    """An exchange that differs, with its differences."""
+    asked = " (request of the server)" if outcome.question else ""
+    yield f"✗ {_what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({_place(outcome)})"
+    if outcome.note:
+        yield f"    {out.safe(outcome.note, 500)}"
+    for difference in outcome.differences[:MAX_COUNT]:
+        yield f"    {told(out, difference)}"
+    if len(outcome.differences) > MAX_COUNT:
+        yield f"    and {len(outcome.differences) - MAX_COUNT:,} more; --json lists all"
+
+
+def _text(out: Output, report: RerunReport) -> Iterator[str]:
+    """The first exchange that differs, then all of them, then the counts."""
+    first = report.first
+    differing = [outcome for outcome in report.outcomes if outcome.differs]
+    if first is not None and len(differing) > 1:
+        yield f"First difference: {_place(first)}, {_what(out, first)}"
+        yield ""
+    for outcome in differing:
+        yield from _lines_of(out, outcome)
+    if differing:
+        yield ""
+    yield f"{_summary(report)}"
+
+
+def _as_junit(out: Output, report: RerunReport, suite: str) -> str:
+    """For CI: one test case for each exchange."""
+    cases = [
+        Case(
+            f"{outcome.recorded or 'new'} {outcome.method} {outcome.name}".rstrip(),
+            outcome.method,
+            _WORDS[outcome.verdict] if outcome.differs else "",
+            seconds=outcome.seconds,
+            details="\n".join(_lines_of(out, outcome)) if outcome.differs else "",
+        )
+        for outcome in report.outcomes
+    ]
+    if report.error is not None:
+        cases.append(Case("connection", "connection", report.error.message, details=report.error.hint.command_line))
+    return document(suite, cases)
+
+
+def _as_markdown(out: Output, report: RerunReport, title: str) -> str:
+    """For a pull request or a bug report."""
+    from inspector.markup import fence, span
+
+    found = [f"# Rerun: {span(title)}", "", f"{_summary(report)}.", ""]
+    if report.error is not None:
+        found += ["It ended early:", "", fence(report.error.message)]
+    for outcome in report.outcomes:
+        if outcome.differs:
+            found += [f"## {_WORDS[outcome.verdict].capitalize()}: {_place(outcome)}", ""]
+            found.append(fence("\n".join(_lines_of(out, outcome))))
+    return "\n".join(found)
 
 
 CARRY = Option(

@@ -262,7 +262,7 @@ def _seed(word: str) -> int:
 RUN = Verb(
     "run",
     run,
-    slots=(PositionalArgument("paths", "paths", metavar="PATH ...", completes="file"),),
+    slots=(PositionalArgument("paths", "paths", shown="PATH ...", completes="file"),),
     target="optional",
     options=(
         Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),

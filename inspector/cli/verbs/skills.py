@@ -282,7 +282,7 @@ def _size(count: int) -> str:
 SKILLS = Verb(
     "skills",
     run,
-    slots=(PositionalArgument("name", metavar="NAME|URI", optional=True, after=True),),
+    slots=(PositionalArgument("name", shown="NAME|URI", optional=True, after=True),),
     options=(
         Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),
         Option("--verify", "Read every listed file, and compare size, SHA-256 and front matter with the list"),
