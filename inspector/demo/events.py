@@ -10,16 +10,15 @@ import threading
 import time
 from datetime import datetime, timezone
 
-from inspector.demo.call import ClientRequest
 from inspector.demo.definitions import document
-from inspector.demo.rounds import IDENTITY, PREFIX
-from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
+from inspector.demo.listen import LastingRequest
+from inspector.demo.rpc import INVALID_PARAMS, RpcError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Channel, Handler, Serving
+    from inspector.demo.call import Channel, ClientRequest, Handler, Serving
     from inspector.demo.revisions import Features
     from inspector.demo.server_state import DemoState
 
@@ -134,59 +133,26 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-class EventsRequest(ClientRequest):
+class EventsRequest(LastingRequest):
     """A request `events/stream`: its events as notifications with its id, until it is cancelled."""
 
     def __init__(
         self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
-        super().__init__(world, features, channel, message["id"], message["params"])
+        super().__init__(world, features, channel, message, serving)
         self._ticks = Ticks(world, self.params.get("cursor"), wanted(self.params, "push"))
-        self._serving = serving
-        self._lock = threading.Lock()
-        self._over = threading.Event()
 
     def begin(self) -> None:
         """Confirms the subscription, and sends its events from then on; raises RpcError."""
-        self._serving.add(self)
-        self.world.subscriptions.append(self)
-        self._say("active", {"cursor": self._ticks.cursor, "truncated": self._ticks.truncated})
+        ticks = self._ticks
+        self._begin("notifications/events/active", {"cursor": ticks.cursor, "truncated": ticks.truncated})
         threading.Thread(target=self._deliver, daemon=True).start()
-
-    def cancel(self) -> None:
-        """Ends the stream for the client."""
-        super().cancel()
-        self._finish(None)
-
-    def stop(self) -> None:
-        self.end()
-
-    def end(self, how: str = "result") -> None:
-        """Ends the stream from the server's side: by its "result", or in silence."""
-        about = {PREFIX + "serverInfo": IDENTITY, PREFIX + "subscriptionId": self.request_id}
-        final = result(self.request_id, {"resultType": "complete", "_meta": about})
-        self._finish(encode(final) if how == "result" else None)
 
     def _deliver(self) -> None:
         beat = time.monotonic() + self.world.beat
         while not self._over.wait(min(self._ticks.pause, max(beat - time.monotonic(), 0.0))):
             for event in self._ticks.take(AT_ONCE):
-                self._say("event", {**event, "cursor": str(event["data"]["tick"])})
+                self._send("notifications/events/event", {**event, "cursor": str(event["data"]["tick"])})
             if time.monotonic() >= beat:
                 beat = time.monotonic() + self.world.beat
-                self._say("heartbeat", {"cursor": self._ticks.cursor})
-
-    def _say(self, method: str, params: dict[str, Any]) -> None:
-        params = {**params, "_meta": {PREFIX + "subscriptionId": self.request_id}}
-        with self._lock:  # nothing is sent after the end
-            if not self._over.is_set():
-                self.channel.send(encode(notification(f"notifications/events/{method}", params)))
-
-    def _finish(self, final: bytes | None) -> None:
-        self._over.set()
-        with self._lock:
-            if self not in self.world.subscriptions:
-                return
-            self.world.subscriptions.remove(self)
-            self.channel.answer(final)
-        self._serving.remove(self)
+                self._send("notifications/events/heartbeat", {"cursor": self._ticks.cursor})

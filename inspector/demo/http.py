@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.demo.auth.http_values import HttpReply, Request, send
 from inspector.demo.call import Channel
 from inspector.demo.legacy import LegacySession, check_initialize
-from inspector.demo.modern import LISTEN, Modern, is_modern
+from inspector.demo.modern import LASTING, Modern, is_modern
 from inspector.demo.revisions import HANDSHAKE, MODERN
 from inspector.demo.rpc import RpcError, decode, encode, error, kind_of
 from inspector.errors import UsageError
@@ -69,6 +69,7 @@ class ReplyChannel(LoopChannel):
     """The messages about one POST: a JSON response, or a stream that ends with the response."""
 
     def __init__(self, reply: Reply, *, resumable: bool = False, endless: bool = False) -> None:
+        """Of an `endless` one no sender waits: it may hold a lock that the event loop needs."""
         super().__init__()
         self._reply = reply
         self._resumable = resumable
@@ -157,7 +158,7 @@ class ModernHandler:
             return
         self._running = {each: modern for each, modern in self._running.items() if each.open}
         self._running[reply] = modern = Modern(self._world, "http", arrived.head)
-        modern.receive(message, ReplyChannel(reply, endless=message["method"] == LISTEN))
+        modern.receive(message, ReplyChannel(reply, endless=message["method"] in LASTING))
         asyncio.get_running_loop().call_later(STREAM_AFTER, reply.begin, "sse")
 
     def left(self, reply: Reply) -> None:

@@ -20,13 +20,62 @@ _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "pro
 MAX_WATCHED = 1000  # maximum resources, and tasks, of one subscription
 
 
-class ListenRequest(ClientRequest):
-    """A subscription request. Every message for it has its id."""
+class LastingRequest(ClientRequest):
+    """A request whose stream delivers messages with its id until one side ends it."""
 
     def __init__(
         self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message["id"], message["params"])
+        self._serving = serving
+        self._over = threading.Event()
+        self._lock = threading.RLock()
+
+    def _begin(self, method: str, params: dict[str, Any]) -> None:
+        """Sends the first message; raises RpcError."""
+        self._serving.add(self)
+        self.world.subscriptions.append(self)
+        self._send(method, params)
+
+    def cancel(self) -> None:
+        """Ends the stream for the client."""
+        super().cancel()
+        self._finish(None)
+
+    def stop(self) -> None:
+        self.end()
+
+    def end(self, how: str = "result") -> None:
+        """Ends the stream from the server's side: by its "result", or in "silence"."""
+        about = {PREFIX + "serverInfo": IDENTITY, PREFIX + "subscriptionId": self.request_id}
+        final = result(self.request_id, {"resultType": "complete", "_meta": about})
+        self._finish(encode(final) if how == "result" else None)
+
+    def _finish(self, final: bytes | None) -> bool:
+        """Ends the stream; false if it had ended before."""
+        with self._lock:  # nothing is sent after the end
+            if self._over.is_set():
+                return False
+            self._over.set()
+            self.channel.answer(final)
+        self._serving.remove(self)
+        self.world.subscriptions.remove(self)
+        return True
+
+    def _send(self, method: str, params: dict[str, Any]) -> None:
+        params = {"_meta": {PREFIX + "subscriptionId": self.request_id}, **params}
+        with self._lock:
+            if not self._over.is_set():
+                self.channel.send(encode(notification(method, params)))
+
+
+class ListenRequest(LastingRequest):
+    """A subscription request. Every message for it has its id."""
+
+    def __init__(
+        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+    ) -> None:
+        super().__init__(world, features, channel, message, serving)
         wanted = self.params.get("notifications")
         if not isinstance(wanted, dict):
             raise RpcError(INVALID_PARAMS, "notifications must be an object")
@@ -35,52 +84,33 @@ class ListenRequest(ClientRequest):
         if "taskIds" in wanted:
             need_tasks(self)
         self._tasks = [name for name in _names(wanted, "taskIds") if world.tasks.find(name) is not None]
-        self._serving = serving
-        self._over = False
-        self._lock = threading.Lock()
 
     def begin(self) -> None:
         """Acknowledges the subscription, and sends its changes from then on; raises RpcError."""
-        self._serving.add(self)
         agreed: dict[str, Any] = {_LISTS[topic]: True for topic in self._topics}
         if self._uris:
             agreed["resourceSubscriptions"] = self._uris
         if self._tasks:
             agreed["taskIds"] = self._tasks
         with self._lock:  # no change is missed from now on, and none is sent before the acknowledgement
+            self._begin("notifications/subscriptions/acknowledged", {"notifications": agreed})
             self.world.watch(self._on_change)
-            self.world.subscriptions.append(self)
-            self._say("notifications/subscriptions/acknowledged", {"notifications": agreed})
         for uri in self._uris:
             self.world.follow(uri)
 
-    def cancel(self) -> None:
-        """Ends the subscription for the client."""
-        super().cancel()
-        self._finish(None)
-
-    def stop(self) -> None:
-        self.end()
-
     def end(self, how: str = "result") -> None:
         """Ends the subscription from the server's side: by its "result", as "cancelled", or in "silence"."""
-        about = {PREFIX + "serverInfo": IDENTITY, PREFIX + "subscriptionId": self.request_id}
-        final = result(self.request_id, {"resultType": "complete", "_meta": about})
         if how == "cancelled":
             self._send("notifications/cancelled", {"requestId": self.request_id, "reason": "The server ended it"})
-        self._finish(encode(final) if how == "result" else None)
+        super().end(how)
 
-    def _finish(self, final: bytes | None) -> None:
-        with self._lock:
-            if self._over:
-                return
-            self._over = True
-            self.channel.answer(final)
-        self._serving.remove(self)
-        self.world.unwatch(self._on_change)
-        self.world.subscriptions.remove(self)
-        for uri in self._uris:
-            self.world.unfollow(uri)
+    def _finish(self, final: bytes | None) -> bool:
+        ended = super()._finish(final)
+        if ended:
+            self.world.unwatch(self._on_change)
+            for uri in self._uris:
+                self.world.unfollow(uri)
+        return ended
 
     def _on_change(self, topic: str, name: str) -> None:
         if topic in self._topics:
@@ -91,15 +121,6 @@ class ListenRequest(ClientRequest):
             task = self.world.tasks.find(name)
             if task is not None:
                 self._send("notifications/tasks", in_full(task))
-
-    def _send(self, method: str, params: dict[str, Any]) -> None:
-        with self._lock:
-            if not self._over:
-                self._say(method, params)
-
-    def _say(self, method: str, params: dict[str, Any]) -> None:
-        params = {"_meta": {PREFIX + "subscriptionId": self.request_id}, **params}
-        self.channel.send(encode(notification(method, params)))
 
 
 def _names(wanted: dict[str, Any], key: str) -> list[str]:

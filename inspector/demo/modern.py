@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from inspector.serving.base import RequestHead
 
 LISTEN = "subscriptions/listen"
+LASTING = (LISTEN, "events/stream")
 EVENTS = "io.modelcontextprotocol/events"
 # Time to live of a method's results, in milliseconds.
 _FRESH = {

@@ -40,7 +40,7 @@ _ANYWHERE = frozenset(
 )
 _MAPS = frozenset({"patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"})
 
-_NAMED_BY = {
+NAMED_BY = {
     "tools/call": "name",
     "prompts/get": "name",
     "resources/read": "uri",
@@ -203,17 +203,18 @@ def request_headers(
     """
     fields = [("Mcp-Method", encode(method))]
     params = params or {}
-    name = _NAMED_BY.get(method)
+    name = NAMED_BY.get(method)
     if name is not None and (text := _text(params.get(name))) is not None:
         fields.append(("Mcp-Name", encode(text)))
     if method == "tools/call":
         for header, path in mirrored:
-            if (text := _text(_at(params.get("arguments"), path))) is not None:
+            if (text := _text(value_at(params.get("arguments"), path))) is not None:
                 fields.append((header, encode(text)))
     return tuple(fields)
 
 
-def _at(value: Any, path: tuple[str, ...]) -> Any:
+def value_at(value: Any, path: tuple[str, ...]) -> Any:
+    """Return the value at these property names; None without one."""
     for name in path:
         if not isinstance(value, dict):
             return None
