@@ -87,7 +87,6 @@ async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
     async with on_pane(CatalogPane(session), (40, 12)) as (app, pilot, _pane):
         await settle(pilot, lambda: "50 so far …" in screen_lines(app)[0])
         await pilot.press("pagedown", "down")
-        await pilot.pause()
         before = [line[:20] for line in screen_lines(app)[1:9]]
         give(session, "tools", [{"name": f"u{at:03}"} for at in range(500)])
         await settle(pilot, lambda: " 550 " in screen_lines(app)[0])

@@ -16,12 +16,11 @@ from inspector.journal.findings import Finding
 from inspector.tui.log.compose import METHODS, ComposeScreen, DescribedMessage, MessageEditor, template, with_method
 from tests.tui.live_app import on_demo
 from tests.tui.live_demo import demo
-from tests.tui.tui_screens import Stage, press, screen_text, settle
+from tests.tui.tui_screens import Stage, plain, press, screen_text, settle
 
 
 def words(text: str, **more: Any) -> str:
-    found = DescribedMessage(text, **{"one_line": True, "as_typed": False, **more})
-    return "".join(piece if isinstance(piece, str) else piece[0] for piece in found.words)
+    return plain(DescribedMessage(text, **{"one_line": True, "as_typed": False, **more}).words)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +157,6 @@ async def test_the_answer_is_beside_the_message_where_the_screen_is_wide() -> No
         assert answer.region.right == 160
         for size in ((120, 35), (80, 24)):
             await pilot.resize_terminal(*size)
-            await pilot.pause()
             assert (answer.region.x, answer.region.y) == (message.region.x, message.region.bottom), size
 
 

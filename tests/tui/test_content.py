@@ -156,7 +156,6 @@ async def test_json_in_a_text_folds_and_is_copied_as_written():
 async def test_a_picture_is_painted_where_there_are_colours(monkeypatch):
     blocks = [{"type": "image", "mimeType": "image/png", "data": PICTURE}]
     async with on_stage(ContentView(blocks), (60, 20), theme="ansi") as (app, pilot, _):
-        await pilot.pause()
         assert screen_text(app).strip() == "image  image/png  PNG  4 × 4  73 B"
     monkeypatch.setattr(ContentView, "_can_paint", lambda self: True)
     async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, _):

@@ -7,12 +7,8 @@ import pytest
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
 from inspector.tui.log import detail_edge
-from inspector.tui.widgets.paint import Pieces
 from tests.tui.recorded_conversation import Talk, example
-
-
-def plain(pieces: Pieces) -> str:
-    return "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
+from tests.tui.tui_screens import plain
 
 
 def edge(journal: Journal, n: int, *, call_beside: int = 0, folded: int = 0) -> detail_edge.Edge:
@@ -57,13 +53,11 @@ def test_the_tabs_count_what_they_have() -> None:
     assert [tab.number for tab in edge(talk.journal, 9).tabs] == ["", "", "", ""]
     talk.journal.findings.add(Finding(9, "TOOL-1", "must", "odd"))
     assert [tab.number for tab in edge(talk.journal, 9, folded=7).tabs] == ["", "", "7", "1"]
+    # A difference names both messages.
+    assert plain(detail_edge.of_difference(talk.journal.index, 7, 9).title) == "← 2  and  ← 3  compared"
 
 
 @pytest.mark.parametrize(("n", "call_beside", "is_other"), [(7, 4, False), (7, 8, True), (7, 0, False), (3, 8, False)])
 def test_a_message_of_another_call_than_the_result_beside_it_says_so(n: int, call_beside: int, is_other: bool) -> None:
     facts = [plain(fact) for fact in edge(example().journal, n, call_beside=call_beside).facts]
     assert ("not the call of the result" in facts) is is_other
-
-
-def test_a_difference_names_both_messages() -> None:
-    assert plain(detail_edge.of_difference(example().journal.index, 7, 9).title) == "← 2  and  ← 3  compared"

@@ -104,23 +104,17 @@ async def test_up_and_down_leave_a_text_at_its_ends():
         assert pane.times == 2
 
 
-async def test_enter_submits_and_a_single_line_has_no_line_ends():
+async def test_enter_submits_and_lines_are_pasted_only_where_lines_may_be():
     async with on_stage(Editor(), (20, 5)) as (app, pilot, editor):
         await burst(pilot, "a", "ctrl+j", "b", "enter")
         assert [m.value for m in app.heard(Editor.Submitted)] == ["ab"]
         assert await paste(pilot, editor, "\none\r\ntwo\n") == "abone two"
-
-
-async def test_lines_are_pasted_where_lines_may_be():
-    async with on_stage(Editor(multiline=True), (20, 5)) as (_app, pilot, editor):
+    async with on_stage(Editor(multiline=True, limit=100), (20, 5)) as (app, pilot, editor):
         assert await paste(pilot, editor, "one\r\ntwo\rthree") == "one\ntwo\nthree"
         assert await paste(pilot, editor, "") == "one\ntwo\nthree"
-
-
-async def test_a_text_that_is_too_long_is_handed_on_whole():
-    async with on_stage(Editor("ab", limit=10), (20, 5)) as (app, pilot, editor):
-        assert await paste(pilot, editor, "x" * 100) == "ab"
-        assert [m.value for m in app.heard(Editor.TooLong)] == ["ab" + "x" * 100]
+        # A text that is too long is handed on whole.
+        assert await paste(pilot, editor, "x" * 100) == "one\ntwo\nthree"
+        assert [m.value for m in app.heard(Editor.TooLong)] == ["one\ntwo\nthree" + "x" * 100]
 
 
 async def test_no_character_of_a_value_reaches_the_terminal_as_it_is_if_it_has_no_shape():

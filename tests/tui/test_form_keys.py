@@ -129,30 +129,7 @@ async def on_form(tool: str) -> AsyncIterator[tuple[InspectorApp, Pilot[Any], Re
         yield app, pilot, request
 
 
-async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
-    async with on_form("book-trip") as (app, pilot, request):
-        screen = app.screen
-        await pilot.press(*"Ada")
-        value = request.form.value
-        assert value == {"traveller": {"name": "Ada"}}
-        field = next(field for field in focusable(request) if field.field.path == "/insurance")
-        field.focus()
-        await pilot.pause()
-        await pilot.press(*"qmbxzMRrcw27")
-        assert app.screen is screen, "still here"
-        assert app.focused is field
-        assert request.form.value == value
-        next(field for field in focusable(request) if field.field.path == "/legs").focus()
-        await pilot.pause()
-        await pilot.press(*"qmbxzMRrcw27")
-        assert app.screen is screen, "still here"
-        legs = value | {"legs": [{"from": "qmbxzMRrcw27"}]}
-        await becomes(app, pilot, lambda: request.form.value == legs, "typed in a new item")
-        await pilot.press("shift+tab")
-        assert app.focused is not None, "the form is open, and its keys work on"
-
-
-async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> None:
+async def test_letters_are_never_actions_and_go_to_a_field_that_takes_text() -> None:
     async with on_form("book-trip") as (app, pilot, request):
         screen = app.screen
 
@@ -162,6 +139,7 @@ async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> 
         def focus(path: str) -> None:
             screen.set_focus(next(field for field in focusable(request) if field.field.path == path))
 
+        # On the head of an object they go to its first field.
         focus("/traveller")
         await pilot.press("space", "space")
         assert focused() == "/traveller", "a blank folds, and unfolds"
@@ -176,6 +154,19 @@ async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> 
         focus("/traveller")
         await pilot.press(*"Grace")
         assert request.form.value["traveller"]["name"] == "Grace", "it replaces what was there, as after tab"
+        # On a field that takes no text they do nothing, and on a list they are typed in a new item.
+        value = request.form.value
+        focus("/insurance")
+        await pilot.press(*"qmbxzMRrcw27")
+        assert app.screen is screen, "still here"
+        assert (focused(), request.form.value) == ("/insurance", value)
+        focus("/legs")
+        await pilot.press(*"qmbxzMRrcw27")
+        assert app.screen is screen, "still here"
+        legs = value | {"legs": [{"from": "qmbxzMRrcw27"}]}
+        await becomes(app, pilot, lambda: request.form.value == legs, "typed in a new item")
+        await pilot.press("shift+tab")
+        assert app.focused is not None, "the form is open, and its keys work on"
 
 
 @pytest.mark.slow

@@ -24,7 +24,6 @@ async def on_json(view: JsonView | str, width: int = 60, height: int = 30):
     """A screen of this size with a view of a JSON text, drawn."""
     view = JsonView(view) if isinstance(view, str) else view
     async with on_stage(view, (width, height), css="JsonView { height: 1fr; }") as (app, pilot, _):
-        await pilot.pause()
         yield app, pilot, view
 
 
@@ -277,7 +276,6 @@ async def test_a_narrower_view_keeps_the_line():
     async with on_json(JsonView(ANSWER, wrap=True), height=8) as (app, pilot, view):
         await burst(pilot, *["down"] * 9)
         await pilot.resize_terminal(20, 6)
-        await pilot.pause()
         assert view.line == 9
         assert screen_lines(app)[5] == '       "amount":'
 

@@ -36,7 +36,6 @@ async def on_steps(
     view = LoginStepsView(LoginStepRows(lambda step, told: said if said is not None else [Row(f"about {step.n}")]))
     view.call_later(lambda: view.show(steps, at=at))
     async with on_stage(view, (80, height), css="LoginStepsView { height: 1fr; }") as (stage, pilot, _):
-        await pilot.pause()
         view.focus()
         yield stage, pilot, view
 

@@ -58,7 +58,6 @@ async def test_an_item_shows_the_newest_request_about_it_and_any_other_by_its_nu
         assert app.work.result.answer.outcome.request_n == first
         app.catalog.focus_inside()
         await pilot.press("enter", "ctrl+r", *"typed")
-        await pilot.pause()
         assert app.work.request.form.value == {"message": "first"}
         assert not any(hint.verb in ("form.call", "catalog.call") for hint in [*app.work.hints(), *app.catalog.hints()])
 

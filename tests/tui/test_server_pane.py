@@ -122,7 +122,6 @@ async def test_a_recording_cannot_be_reconnected() -> None:
         assert pane.hints() == []
         assert all(who_does(pane, BY_ID[f"server.{name}"]) is None for name in ("reconnect", "restart", "log-level"))
         await pilot.press("R", "l")
-        await pilot.pause()
         assert app.screen is main_screen(app)
         assert "2 lines" in screen_text(app)
         assert str(SESSION)[-30:] in screen_text(app).replace("│", "").replace(
@@ -160,7 +159,6 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
         await press(pilot, "6", shows="name          not given")
         for keys in (["pagedown"], ["end"], ["pageup"], ["c"], ["slash", "b", "o", "enter"], ["home"]):
             await pilot.press(*keys)
-            await pilot.pause()
             assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for line in screen_lines(app) for char in line)
 
 

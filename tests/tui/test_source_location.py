@@ -79,7 +79,7 @@ def opened(tmp_path: Path, lent_terminal: None, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened: Path) -> None:
-    async with running(failing(tmp_path), size=MEDIUM, until="connected") as (app, pilot):
+    async with running(failing(tmp_path), size=WIDE, until="connected") as (app, pilot):
         await press(pilot, "6", shows="at f (/no/such")
         rows = app.screen.query_one("#stderr-rows", VirtualList)
         rows.focus()
@@ -91,11 +91,8 @@ async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened
         await becomes(app, pilot, lambda: bool(opened.read_text()), "written")
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
         await press(pilot, "down", "o", shows="/no/such/b.js is not a file here.")
-
-
-@pytest.mark.slow
-async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, opened: Path) -> None:
-    async with running(failing(tmp_path), size=WIDE, until="connected") as (_app, pilot):
+        # The detail of its message opens it too.
+        opened.unlink()
         await press(pilot, "m", shows="tool.py")
         await press(pilot, "slash", *"tool.py", "enter", "enter", shows="o open file")
         await press(pilot, "o", until=lambda: opened.exists() and bool(opened.read_text()), what="opened")

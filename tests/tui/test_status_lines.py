@@ -83,13 +83,11 @@ async def test_a_header_of_other_parts():
     async with Stage(line).run_test(size=(30, 2)) as pilot:
         assert screen_lines(pilot.app)[0] == " replay" + " " * 7 + "nothing is sent"
         await pilot.resize_terminal(20, 2)
-        await pilot.pause()
         assert screen_lines(pilot.app)[0] == " replay"
 
 
 async def test_tabs_with_their_counts_and_hints():
-    async with on_stage(TabLine(TABS, hints=HINTS), (100, 2)) as (app, pilot, _):
-        await pilot.pause()
+    async with on_stage(TabLine(TABS, hints=HINTS), (100, 2)) as (app, _pilot, _):
         tabs = " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"
         assert screen_lines(app)[0] == tabs + " " * 18 + "^p palette   ? help"
         look = app.current_theme.palette
@@ -112,8 +110,7 @@ async def test_tabs_with_their_counts_and_hints():
     ],
 )
 async def test_on_a_narrow_screen_hints_go_first_then_labels_shorten(width, line):
-    async with on_stage(TabLine(TABS, hints=HINTS), (width, 2)) as (app, pilot, _):
-        await pilot.pause()
+    async with on_stage(TabLine(TABS, hints=HINTS), (width, 2)) as (app, _pilot, _):
         assert screen_lines(app)[0].split() == line.split()
 
 
@@ -150,5 +147,4 @@ async def test_the_footers_note_gives_way_to_its_keys_and_a_click_presses_one():
         await pilot.click(footer, offset=(3, 0))
         await settle(pilot, lambda: app.pressed == ["^r"])
         await pilot.resize_terminal(50, 2)
-        await pilot.pause()
         assert screen_lines(app)[0] == keys

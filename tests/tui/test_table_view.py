@@ -145,7 +145,6 @@ async def test_the_sign_of_hidden_columns_has_a_colour_at_every_width() -> None:
     async with on_table(table([{f"k{at:03}": at for at in range(100)}]), 40) as (app, pilot, _view):
         for width in range(40, 52):
             await pilot.resize_terminal(width, 10)
-            await pilot.pause()
             inked = [segment for segment in app.query_one(TableHead).render_line(0) if segment.text.strip()]
             assert len(inked) > 1, width
             assert all(segment.style is not None and segment.style.color is not None for segment in inked), width

@@ -26,7 +26,6 @@ async def test_the_place_is_kept_when_the_width_changes():
         await burst(pilot, "pagedown", "pagedown", "pagedown")
         top = screen_lines(app)[0].split()[1]
         await pilot.resize_terminal(20, 10)
-        await pilot.pause()
         assert screen_lines(app)[0].split()[:2] == ["paragraph", top]
 
 
@@ -35,7 +34,6 @@ async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
     async with on_stage(TextView(text), (40, 6)) as (app, pilot, view):
         assert len(view.section_at(0)[0].raw) <= SHOWN_AT_FIRST
         await pilot.press("end")
-        await pilot.pause()
         assert "more: a show all" in screen_lines(app)[5]
         assert screen_lines(app)[3].startswith(" row ")
         await press(pilot, "a", "end", shows="row 039999")

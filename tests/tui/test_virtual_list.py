@@ -49,7 +49,6 @@ class Keyed:
 async def on_list(source, size=(40, 10), **more):
     """A screen with a list of these rows, drawn once."""
     async with on_stage(VirtualList(source, **more), size) as (app, pilot, view):
-        await pilot.pause()
         if isinstance(source, Numbers):
             source.drawn.clear()
         yield app, pilot, view
@@ -135,7 +134,6 @@ async def test_every_key_moves_as_it_says_and_the_cursor_stays_in_view():
         # A smaller window keeps the cursor in view, and a list that cannot follow does not.
         view.cursor = 9
         await pilot.resize_terminal(30, 6)
-        await pilot.pause()
         assert ">row 9 here" in screen_text(app)
         await pilot.press("end")
         assert not view.follow
@@ -238,7 +236,6 @@ async def test_a_resized_list_goes_on_following_until_it_is_scrolled_away():
     async with on_list(source, follow=True) as (app, pilot, view):
         for height in (20, 5, 12):
             await pilot.resize_terminal(40, height)
-            await pilot.pause()
             assert view.follow
             assert ">row 99 here" in screen_lines(app)[height - 1]
         view.scroll_to(y=50, animate=False, force=True)
@@ -300,6 +297,5 @@ async def test_hostile_text_stays_in_its_row():
 
 async def test_a_list_in_a_box_takes_the_height_of_its_rows():
     view = VirtualList(Numbers(3))
-    async with on_stage(Vertical(view), (40, 10), css="Vertical, VirtualList { height: auto; }") as (_app, pilot, _):
-        await pilot.pause()
+    async with on_stage(Vertical(view), (40, 10), css="Vertical, VirtualList { height: auto; }") as (_app, _pilot, _):
         assert view.size.height == 3

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from inspector.errors import ConfigError
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.theme_switch import ThemeSwitch
+from inspector.tui.widgets.paint import Pieces
 from tests.tui.idle import lines, wait_until
 
 W = TypeVar("W", bound=Widget)
@@ -56,8 +57,9 @@ class Stage(KeysInOrder, App[None]):
 async def on_stage(
     widget: W, size: tuple[int, int], *, notifications: bool = False, focus: bool = False, **more: Any
 ) -> AsyncIterator[tuple[Stage, Pilot[None], W]]:
-    """A screen of this size with one widget. `focus`: the pane has the focus."""
+    """A screen of this size with one widget, drawn. `focus`: the pane has the focus."""
     async with standing(Stage(widget, **more), size, widget if focus else None, notifications) as (app, pilot):
+        await pilot.pause()
         yield app, pilot, widget
 
 
@@ -100,6 +102,11 @@ async def press(
     """Press keys, and wait until the screen shows words, or until something is so; `what` names it."""
     await pilot.press(*keys)
     await settle(pilot, until or (lambda: shows in screen_text(pilot.app)), what)
+
+
+def plain(pieces: Pieces) -> str:
+    """Return the text of some pieces, without their roles."""
+    return "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
 
 
 async def settle(pilot: Pilot[Any], so: Callable[[], bool], what: str = "so") -> None:
