@@ -164,13 +164,10 @@ def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:
     assert "\x1b" not in words
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "just now"), (30, "in less than a minute"), (-30, "just now"), (90, "in 2 min"), (720, "in 12 min"),
-        (-720, "12 min ago"), (7100, "in 118 min"), (7200, "in 2 h"), (-90_000, "25 h ago"), (200_000, "in 2 d"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("seconds", "words"), [
+    (0, "just now"), (30, "in less than a minute"), (-30, "just now"), (90, "in 2 min"), (720, "in 12 min"),
+    (-720, "12 min ago"), (7100, "in 118 min"), (7200, "in 2 h"), (-90_000, "25 h ago"), (200_000, "in 2 d"),
+])  # fmt: skip
 def test_a_time_is_reported_by_how_far_away_it_is(seconds: float, words: str) -> None:
     assert distance(seconds) == words
 

@@ -91,22 +91,19 @@ def test_keys_stay_with_their_items() -> None:
     assert (rows.find("y"), rows.find("z")) == (keys[1], None)
 
 
-@pytest.mark.parametrize(
-    ("items", "typed"),
-    [
-        # Every word must stand somewhere.
-        (
-            [tool("get-sum", description="Adds TWO numbers"), tool("echo", title="Say again"), tool("sum-all")],
-            {"SUM": "sum-all get-sum", "sum two": "get-sum", "again": "echo", "": "get-sum echo sum-all"},
-        ),
-        # Letters in order are enough where nothing has the words, and typing on goes on among what is like it.
-        (
-            [tool("get-structured-content"), tool("get-sum"), tool("echo")],
-            {"gs": "get-structured-content get-sum", "gsc": "get-structured-content", "gs ": "get-structured-content get-sum",
-             "": "get-structured-content get-sum echo", "zzz": ""},
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("items", "typed"), [
+    # Every word must stand somewhere.
+    (
+        [tool("get-sum", description="Adds TWO numbers"), tool("echo", title="Say again"), tool("sum-all")],
+        {"SUM": "sum-all get-sum", "sum two": "get-sum", "again": "echo", "": "get-sum echo sum-all"},
+    ),
+    # Letters in order are enough where nothing has the words, and typing on goes on among what is like it.
+    (
+        [tool("get-structured-content"), tool("get-sum"), tool("echo")],
+        {"gs": "get-structured-content get-sum", "gsc": "get-structured-content", "gs ": "get-structured-content get-sum",
+         "": "get-structured-content get-sum echo", "zzz": ""},
+    ),
+])  # fmt: skip
 def test_what_is_typed_narrows_the_list(items: list[Any], typed: dict[str, str]) -> None:
     rows = read(items)
     for wanted, left in typed.items():
@@ -134,22 +131,19 @@ def test_typing_on_gives_what_typing_at_once_gives() -> None:
 THREE = {"type": "object", "properties": {"a": {}, "b": {}, "elaborate": {}}}
 
 
-@pytest.mark.parametrize(
-    ("items", "shown"),
-    [
-        # The name, and its arguments where they fit
-        ([tool("get-sum", inputSchema=THREE), tool("x" * 90)],
-         {(0, 40): "get-sum a, b, elaborate", (0, 18): "get-sum a, b, …", (0, 9): "get-sum", (1, 20): "x" * 19 + "…"}),
-        # A tool is listed by the name it is called by, and without one by its title.
-        ([tool("echo", title="Say it"), tool("b", annotations={"title": "Bee"})], {(0, 30): "echo", (1, 30): "b"}),
-        ([{"title": "Nameless", "inputSchema": {}}], {(0, 30): "Nameless                     ▲"}),
-        # A wide list has a column for what a tool does, the title before the description.
-        ([tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)],
-         {(0, 70): "echo       Echoes the input", (1, 70): "long-name  q"}),
-        ([tool("echo", title="Say it again", description="Says it."), tool("b", title="")],
-         {(0, 70): "echo  Say it again  Says it.", (1, 70): "b"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("items", "shown"), [
+    # The name, and its arguments where they fit
+    ([tool("get-sum", inputSchema=THREE), tool("x" * 90)],
+     {(0, 40): "get-sum a, b, elaborate", (0, 18): "get-sum a, b, …", (0, 9): "get-sum", (1, 20): "x" * 19 + "…"}),
+    # A tool is listed by the name it is called by, and without one by its title.
+    ([tool("echo", title="Say it"), tool("b", annotations={"title": "Bee"})], {(0, 30): "echo", (1, 30): "b"}),
+    ([{"title": "Nameless", "inputSchema": {}}], {(0, 30): "Nameless                     ▲"}),
+    # A wide list has a column for what a tool does, the title before the description.
+    ([tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)],
+     {(0, 70): "echo       Echoes the input", (1, 70): "long-name  q"}),
+    ([tool("echo", title="Say it again", description="Says it."), tool("b", title="")],
+     {(0, 70): "echo  Say it again  Says it.", (1, 70): "b"}),
+])  # fmt: skip
 def test_a_row_shows_what_it_has_room_for(items: list[Any], shown: dict[tuple[int, int], str]) -> None:
     rows = read(items)
     assert {(at, width): text(rows, at, width) for at, width in shown} == shown

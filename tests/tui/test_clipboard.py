@@ -14,19 +14,16 @@ from tests.tui.live_app import hostile, running, shows
 from tests.tui.tui_screens import press
 
 
-@pytest.mark.parametrize(
-    ("environ", "platform", "programs"),
-    [
-        ({}, "linux", []),
-        ({"TMUX": "/tmp/tmux/default,1,0"}, "linux", ["tmux"]),
-        ({"DISPLAY": ":0"}, "linux", ["xclip"]),
-        ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, "linux", ["wl-copy"]),
-        ({"TMUX": "x", "DISPLAY": ":0"}, "linux", ["tmux", "xclip"]),
-        ({"TMUX": "x", "DISPLAY": ":0", "SSH_CONNECTION": "a b c d"}, "linux", ["tmux"]),
-        ({"SSH_TTY": "/dev/pts/1"}, "darwin", []),
-        ({}, "darwin", ["pbcopy"]),
-    ],
-)
+@pytest.mark.parametrize(("environ", "platform", "programs"), [
+    ({}, "linux", []),
+    ({"TMUX": "/tmp/tmux/default,1,0"}, "linux", ["tmux"]),
+    ({"DISPLAY": ":0"}, "linux", ["xclip"]),
+    ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, "linux", ["wl-copy"]),
+    ({"TMUX": "x", "DISPLAY": ":0"}, "linux", ["tmux", "xclip"]),
+    ({"TMUX": "x", "DISPLAY": ":0", "SSH_CONNECTION": "a b c d"}, "linux", ["tmux"]),
+    ({"SSH_TTY": "/dev/pts/1"}, "darwin", []),
+    ({}, "darwin", ["pbcopy"]),
+])  # fmt: skip
 def test_which_programs_there_are(environ: dict[str, str], platform: str, programs: list[str]) -> None:
     assert [commands[0][0] for commands in clipboard_programs(environ, platform)] == programs
 

@@ -23,22 +23,19 @@ def words(text: str, **more: Any) -> str:
     return plain(DescribedMessage(text, **{"one_line": True, "as_typed": False, **more}).words)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('{"jsonrpc":"2.0","id":9,"method":"tools/call"}', "request tools/call, id 9"),
-        ('{"jsonrpc":"2.0","id":"9","method":"x"}', 'request x, id "9"'),
-        ('{"id":9,"method":"x"}', 'request x, id 9, without "jsonrpc": "2.0"'),
-        ('{"jsonrpc":"2.0","method":"x"}', "notification x"),
-        ('{"jsonrpc":"2.0","id":{"a":1},"result":{}}', 'result for id {"a": 1}'),
-        ('[{"jsonrpc":"2.0"}]', "batch of 1"),
-        ("7", "JSON, but not a JSON-RPC message"),
-        ("{oops", "not JSON: a member name in double quotes is missing at character 2, sent as it is"),
-        ("{oops\n\nx", "not JSON: a member name in double quotes is missing at character 2, sent as it is, "
-         "3 lines, so as many messages"),
-        ("  ", "empty"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"jsonrpc":"2.0","id":9,"method":"tools/call"}', "request tools/call, id 9"),
+    ('{"jsonrpc":"2.0","id":"9","method":"x"}', 'request x, id "9"'),
+    ('{"id":9,"method":"x"}', 'request x, id 9, without "jsonrpc": "2.0"'),
+    ('{"jsonrpc":"2.0","method":"x"}', "notification x"),
+    ('{"jsonrpc":"2.0","id":{"a":1},"result":{}}', 'result for id {"a": 1}'),
+    ('[{"jsonrpc":"2.0"}]', "batch of 1"),
+    ("7", "JSON, but not a JSON-RPC message"),
+    ("{oops", "not JSON: a member name in double quotes is missing at character 2, sent as it is"),
+    ("{oops\n\nx", "not JSON: a member name in double quotes is missing at character 2, sent as it is, "
+     "3 lines, so as many messages"),
+    ("  ", "empty"),
+])  # fmt: skip
 def test_says_what_a_text_is(text: str, said: str) -> None:
     assert words(text) == said
 

@@ -38,38 +38,35 @@ def lines_of(blocks, **look) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("block", "lines"),
-    [
-        ({"type": "text", "text": "Echo: hello\nbye"}, ["Echo: hello", "bye"]),
-        ({"type": "text", "text": ' {"a": [1, {"b": 1}]}'}, ["{", '  "a": [', "    1,", '    { "b": 1 }', "  ]", "}"]),
-        ({"type": "text", "text": "[not json]"}, ["[not json]"]),
-        ({"type": "text", "text": "# Title\n\n- **a**\n- b"}, ["Title", "", "· a", "· b"]),
-        ({"type": "text", "text": "# one comment"}, ["# one comment"]),
-        ({"type": "text", "text": ""}, ["empty text"]),
-        ({"type": "text", "text": " \n\n"}, ["only white space"]),
-        ({"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}},
-         ["text  for user  priority 0.5", "x"]),
-        ({"type": "image", "mimeType": "image/png", "data": PICTURE}, ["image  image/png  PNG  4 × 4  73 B"]),
-        ({"type": "image", "mimeType": "image/png", "data": "no!"}, ["image  image/png  its data is not valid base64"]),
-        ({"type": "audio", "mimeType": "audio/wav", "data": WAV}, ["audio  audio/wav  WAV  1.0 s  44 B"]),
-        ({"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "body"}},
-         ["resource  file:///a.txt  text/plain  4 B", "body"]),
-        ({"type": "resource", "resource": {"uri": "x:/a.md", "mimeType": "text/markdown", "text": "# T"}},
-         ["resource  x:/a.md  text/markdown  3 B", "T"]),
-        ({"type": "resource", "resource": {"uri": "x:/a", "mimeType": "application/octet-stream", "blob": "AAAA"}},
-         ["resource  x:/a  application/octet-stream  3 B"]),
-        (LINK | {"description": "the first"}, ["↳  One  text/plain  1.2 kB", "  demo://r/1", "  the first"]),
-        ({"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}, ["tool use  add  t1", '{ "a": 1 }']),
-        ({"type": "tool_result", "toolUseId": "t1", "isError": True, "content": [{"type": "text", "text": "no"}]},
-         ["tool result for  t1  an error", "text", "no"]),
-        ({"type": "hologram", "x": 1}, ["unknown content", '{ "type": "hologram", "x": 1 }']),
-        (7, ["the content is not an object", "7"]),
-        (None, ["the content is not an object", "null"]),
-        ({"type": "text"}, ["▲  text is missing", ""]),
-        ({"type": "text", "text": {"a": 1}}, ["▲  text is an object", ""]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("block", "lines"), [
+    ({"type": "text", "text": "Echo: hello\nbye"}, ["Echo: hello", "bye"]),
+    ({"type": "text", "text": ' {"a": [1, {"b": 1}]}'}, ["{", '  "a": [', "    1,", '    { "b": 1 }', "  ]", "}"]),
+    ({"type": "text", "text": "[not json]"}, ["[not json]"]),
+    ({"type": "text", "text": "# Title\n\n- **a**\n- b"}, ["Title", "", "· a", "· b"]),
+    ({"type": "text", "text": "# one comment"}, ["# one comment"]),
+    ({"type": "text", "text": ""}, ["empty text"]),
+    ({"type": "text", "text": " \n\n"}, ["only white space"]),
+    ({"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}},
+     ["text  for user  priority 0.5", "x"]),
+    ({"type": "image", "mimeType": "image/png", "data": PICTURE}, ["image  image/png  PNG  4 × 4  73 B"]),
+    ({"type": "image", "mimeType": "image/png", "data": "no!"}, ["image  image/png  its data is not valid base64"]),
+    ({"type": "audio", "mimeType": "audio/wav", "data": WAV}, ["audio  audio/wav  WAV  1.0 s  44 B"]),
+    ({"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "body"}},
+     ["resource  file:///a.txt  text/plain  4 B", "body"]),
+    ({"type": "resource", "resource": {"uri": "x:/a.md", "mimeType": "text/markdown", "text": "# T"}},
+     ["resource  x:/a.md  text/markdown  3 B", "T"]),
+    ({"type": "resource", "resource": {"uri": "x:/a", "mimeType": "application/octet-stream", "blob": "AAAA"}},
+     ["resource  x:/a  application/octet-stream  3 B"]),
+    (LINK | {"description": "the first"}, ["↳  One  text/plain  1.2 kB", "  demo://r/1", "  the first"]),
+    ({"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}, ["tool use  add  t1", '{ "a": 1 }']),
+    ({"type": "tool_result", "toolUseId": "t1", "isError": True, "content": [{"type": "text", "text": "no"}]},
+     ["tool result for  t1  an error", "text", "no"]),
+    ({"type": "hologram", "x": 1}, ["unknown content", '{ "type": "hologram", "x": 1 }']),
+    (7, ["the content is not an object", "7"]),
+    (None, ["the content is not an object", "null"]),
+    ({"type": "text"}, ["▲  text is missing", ""]),
+    ({"type": "text", "text": {"a": 1}}, ["▲  text is an object", ""]),
+])  # fmt: skip
 def test_each_kind_of_block_is_shown(block, lines):
     """C-TOOL-05."""
     assert lines_of([block]) == lines
@@ -111,19 +108,16 @@ def test_nesting_is_bounded():
     assert lines_of([{"type": "strange", "x": deep}])
 
 
-@pytest.mark.parametrize(
-    ("uri", "mime", "name"),
-    [
-        ("file:///../../etc/passwd", "", "passwd.bin"),
-        ("file:///a/b/report.pdf?x=1#y", "", "report.pdf"),
-        ("x:\\..\\..\\evil.exe", "", "evil.exe"),
-        ("demo://a/..", "", "resource.bin"),
-        ("demo://a/.hidden", "", "hidden.bin"),
-        ("demo://a/ein Bild\x00\n.png", "", "ein-Bild-.png"),
-        ("demo://" + "x" * 500, "text/markdown; charset=utf-8", "x" * 60 + ".md"),
-        ("", "application/json", "resource.json"),
-    ],
-)
+@pytest.mark.parametrize(("uri", "mime", "name"), [
+    ("file:///../../etc/passwd", "", "passwd.bin"),
+    ("file:///a/b/report.pdf?x=1#y", "", "report.pdf"),
+    ("x:\\..\\..\\evil.exe", "", "evil.exe"),
+    ("demo://a/..", "", "resource.bin"),
+    ("demo://a/.hidden", "", "hidden.bin"),
+    ("demo://a/ein Bild\x00\n.png", "", "ein-Bild-.png"),
+    ("demo://" + "x" * 500, "text/markdown; charset=utf-8", "x" * 60 + ".md"),
+    ("", "application/json", "resource.json"),
+])  # fmt: skip
 def test_a_file_is_never_named_as_a_path(uri, mime, name):
     block = ContentBlock({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "blob": ""}})
     assert file_name(block, "bin") == name

@@ -72,43 +72,37 @@ def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
     assert json.loads(printed[-2]) == ping(text)
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "words"),
-    [
-        ("tools/call", {"name": "echo", "arguments": {"message": "hello"}}, "call echo message=hello"),
-        ("tools/call", {"name": "echo", "arguments": {"message": "two words"}}, "call echo 'message=two words'"),
-        ("tools/call", {"name": "sum", "arguments": {"a": 1, "b": "2"}}, "call sum a:=1 'b:=\"2\"'"),
-        ("tools/call", {"name": "x", "arguments": {"a.b": 1}}, "call x --args '{\"a.b\":1}'"),
-        ("tools/call", {"name": "-x"}, 'request tools/call \'{"name":"-x"}\''),
-        ("tools/call", {"name": "x", "_meta": {"progressToken": 1}}, "call x"),
-        ("prompts/get", {"name": "p", "arguments": {"city": "Rome"}}, "prompt p city=Rome"),
-        ("resources/read", {"uri": "file:///x"}, "read file:///x"),
-        ("tools/list", None, "tools"),
-        ("tools/list", {"cursor": "c"}, 'request tools/list \'{"cursor":"c"}\''),
-        ("initialize", {"protocolVersion": "2025-11-25"}, "info"),
-        ("ping", None, "request ping"),
-        ("own/method", [1], "request own/method '[1]'"),
-    ],
-)
+@pytest.mark.parametrize(("method", "params", "words"), [
+    ("tools/call", {"name": "echo", "arguments": {"message": "hello"}}, "call echo message=hello"),
+    ("tools/call", {"name": "echo", "arguments": {"message": "two words"}}, "call echo 'message=two words'"),
+    ("tools/call", {"name": "sum", "arguments": {"a": 1, "b": "2"}}, "call sum a:=1 'b:=\"2\"'"),
+    ("tools/call", {"name": "x", "arguments": {"a.b": 1}}, "call x --args '{\"a.b\":1}'"),
+    ("tools/call", {"name": "-x"}, 'request tools/call \'{"name":"-x"}\''),
+    ("tools/call", {"name": "x", "_meta": {"progressToken": 1}}, "call x"),
+    ("prompts/get", {"name": "p", "arguments": {"city": "Rome"}}, "prompt p city=Rome"),
+    ("resources/read", {"uri": "file:///x"}, "read file:///x"),
+    ("tools/list", None, "tools"),
+    ("tools/list", {"cursor": "c"}, 'request tools/list \'{"cursor":"c"}\''),
+    ("initialize", {"protocolVersion": "2025-11-25"}, "info"),
+    ("ping", None, "request ping"),
+    ("own/method", [1], "request own/method '[1]'"),
+])  # fmt: skip
 def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
     talk = Talk({"kind": "stdio", "argv": ["npx", "-y", "a server"]})
     n = talk.ask(1, method, params)
     assert copy_as.command(talk.journal, n) == f"inspector {words} -- npx -y 'a server'"
 
 
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        ({"url": "https://x.example/mcp"}, "https://x.example/mcp"),
-        ({"name": "shop", "url": "https://x.example"}, "@shop"),
-        ({"argv": ["run", "--token", "***"]}, '-- run --token "$INSPECTOR_SECRET"'),
-        ({"argv": ["run"], "env": ["KEY", "not a name", 7], "cwd": "/a b"}, "--cwd '/a b' --env KEY=\"$KEY\" -- run"),
-        ({"url": "https://x.example", "headers": ["X-Key"]},
-         "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example"),
-        ({"argv": "no list"}, "TARGET"), ({"url": "sh -c 'touch pwned'"}, "TARGET"),
-        ({"url": "--bearer-env=HOME"}, "TARGET"), ([], "TARGET"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("target", "words"), [
+    ({"url": "https://x.example/mcp"}, "https://x.example/mcp"),
+    ({"name": "shop", "url": "https://x.example"}, "@shop"),
+    ({"argv": ["run", "--token", "***"]}, '-- run --token "$INSPECTOR_SECRET"'),
+    ({"argv": ["run"], "env": ["KEY", "not a name", 7], "cwd": "/a b"}, "--cwd '/a b' --env KEY=\"$KEY\" -- run"),
+    ({"url": "https://x.example", "headers": ["X-Key"]},
+     "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example"),
+    ({"argv": "no list"}, "TARGET"), ({"url": "sh -c 'touch pwned'"}, "TARGET"),
+    ({"url": "--bearer-env=HOME"}, "TARGET"), ([], "TARGET"),
+])  # fmt: skip
 def test_the_command_names_the_server_again(target: Any, words: str) -> None:
     talk = Talk({})
     talk.journal.header["target"] = target

@@ -15,13 +15,10 @@ def edge(journal: Journal, n: int, *, call_beside: int = 0, folded: int = 0) -> 
     return detail_edge.of_event(journal, n, now=0, call_beside=call_beside, folded=folded)
 
 
-@pytest.mark.parametrize(
-    ("n", "note"),
-    [
-        (1, ""), (2, "answered by ← 1"), (3, "in answer to → 1"), (5, "about → 2"), (6, "within → 2"),
-        (8, "answered by ← 3"), (12, "no answer yet"), (13, "answers an unknown request"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("n", "note"), [
+    (1, ""), (2, "answered by ← 1"), (3, "in answer to → 1"), (5, "about → 2"), (6, "within → 2"),
+    (8, "answered by ← 3"), (12, "no answer yet"), (13, "answers an unknown request"),
+])  # fmt: skip
 def test_a_message_names_the_one_to_which_it_belongs(n: int, note: str) -> None:
     talk = example()
     talk.call(4, "echo")

@@ -16,21 +16,18 @@ async def paste(pilot, editor: Editor, text: str) -> str:
     return editor.value
 
 
-@pytest.mark.parametrize(
-    ("begin", "steps"),
-    [
-        # Typing, moving, deleting
-        ("", [
-            ("h e l l o left left X backspace delete home O end !", "Ohelo!", ""), ("ctrl+w", "", ""),
-            ("ctrl+z", "Ohelo!", ""), ("ctrl+y", "", ""),
-        ]),
-        # Selecting, and the clipboard
-        ("one two", [
-            ("ctrl+shift+left ctrl+x", "one ", "two"), ("home ctrl+v", "twoone ", "two"),
-            ("ctrl+shift+a ctrl+c x", "x", "twoone "),
-        ]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("begin", "steps"), [
+    # Typing, moving, deleting
+    ("", [
+        ("h e l l o left left X backspace delete home O end !", "Ohelo!", ""), ("ctrl+w", "", ""),
+        ("ctrl+z", "Ohelo!", ""), ("ctrl+y", "", ""),
+    ]),
+    # Selecting, and the clipboard
+    ("one two", [
+        ("ctrl+shift+left ctrl+x", "one ", "two"), ("home ctrl+v", "twoone ", "two"),
+        ("ctrl+shift+a ctrl+c x", "x", "twoone "),
+    ]),
+])  # fmt: skip
 async def test_keys_edit_the_text(begin, steps):
     async with on_stage(Editor(begin), (30, 5)) as (app, pilot, editor):
         for keys, value, copied in steps:

@@ -137,16 +137,13 @@ async def test_a_form_looks_as_it_was_drawn():
         assert view.to_fix == 2
 
 
-@pytest.mark.parametrize(
-    ("field", "label"),
-    [
-        ({"firstName": TEXT | {"title": "First name"}}, "firstName string"),
-        ({"vat": TEXT | {"title": "Tax number"}}, "vat Tax number string"),
-        ({"a": TEXT | {"default": ""}}, "a string default empty"),
-        ({"a": TEXT | {"default": "It was a dark and stormy night."}}, "a string default It was a dark an…"),
-        ({"a": list_of(TEXT, default=["x"])}, 'a array of string default ["x"]'),
-    ],
-)
+@pytest.mark.parametrize(("field", "label"), [
+    ({"firstName": TEXT | {"title": "First name"}}, "firstName string"),
+    ({"vat": TEXT | {"title": "Tax number"}}, "vat Tax number string"),
+    ({"a": TEXT | {"default": ""}}, "a string default empty"),
+    ({"a": TEXT | {"default": "It was a dark and stormy night."}}, "a string default It was a dark an…"),
+    ({"a": list_of(TEXT, default=["x"])}, 'a array of string default ["x"]'),
+])  # fmt: skip
 async def test_a_label_has_the_title_where_it_says_more_and_the_default(field, label):
     async with on_form(made(schema(**field)), 60, 8) as (app, _pilot, _view):
         assert screen_lines(app)[0].split() == label.split()
@@ -214,71 +211,68 @@ PERSON = schema(("first",), first=TEXT) | {"title": "person"}
 COMPANY = schema(("vat",), vat=TEXT) | {"title": "company"}
 
 
-@pytest.mark.parametrize(
-    ("form", "steps"),
-    [
-        # A number that is not one keeps its text.
-        (Form(schema(n=NUMBER)), [Step("1 e", ANY, "▌ 1e▏\nis not a number"), Step("3", {"n": 1000.0}, "▌ 1e3▏")]),
-        # A text takes lines, and an empty field is omitted.
-        (Form(schema(a=TEXT, n=NUMBER)), [
-            Step("a ctrl+j b", {"a": "a\nb"}, "▌ a\n▌ b▏"), Step("backspace backspace backspace", {}),
-            Step("tab 1 ctrl+j 2 backspace backspace", {}),
-        ]),
-        (Form(schema(b=BOOLEAN | {"description": "I agree"})), [
-            Step("", {}, "▌ [-] not set  I agree"), Step("space", {"b": True}, "▌ [x] true  I agree"),
-            Step("click 3,1", {"b": False}, "▌ [ ] false  I agree"), Step("ctrl+l", {}),
-        ]),
-        # One of a few
-        (Form(schema(c=NUMBER_OR_ONE)), [
-            Step("", {}, "▌ ( ) one   ( ) two   ( ) 3"), Step("right", {"c": 1}),
-            Step("right right right left", {"c": 3}), Step("space", {"c": 1}),
-            Step("click 14,1", {"c": 2}, "▌ ( ) one   (•) two   ( ) 3"),
-        ]),
-        # Some of a few
-        (Form(schema(m=list_of({"enum": ["a", "b", "c"]}))), [
-            Step("right right space left left space", {"m": ["a", "c"]}, "▌ [x] a   [ ] b   [x] c"),
-            Step("space", {"m": ["c"]}),
-        ]),
-        # One of many is found by typing.
-        (Form(schema(c={"enum": [f"country {at}" for at in range(300)]}, d=TEXT)), [
-            Step("", {}, "▌ ▾ nothing selected"), Step("2 9", {}, "▌ / 29▏  13 of 300\n▌ ( ) country 29"),
-            Step("down enter", {"c": "country 129"}, "▌ ▾ country 129"),
-            Step("space z z z", {"c": "country 129"}, "▌ / zzz▏  0 of 300\n▌ no match"),
-            Step("enter escape", {"c": "country 129"}, "▌ ▾ country 129\n"),
-            Step("down pagedown up enter", {"c": "country 136"}, focus="/c"), Step("enter", focus="/d"),
-        ]),
-        # Null is a value of its own.
-        (Form(schema(n={"type": ["string", "null"]})), [
-            Step("ctrl+t", {"n": None}, "▌ ▏null"), Step("a", {"n": "a"}), Step("ctrl+t ctrl+t", {}),
-        ]),
-        # A constant that is optional can be omitted.
-        (Form(schema(("kind",), kind={"const": "invoice"}, extra={"const": 7})), [
-            Step("", {"kind": "invoice"}, "▌ invoice", "/extra"), Step("space", {"kind": "invoice", "extra": 7}),
-            Step("space", {"kind": "invoice"}),
-        ]),
-        # A field of any type takes JSON.
-        (Form(schema(any={})), [
-            Step(" ".join('{"a":[1,2]}'), {"any": {"a": [1, 2]}}), Step("backspace", {"any": '{"a":[1,2]'}),
-        ]),
-        # Enter and tab go from field to field, past the head of an open object.
-        (Form(schema(a=TEXT, b=BOOLEAN, c={"enum": ["x", "y"]}, d=TEXT)), [
-            Step("enter", focus="/b"), Step("enter", focus="/c"), Step("enter", focus="/d"), Step("enter", focus="/d"),
-            Step("shift+tab", focus="/c"), Step("tab tab", focus="/a"),
-        ]),
-        (Form(schema(("customer", "address"), customer=TEXT, address=schema(("street",), street=TEXT))), [
-            Step("A enter B", {"customer": "A", "address": {"street": "B"}}),
-        ]),
-        # A new item is filled in at its first field.
-        (Form(schema(("stops",), stops=list_of(schema(("town",), town=TEXT, nights=NUMBER))), {"stops": []}), [
-            Step("plus B e r g e n", {"stops": [{"town": "Bergen"}]}),
-        ]),
-        # A variant is chosen, and its fields follow.
-        (Form(schema(("who",), who={"oneOf": [PERSON, COMPANY]})), [
-            Step("", ANY, "▌ (•) person   ( ) company"), Step("right", ANY, "▌ ( ) person   (•) company"),
-            Step("tab tab 4 2", {"who": {"vat": "42"}}),
-        ]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("form", "steps"), [
+    # A number that is not one keeps its text.
+    (Form(schema(n=NUMBER)), [Step("1 e", ANY, "▌ 1e▏\nis not a number"), Step("3", {"n": 1000.0}, "▌ 1e3▏")]),
+    # A text takes lines, and an empty field is omitted.
+    (Form(schema(a=TEXT, n=NUMBER)), [
+        Step("a ctrl+j b", {"a": "a\nb"}, "▌ a\n▌ b▏"), Step("backspace backspace backspace", {}),
+        Step("tab 1 ctrl+j 2 backspace backspace", {}),
+    ]),
+    (Form(schema(b=BOOLEAN | {"description": "I agree"})), [
+        Step("", {}, "▌ [-] not set  I agree"), Step("space", {"b": True}, "▌ [x] true  I agree"),
+        Step("click 3,1", {"b": False}, "▌ [ ] false  I agree"), Step("ctrl+l", {}),
+    ]),
+    # One of a few
+    (Form(schema(c=NUMBER_OR_ONE)), [
+        Step("", {}, "▌ ( ) one   ( ) two   ( ) 3"), Step("right", {"c": 1}),
+        Step("right right right left", {"c": 3}), Step("space", {"c": 1}),
+        Step("click 14,1", {"c": 2}, "▌ ( ) one   (•) two   ( ) 3"),
+    ]),
+    # Some of a few
+    (Form(schema(m=list_of({"enum": ["a", "b", "c"]}))), [
+        Step("right right space left left space", {"m": ["a", "c"]}, "▌ [x] a   [ ] b   [x] c"),
+        Step("space", {"m": ["c"]}),
+    ]),
+    # One of many is found by typing.
+    (Form(schema(c={"enum": [f"country {at}" for at in range(300)]}, d=TEXT)), [
+        Step("", {}, "▌ ▾ nothing selected"), Step("2 9", {}, "▌ / 29▏  13 of 300\n▌ ( ) country 29"),
+        Step("down enter", {"c": "country 129"}, "▌ ▾ country 129"),
+        Step("space z z z", {"c": "country 129"}, "▌ / zzz▏  0 of 300\n▌ no match"),
+        Step("enter escape", {"c": "country 129"}, "▌ ▾ country 129\n"),
+        Step("down pagedown up enter", {"c": "country 136"}, focus="/c"), Step("enter", focus="/d"),
+    ]),
+    # Null is a value of its own.
+    (Form(schema(n={"type": ["string", "null"]})), [
+        Step("ctrl+t", {"n": None}, "▌ ▏null"), Step("a", {"n": "a"}), Step("ctrl+t ctrl+t", {}),
+    ]),
+    # A constant that is optional can be omitted.
+    (Form(schema(("kind",), kind={"const": "invoice"}, extra={"const": 7})), [
+        Step("", {"kind": "invoice"}, "▌ invoice", "/extra"), Step("space", {"kind": "invoice", "extra": 7}),
+        Step("space", {"kind": "invoice"}),
+    ]),
+    # A field of any type takes JSON.
+    (Form(schema(any={})), [
+        Step(" ".join('{"a":[1,2]}'), {"any": {"a": [1, 2]}}), Step("backspace", {"any": '{"a":[1,2]'}),
+    ]),
+    # Enter and tab go from field to field, past the head of an open object.
+    (Form(schema(a=TEXT, b=BOOLEAN, c={"enum": ["x", "y"]}, d=TEXT)), [
+        Step("enter", focus="/b"), Step("enter", focus="/c"), Step("enter", focus="/d"), Step("enter", focus="/d"),
+        Step("shift+tab", focus="/c"), Step("tab tab", focus="/a"),
+    ]),
+    (Form(schema(("customer", "address"), customer=TEXT, address=schema(("street",), street=TEXT))), [
+        Step("A enter B", {"customer": "A", "address": {"street": "B"}}),
+    ]),
+    # A new item is filled in at its first field.
+    (Form(schema(("stops",), stops=list_of(schema(("town",), town=TEXT, nights=NUMBER))), {"stops": []}), [
+        Step("plus B e r g e n", {"stops": [{"town": "Bergen"}]}),
+    ]),
+    # A variant is chosen, and its fields follow.
+    (Form(schema(("who",), who={"oneOf": [PERSON, COMPANY]})), [
+        Step("", ANY, "▌ (•) person   ( ) company"), Step("right", ANY, "▌ ( ) person   (•) company"),
+        Step("tab tab 4 2", {"who": {"vat": "42"}}),
+    ]),
+])  # fmt: skip
 async def test_keys_change_the_value_and_what_is_shown(form, steps):
     async with on_form(FormView(form), 50, 24) as (_app, pilot, view):
         await go_through(pilot, view, *steps)
@@ -398,17 +392,14 @@ NESTED = schema(
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "path", "keys", "after", "focused"),
-    [
-        (UNSET, "/stops", "N e w space Y o r k", {"stops": ["New York"]}, "/stops/0"),
-        (UNSET, "/legs", "O s l o space plus 1", {"legs": [{"to": "Oslo +1"}]}, "/legs/0/to"),
-        ({"owner": {}}, "/owner", "A d a space L", {"owner": {"name": "Ada L"}}, "/owner/name"),
-        # Choices take no text, and an item is added after those that are there.
-        (UNSET, "/colours", "r e d", {}, "/colours"),
-        ({"stops": ["a"]}, "/stops", "b", {"stops": ["a", "b"]}, "/stops/1"),
-    ],
-)
+@pytest.mark.parametrize(("value", "path", "keys", "after", "focused"), [
+    (UNSET, "/stops", "N e w space Y o r k", {"stops": ["New York"]}, "/stops/0"),
+    (UNSET, "/legs", "O s l o space plus 1", {"legs": [{"to": "Oslo +1"}]}, "/legs/0/to"),
+    ({"owner": {}}, "/owner", "A d a space L", {"owner": {"name": "Ada L"}}, "/owner/name"),
+    # Choices take no text, and an item is added after those that are there.
+    (UNSET, "/colours", "r e d", {}, "/colours"),
+    ({"stops": ["a"]}, "/stops", "b", {"stops": ["a", "b"]}, "/stops/1"),
+])  # fmt: skip
 async def test_text_typed_on_a_list_or_a_folded_object_goes_to_a_field_inside(value, path, keys, after, focused):
     async with on_form(made(NESTED, value), 50, 40, path) as (_app, pilot, view):
         await go_through(pilot, view, Step(keys, after, focus=focused))

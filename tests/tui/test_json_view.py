@@ -147,15 +147,12 @@ def test_a_search_finds_any_case_unless_it_names_one_and_what_json_escapes():
     assert not pattern_of("a.b").search("axb")
 
 
-@pytest.mark.parametrize(
-    ("raw", "shown"),
-    [
-        ("not json \x1b[31m at all", ["not json ␛[31m at all"]),
-        ('{"a": 1,\n "b": }', ['{"a": 1,', ' "b": }']),
-        ('{"a":', ['{"a":']),
-        ('"\x00"', ['"␀"']),
-    ],
-)
+@pytest.mark.parametrize(("raw", "shown"), [
+    ("not json \x1b[31m at all", ["not json ␛[31m at all"]),
+    ('{"a": 1,\n "b": }', ['{"a": 1,', ' "b": }']),
+    ('{"a":', ['{"a":']),
+    ('"\x00"', ['"␀"']),
+])  # fmt: skip
 async def test_what_is_not_json_is_shown_unchanged(raw, shown):
     async with on_json(raw, height=8) as (app, pilot, view):
         assert [line[1:] for line in screen_lines(app)[: len(shown)]] == shown

@@ -59,26 +59,20 @@ def test_bindings_come_from_the_table():
     assert normal_key("comma") == normal_key(",") == "comma"
 
 
-@pytest.mark.parametrize(
-    ("key", "shown", "plain"),
-    [
-        ("ctrl+r", "^r", "^r"), ("question_mark", "?", "?"), ("escape", "esc", "esc"),
-        ("shift+left", "⇧←", "shift-left"), ("alt+delete", "alt-del", "alt-del"), ("f5", "f5", "f5"), ("M", "M", "M"),
-        ("right_square_bracket", "]", "]"), ("vertical_line", "|", "|"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("key", "shown", "plain"), [
+    ("ctrl+r", "^r", "^r"), ("question_mark", "?", "?"), ("escape", "esc", "esc"),
+    ("shift+left", "⇧←", "shift-left"), ("alt+delete", "alt-del", "alt-del"), ("f5", "f5", "f5"), ("M", "M", "M"),
+    ("right_square_bracket", "]", "]"), ("vertical_line", "|", "|"),
+])  # fmt: skip
 def test_keys_are_written_for_people(key, shown, plain):
     assert label(key) == shown
     assert label(key, ascii=True) == plain
 
 
-@pytest.mark.parametrize(
-    ("written", "key"),
-    [
-        ("/", "slash"), ("^r", "ctrl+r"), ("ctrl+shift+left", "ctrl+shift+left"), ("+", "plus"), ("f11", "f11"),
-        ("space", "space"), ("X", "X"), ("é", "é"), ("hyperdrive", None), ("wrong+x", None), ("", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("written", "key"), [
+    ("/", "slash"), ("^r", "ctrl+r"), ("ctrl+shift+left", "ctrl+shift+left"), ("+", "plus"), ("f11", "f11"),
+    ("space", "space"), ("X", "X"), ("é", "é"), ("hyperdrive", None), ("wrong+x", None), ("", None),
+])  # fmt: skip
 def test_keys_are_read_as_people_write_them(written, key):
     assert normal_key(written) == key
 
@@ -99,18 +93,15 @@ def test_the_table_for_help_has_every_verb_under_its_group_with_the_key_in_force
     assert next(keys for verb, keys in verbs if verb.id == "app.quit") == ["ctrl+q"]
 
 
-@pytest.mark.parametrize(
-    ("overrides", "says", "hint"),
-    [
-        ({"form.cal": "f5"}, "Unknown verb `form.cal` in the keymap", "`form.call`"),
-        ({"zzz": "f5"}, "Unknown verb", "help"),
-        ({"form.call": "hyperdrive"}, "Unknown key `hyperdrive`", "ctrl+r"),
-        ({"form.call": ""}, "Unknown key", "ctrl+r"),
-        ({"messages.times": "s"}, "gives s to `messages.times`, but `messages.send-again` uses it too", "another key"),
-        ({"form.call": "q"}, "gives q to `form.call`, but `app.quit` uses it too", ""),
-        ({"app.quit": "j"}, "gives j to `app.quit`, but `list.down` uses it too", ""),
-    ],
-)
+@pytest.mark.parametrize(("overrides", "says", "hint"), [
+    ({"form.cal": "f5"}, "Unknown verb `form.cal` in the keymap", "`form.call`"),
+    ({"zzz": "f5"}, "Unknown verb", "help"),
+    ({"form.call": "hyperdrive"}, "Unknown key `hyperdrive`", "ctrl+r"),
+    ({"form.call": ""}, "Unknown key", "ctrl+r"),
+    ({"messages.times": "s"}, "gives s to `messages.times`, but `messages.send-again` uses it too", "another key"),
+    ({"form.call": "q"}, "gives q to `form.call`, but `app.quit` uses it too", ""),
+    ({"app.quit": "j"}, "gives j to `app.quit`, but `list.down` uses it too", ""),
+])  # fmt: skip
 def test_what_is_wrong_with_a_keymap_is_reported(overrides, says, hint):
     keymap = Keymap(overrides)
     assert any(says in problem.message for problem in keymap.problems), [p.message for p in keymap.problems]

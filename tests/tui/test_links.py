@@ -10,16 +10,13 @@ from inspector.tui.widgets.links import MAX_LENGTH, look_at, open_in_browser
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, REQUESTED
 
 
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("https://example.com/a?b#c", "example.com"),
-        ("https://example.com:8443/", "example.com:8443"),
-        ("http://localhost:3000/x", "localhost:3000"),
-        ("http://127.0.0.1/", "127.0.0.1"),
-        ("http://[::1]:8/", "[::1]:8"),
-    ],
-)
+@pytest.mark.parametrize(("url", "host"), [
+    ("https://example.com/a?b#c", "example.com"),
+    ("https://example.com:8443/", "example.com:8443"),
+    ("http://localhost:3000/x", "localhost:3000"),
+    ("http://127.0.0.1/", "127.0.0.1"),
+    ("http://[::1]:8/", "[::1]:8"),
+])  # fmt: skip
 def test_https_and_this_machine_may_be_opened_and_the_host_is_reported_apart(url: str, host: str) -> None:
     """C-ELIC-04, C-SEC-01."""
     link = look_at(url)
@@ -28,15 +25,12 @@ def test_https_and_this_machine_may_be_opened_and_the_host_is_reported_apart(url
     assert "".join(text for text, _ in link.pieces) == url
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://example.com/", "http://127.0.0.1.example.com/", "javascript:alert(1)", "file:///etc/passwd",
-        "https:///nowhere", "https://a%2fb/", "https://good.example\\@evil.example/", "https://example.com/\n--flag",
-        " https://example.com/", "https://[::1", "https://example.com:99999/", "--version", "", None,
-        ["https://example.com/"], "https://example.com/" + "a" * MAX_LENGTH,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("url", [
+    "http://example.com/", "http://127.0.0.1.example.com/", "javascript:alert(1)", "file:///etc/passwd",
+    "https:///nowhere", "https://a%2fb/", "https://good.example\\@evil.example/", "https://example.com/\n--flag",
+    " https://example.com/", "https://[::1", "https://example.com:99999/", "--version", "", None,
+    ["https://example.com/"], "https://example.com/" + "a" * MAX_LENGTH,
+])  # fmt: skip
 def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """C-ELIC-04, C-SEC-01."""
 

@@ -150,13 +150,10 @@ async def test_a_document_is_shown_from_all_its_sides_with_the_place_that_counts
         assert_in(screen_text(stage), "Accept: x/y", "Date: today")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"status": None}, {"response": {"body": "<html>"}}, {"response": {"body": ""}}, {"request": 7, "response": []},
-        {"method": {}, "url": [], "status": "x", "ms": "soon"}, {"ms": 1e300}, {"response": {"body": "[" * 5000}},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("more", [
+    {"status": None}, {"response": {"body": "<html>"}}, {"response": {"body": ""}}, {"request": 7, "response": []},
+    {"method": {}, "url": [], "status": "x", "ms": "soon"}, {"ms": 1e300}, {"response": {"body": "[" * 5000}},
+])  # fmt: skip
 async def test_strange_requests_are_shown_all_the_same(more: dict[str, Any]) -> None:
     journal = Journal.unnamed({})
     n = fetched(journal, **more)

@@ -8,15 +8,12 @@ from inspector.tui.matching import Typed
 from inspector.tui.widgets.paint import underlined
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("ask", ["ask-again", "get ask", "tasks", "about: asks"]),
-        ("get sum", ["get sum", "sum-get", "forget-resume", "about: get sum"]),
-        ("GET", ["Get it", "budget-get", "forget", "about: gets"]),
-        ("", ["anything"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "rows"), [
+    ("ask", ["ask-again", "get ask", "tasks", "about: asks"]),
+    ("get sum", ["get sum", "sum-get", "forget-resume", "about: get sum"]),
+    ("GET", ["Get it", "budget-get", "forget", "about: gets"]),
+    ("", ["anything"]),
+])  # fmt: skip
 def test_the_best_match_comes_first(text: str, rows: list[str]) -> None:
     def texts(row: str) -> tuple[str, str]:
         return ("", row) if row.startswith("about:") else (row, "")

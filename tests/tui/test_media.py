@@ -70,15 +70,12 @@ def test_palettes_small_depths_and_sixteen_bits():
     assert decode_png(png(1, 1, b"\x00" + b"\x12\x34\x56\x78\x9a\xbc", depth=16)).rows == [[(0x12, 0x56, 0x9A, 255)]]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"", b"\x89PNG\r\n\x1a\n", png(2, 2, b"\x00" * 3), png(1, 1, b"\x09\x00\x00\x00"),
-        png(1, 1, b"\x00\x00", kind=3), png(1, 1, b"\x00\x00\x00\x00", interlaced=1),
-        png(1, 1, b"\x00\x00\x00\x00", kind=5), png(0, 1, b"\x00"), png(4_000_000_000, 4_000_000_000, b"\x00"),
-        png(1, 1, b"\x00\x00\x00\x00")[:-40] + b"garbage" * 9,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("data", [
+    b"", b"\x89PNG\r\n\x1a\n", png(2, 2, b"\x00" * 3), png(1, 1, b"\x09\x00\x00\x00"),
+    png(1, 1, b"\x00\x00", kind=3), png(1, 1, b"\x00\x00\x00\x00", interlaced=1),
+    png(1, 1, b"\x00\x00\x00\x00", kind=5), png(0, 1, b"\x00"), png(4_000_000_000, 4_000_000_000, b"\x00"),
+    png(1, 1, b"\x00\x00\x00\x00")[:-40] + b"garbage" * 9,
+])  # fmt: skip
 def test_a_broken_or_large_picture_is_refused(data):
     assert decode_png(data) is None
 
@@ -93,25 +90,22 @@ def test_a_picture_that_expands_beyond_its_size_is_not_expanded():
     assert not can_draw(png(3_000_000, 1, b"\x00", depth=1, kind=0))
 
 
-@pytest.mark.parametrize(
-    ("data", "facts"),
-    [
-        (png(40, 30, b""), MediaFacts("PNG", "png", 40, 30)),
-        (b"GIF89a" + struct.pack("<HH", 7, 9), MediaFacts("GIF", "gif", 7, 9)),
-        (b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(10) + b"\xff\xc0\x00\x11\x08\x00\x20\x00\x40\x03" + bytes(8),
-         MediaFacts("JPEG", "jpg", 64, 32)),
-        (b"\xff\xd8\xff\xe0", MediaFacts("JPEG", "jpg")),
-        (b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + b"\x0f\0\0\x07\0\0", MediaFacts("WebP", "webp", 16, 8)),
-        (b"RIFF\0\0\0\0WEBPVP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 9 | 4 << 14),
-         MediaFacts("WebP", "webp", 10, 5)),
-        (b"RIFF\0\0\0\0WEBPVP8 " + bytes(10) + struct.pack("<HH", 11, 12), MediaFacts("WebP", "webp", 11, 12)),
-        (b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x80\x3e\0\0",
-         MediaFacts("WAV", "wav", seconds=1.0)),
-        (b"OggS....", MediaFacts("Ogg", "ogg")),
-        (b"  <svg xmlns='x'>", MediaFacts("SVG", "svg")),
-        (b"%PDF-1.7", MediaFacts("PDF", "pdf")), (b"something else", None), (b"GIF89a", None), (b"", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("data", "facts"), [
+    (png(40, 30, b""), MediaFacts("PNG", "png", 40, 30)),
+    (b"GIF89a" + struct.pack("<HH", 7, 9), MediaFacts("GIF", "gif", 7, 9)),
+    (b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(10) + b"\xff\xc0\x00\x11\x08\x00\x20\x00\x40\x03" + bytes(8),
+     MediaFacts("JPEG", "jpg", 64, 32)),
+    (b"\xff\xd8\xff\xe0", MediaFacts("JPEG", "jpg")),
+    (b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + b"\x0f\0\0\x07\0\0", MediaFacts("WebP", "webp", 16, 8)),
+    (b"RIFF\0\0\0\0WEBPVP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 9 | 4 << 14),
+     MediaFacts("WebP", "webp", 10, 5)),
+    (b"RIFF\0\0\0\0WEBPVP8 " + bytes(10) + struct.pack("<HH", 11, 12), MediaFacts("WebP", "webp", 11, 12)),
+    (b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x80\x3e\0\0",
+     MediaFacts("WAV", "wav", seconds=1.0)),
+    (b"OggS....", MediaFacts("Ogg", "ogg")),
+    (b"  <svg xmlns='x'>", MediaFacts("SVG", "svg")),
+    (b"%PDF-1.7", MediaFacts("PDF", "pdf")), (b"something else", None), (b"GIF89a", None), (b"", None),
+])  # fmt: skip
 def test_headers_tell_format_and_size(data, facts):
     assert facts_of(data) == facts
 

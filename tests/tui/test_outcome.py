@@ -27,13 +27,10 @@ def both(session: Session, call: Call) -> tuple[CallOutcome, CallOutcome]:
     return of_call(call, session.journal), later
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "kind"),
-    [
-        ("echo", {"message": "hi"}, "result"), ("fail", {}, "tool-error"), ("protocol-error", {}, "protocol-error"),
-        ("no-such-tool", {}, "protocol-error"), ("crash", {}, "connection"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("tool", "arguments", "kind"), [
+    ("echo", {"message": "hi"}, "result"), ("fail", {}, "tool-error"), ("protocol-error", {}, "protocol-error"),
+    ("no-such-tool", {}, "protocol-error"), ("crash", {}, "connection"),
+])  # fmt: skip
 async def test_errors_are_reported_apart_live_and_later(tool: str, arguments: dict[str, str], kind: str) -> None:
     """C-TOOL-04."""
     async with demo() as session:

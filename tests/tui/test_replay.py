@@ -378,16 +378,13 @@ def test_the_command_that_runs_again(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        ["{}"],
-        ['{"n":1,"t":-5,"dir":"recv","kind":"rpc","raw":"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":[]}"}'] * 3,
-        ['{"n":9,"t":"soon","dir":7,"kind":[],"ch":{}}', "not JSON", '{"kind":"hologram"}'],
-        [f'{{"t":{t},"dir":"send","kind":"rpc","raw":"{{\\"id\\":1,\\"method\\":\\"x\\"}}"}}' for t in (9, 3, -1)],
-    ],
-)
+@pytest.mark.parametrize("lines", [
+    [],
+    ["{}"],
+    ['{"n":1,"t":-5,"dir":"recv","kind":"rpc","raw":"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":[]}"}'] * 3,
+    ['{"n":9,"t":"soon","dir":7,"kind":[],"ch":{}}', "not JSON", '{"kind":"hologram"}'],
+    [f'{{"t":{t},"dir":"send","kind":"rpc","raw":"{{\\"id\\":1,\\"method\\":\\"x\\"}}"}}' for t in (9, 3, -1)],
+])  # fmt: skip
 async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, lines: list[str]) -> None:
     path = tmp_path / "odd.mcp.jsonl"
     path.write_text("\n".join([Tape().lines[0], *lines]))

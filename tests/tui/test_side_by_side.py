@@ -176,19 +176,16 @@ def test_lines_that_differ_are_marked_in_the_text() -> None:
     assert (shown[0][line_a or 0], shown[1][line_b or 0]) == ("two", "2")
 
 
-@pytest.mark.parametrize(
-    ("text", "readable"),
-    [
-        (_result("x"), True),
-        (_result('{"n": 1}', structuredContent={"n": 1}), True),
-        (_result("see there", structuredContent={"n": 1}), False),
-        (_result(), False),
-        ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}', False),
-        ('{"result": {"content": 7}}', False),
-        ('{"result": []}', False),
-        ("[]", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "readable"), [
+    (_result("x"), True),
+    (_result('{"n": 1}', structuredContent={"n": 1}), True),
+    (_result("see there", structuredContent={"n": 1}), False),
+    (_result(), False),
+    ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}', False),
+    ('{"result": {"content": 7}}', False),
+    ('{"result": []}', False),
+    ("[]", False),
+])  # fmt: skip
 def test_only_content_that_a_person_reads_is_text(text: str, readable: bool) -> None:
     assert (_compared(text, text).readable is not None) == readable
     assert _compared(_result("x"), text).readable is None or readable

@@ -28,25 +28,22 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "places"),
-    [
-        ('  File "x.py", line 12, in f', [("x.py", 12)]),
-        ('File "/a b/x.py", line 1\nFile "/a b/y.py", line 2', [("/a b/y.py", 2), ("/a b/x.py", 1)]),
-        ("src/x.ts:12:5 - error TS2304: Cannot find name", [("src/x.ts", 12)]),
-        ("    at f (/a/b.js:3:7)", [("/a/b.js", 3)]),
-        ("    at f (/a dir/b.js:3:7)", [("/a dir/b.js", 3)]),
-        ("    at async /a/b.js:3:7", [("/a/b.js", 3)]),
-        ("\t/go/src/main.go:12 +0x1d", [("/go/src/main.go", 12)]),
-        ("src/main.rs:3: warning", [("src/main.rs", 3)]),
-        ("C:\\x\\y.py:4: oops", [("C:\\x\\y.py", 4)]),
-        ("listening on http://127.0.0.1:8080", []),
-        ("at f (http://x.example/b.js:3:7) https://a.example/x.ts:12:5", []),
-        ('File "http://x.example/x.py", line 3', []),
-        ("localhost:8080 at 12:30:45, 127.0.0.1:80, key:1", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "places"), [
+    ('  File "x.py", line 12, in f', [("x.py", 12)]),
+    ('File "/a b/x.py", line 1\nFile "/a b/y.py", line 2', [("/a b/y.py", 2), ("/a b/x.py", 1)]),
+    ("src/x.ts:12:5 - error TS2304: Cannot find name", [("src/x.ts", 12)]),
+    ("    at f (/a/b.js:3:7)", [("/a/b.js", 3)]),
+    ("    at f (/a dir/b.js:3:7)", [("/a dir/b.js", 3)]),
+    ("    at async /a/b.js:3:7", [("/a/b.js", 3)]),
+    ("\t/go/src/main.go:12 +0x1d", [("/go/src/main.go", 12)]),
+    ("src/main.rs:3: warning", [("src/main.rs", 3)]),
+    ("C:\\x\\y.py:4: oops", [("C:\\x\\y.py", 4)]),
+    ("listening on http://127.0.0.1:8080", []),
+    ("at f (http://x.example/b.js:3:7) https://a.example/x.ts:12:5", []),
+    ('File "http://x.example/x.py", line 3', []),
+    ("localhost:8080 at 12:30:45, 127.0.0.1:80, key:1", []),
+    ("", []),
+])  # fmt: skip
 def test_places_are_found_in_usual_forms(text: str, places: list[tuple[str, int]]) -> None:
     assert source_locations(text) == [SourceLocation(*place) for place in places]
 

@@ -251,15 +251,12 @@ async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
         await press(pilot, "enter", until=lambda: isinstance(app.screen, MainScreen), what="opened")
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ("@shpo", "Did you mean @shop?"),
-        ("'half", "a quotation mark is not closed"),
-        ("missing.mcp.jsonl", "missing.mcp.jsonl"),
-        ("http://", "http"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "words"), [
+    ("@shpo", "Did you mean @shop?"),
+    ("'half", "a quotation mark is not closed"),
+    ("missing.mcp.jsonl", "missing.mcp.jsonl"),
+    ("http://", "http"),
+])  # fmt: skip
 async def test_what_cannot_be_opened_is_reported_where_it_was_typed(configured: Path, typed: str, words: str) -> None:
     async with running(None, size=(160, 30), until="@shop") as (app, pilot):
         await press(pilot, *typed, "enter", until=lambda: words in screen_lines(app)[1], what=words)
@@ -400,15 +397,12 @@ def test_each_kind_of_row_has_its_verbs(tmp_path: Path) -> None:
     assert row_verbs(shop, None) == ["beside", "check", "doctor", "log-in"]
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("", "configured recordings"),
-        ("https://shop.example/mcp", "typed configured recordings"),
-        ("uvx thing --all", "configured typed recordings"),
-        ("thing", "configured recordings typed"),
-    ],
-)
+@pytest.mark.parametrize(("text", "names"), [
+    ("", "configured recordings"),
+    ("https://shop.example/mcp", "typed configured recordings"),
+    ("uvx thing --all", "configured typed recordings"),
+    ("thing", "configured recordings typed"),
+])  # fmt: skip
 def test_a_typed_text_stands_where_enter_should_find_it(
     text: str, names: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -47,21 +47,18 @@ async def test_the_header_says_who_and_how_it_fares_and_how_the_era_was_found_ou
     assert len(places) == 1
 
 
-@pytest.mark.parametrize(
-    ("width", "words"),
-    [
-        (110, "everything server-everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
-        (88, "everything server-everything stdio 2025-11-25 ● connected ● rec 1,204 12 ms"),
-        (75, "everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
-        (62, "everything stdio 2025-11-25 ● connected ● rec 1,204"),
-        (50, "everything stdio 2025-11-25 ● ● rec 1,204"),
-        (46, "everything stdio 2025-11-25 ● ● 1,204"),
-        (40, "everything stdio 2025-11-25 ● ●"),
-        (32, "everything 2025-11-25 ● ●"),
-        (20, "everything ● ●"),
-        (12, "ev… ● ●"),
-    ],
-)
+@pytest.mark.parametrize(("width", "words"), [
+    (110, "everything server-everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
+    (88, "everything server-everything stdio 2025-11-25 ● connected ● rec 1,204 12 ms"),
+    (75, "everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
+    (62, "everything stdio 2025-11-25 ● connected ● rec 1,204"),
+    (50, "everything stdio 2025-11-25 ● ● rec 1,204"),
+    (46, "everything stdio 2025-11-25 ● ● 1,204"),
+    (40, "everything stdio 2025-11-25 ● ●"),
+    (32, "everything 2025-11-25 ● ●"),
+    (20, "everything ● ●"),
+    (12, "ev… ● ●"),
+])  # fmt: skip
 async def test_the_header_gives_way_from_the_least_to_the_name_and_the_state(width, words):
     shown = await header(width)
     assert len(shown) == width - 1
@@ -98,17 +95,14 @@ async def test_tabs_with_their_counts_and_hints():
             assert next(iter(strip.crop(at(word), at(word) + 1))).style.color == look.style(role).color, word
 
 
-@pytest.mark.parametrize(
-    ("width", "line"),
-    [
-        (74, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1   ? help"),
-        (64, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"),
-        (56, " 1 Tools 17  2 Res 7  3 Tmpl 2  6 Server  7 Inbox 1"),
-        (46, " 1 Tools  2 Res  3 Tmpl  6 Server  7 Inbox 1"),
-        (38, " 1 Tools 2 3 Tmpl 6 Server 7 Inbox 1"),
-        (28, " 1 Tools 2 3 6 7 Inbox 1"),
-    ],
-)
+@pytest.mark.parametrize(("width", "line"), [
+    (74, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1   ? help"),
+    (64, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"),
+    (56, " 1 Tools 17  2 Res 7  3 Tmpl 2  6 Server  7 Inbox 1"),
+    (46, " 1 Tools  2 Res  3 Tmpl  6 Server  7 Inbox 1"),
+    (38, " 1 Tools 2 3 Tmpl 6 Server 7 Inbox 1"),
+    (28, " 1 Tools 2 3 6 7 Inbox 1"),
+])  # fmt: skip
 async def test_on_a_narrow_screen_hints_go_first_then_labels_shorten(width, line):
     async with on_stage(TabLine(TABS, hints=HINTS), (width, 2)) as (app, _pilot, _):
         assert screen_lines(app)[0].split() == line.split()

@@ -123,27 +123,24 @@ def drawn(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("text", "shown", "spans"),
-    [
-        ("# Title #", "Title", [("Title", "bright bold")]),
-        ("a **b c** d", "a b c d", [("b c", "bright bold")]),
-        ("a *b* and _c_", "a b and c", [("b", "normal italic"), ("c", "normal italic")]),
-        ("use `x **y**`", "use x **y**", [("x **y**", "json-string")]),
-        ("**a `b`**", "a b", [("a ", "bright bold"), ("b", "json-string")]),
-        ("see [docs](https://x.y/z) now", "see docs (https://x.y/z) now",
-         [("docs", "normal underline"), (" (https://x.y/z)", "muted")]),
-        ("[https://x.y](https://x.y)", "https://x.y", [("https://x.y", "normal underline")]),
-        ("![cat](http://evil/c.png)", "cat (http://evil/c.png)",
-         [("cat", "normal underline"), (" (http://evil/c.png)", "muted")]),
-        ("snake_case_name and 2*3*4", "snake_case_name and 2*3*4", []),
-        (r"\*no\* \[x]", "*no* [x]", []),
-        ("    code * here*", "  code * here*", [("code * here*", "json-string")]),
-        ("| a | b |", "| a | b |", []),
-        ("<b>html</b> &amp; [bold]rich[/bold]", "<b>html</b> &amp; [bold]rich[/bold]", []),
-        ("**never closed", "**never closed", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "shown", "spans"), [
+    ("# Title #", "Title", [("Title", "bright bold")]),
+    ("a **b c** d", "a b c d", [("b c", "bright bold")]),
+    ("a *b* and _c_", "a b and c", [("b", "normal italic"), ("c", "normal italic")]),
+    ("use `x **y**`", "use x **y**", [("x **y**", "json-string")]),
+    ("**a `b`**", "a b", [("a ", "bright bold"), ("b", "json-string")]),
+    ("see [docs](https://x.y/z) now", "see docs (https://x.y/z) now",
+     [("docs", "normal underline"), (" (https://x.y/z)", "muted")]),
+    ("[https://x.y](https://x.y)", "https://x.y", [("https://x.y", "normal underline")]),
+    ("![cat](http://evil/c.png)", "cat (http://evil/c.png)",
+     [("cat", "normal underline"), (" (http://evil/c.png)", "muted")]),
+    ("snake_case_name and 2*3*4", "snake_case_name and 2*3*4", []),
+    (r"\*no\* \[x]", "*no* [x]", []),
+    ("    code * here*", "  code * here*", [("code * here*", "json-string")]),
+    ("| a | b |", "| a | b |", []),
+    ("<b>html</b> &amp; [bold]rich[/bold]", "<b>html</b> &amp; [bold]rich[/bold]", []),
+    ("**never closed", "**never closed", []),
+])  # fmt: skip
 def test_markdown_is_drawn_as_text(text, shown, spans):
     assert drawn(text) == [(shown, spans)]
 

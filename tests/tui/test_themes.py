@@ -129,22 +129,19 @@ def test_a_user_theme_names_only_what_differs(tmp_path):
     assert look.roles["muted"] == bundled("light").roles["muted"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says", "hint"),
-    [
-        ("roles: [", "not valid YAML", ""), ("- a\n- b\n", "not a mapping", "roles"),
-        ("rolls:\n  accent: '#ffffff'\n", "Unknown key `rolls`", "`roles`"),
-        ("roles:\n  acent: '#ffffff'\n", "Unknown role `acent`", "`accent`"),
-        ("roles:\n  accent: blue-ish\n", "`accent`", "#rrggbb"),
-        ("roles:\n  accent: '#ffffff blink'\n", "`accent`", "underline"),
-        ("roles:\n  accent: 5\n", "`accent`", "#rrggbb"),
-        ("roles:\n  accent: ansi_mauve\n", "`accent`", "ansi_red"),
-        ("dark: maybe\n", "`dark`", ""), ("roles: 7\n", "`roles`", ""), ("roles: &a {accent: *a}\n", "theme", ""),
-        ("? [a, b]\n: c\n", "has a key that is not a text, line 1", ""),
-        ("roles: {accent: &a red, error: *a}\n", "uses anchors, which are not read, line 1", ""),
-        ("x" * 70_000, "larger than", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "says", "hint"), [
+    ("roles: [", "not valid YAML", ""), ("- a\n- b\n", "not a mapping", "roles"),
+    ("rolls:\n  accent: '#ffffff'\n", "Unknown key `rolls`", "`roles`"),
+    ("roles:\n  acent: '#ffffff'\n", "Unknown role `acent`", "`accent`"),
+    ("roles:\n  accent: blue-ish\n", "`accent`", "#rrggbb"),
+    ("roles:\n  accent: '#ffffff blink'\n", "`accent`", "underline"),
+    ("roles:\n  accent: 5\n", "`accent`", "#rrggbb"),
+    ("roles:\n  accent: ansi_mauve\n", "`accent`", "ansi_red"),
+    ("dark: maybe\n", "`dark`", ""), ("roles: 7\n", "`roles`", ""), ("roles: &a {accent: *a}\n", "theme", ""),
+    ("? [a, b]\n: c\n", "has a key that is not a text, line 1", ""),
+    ("roles: {accent: &a red, error: *a}\n", "uses anchors, which are not read, line 1", ""),
+    ("x" * 70_000, "larger than", ""),
+])  # fmt: skip
 def test_a_broken_theme_is_named_with_its_remedy(tmp_path, text, says, hint):
     path = tmp_path / "broken.yaml"
     path.write_text(text)
