@@ -18,6 +18,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit.visit import Visit
 from inspector.client.recording_info import read_info
 from inspector.client.session import Session
+from inspector.config.targets import StdioTarget
 from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
@@ -279,13 +280,6 @@ async def test_one_column_has_the_list_then_one_of_it_and_two_have_both_and_the_
         assert pane(app).has_focus_within
 
 
-async def test_the_palette_checks_the_server_from_anywhere(probes: Probes) -> None:
-    async with running(demo_target(), until="connected") as (_app, pilot):
-        await pilot.press("ctrl+p")
-        await press(pilot, *"check this", shows="check this server")
-        await press(pilot, "enter", shows="TEST-01")
-
-
 async def test_of_a_recording_only_what_passed_by_is_read_and_nothing_sent() -> None:
     before = SESSION.read_bytes()
     async with on_recording(until="echo") as (app, pilot):
@@ -300,9 +294,13 @@ async def test_of_a_recording_only_what_passed_by_is_read_and_nothing_sent() -> 
     assert SESSION.read_bytes() == before
 
 
-async def test_a_server_that_cannot_be_reached_is_reported(probes: Probes) -> None:
-    from inspector.config.targets import StdioTarget
-
+async def test_the_palette_checks_the_server_from_anywhere_and_one_that_cannot_be_reached_is_reported(
+    probes: Probes,
+) -> None:
+    async with running(demo_target(), until="connected") as (_app, pilot):
+        await pilot.press("ctrl+p")
+        await press(pilot, *"check this", shows="check this server")
+        await press(pilot, "enter", shows="TEST-01")
     async with running(StdioTarget(("/nowhere/at-all",), name="gone"), until="gone") as (app, pilot):
         await pilot.press("8")
         await run(app, pilot)

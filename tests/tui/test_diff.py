@@ -133,7 +133,7 @@ async def test_it_fits_a_small_terminal_and_names_one_that_is_too_small(pair: tu
         assert "Inspector needs 50 columns" in screen_text(app)
 
 
-async def test_what_does_not_differ_is_ignored_or_cannot_be_read_is_reported(
+async def test_what_does_not_differ_is_ignored_hostile_or_cannot_be_read_is_reported(
     pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
@@ -145,6 +145,11 @@ async def test_what_does_not_differ_is_ignored_or_cannot_be_read_is_reported(
     empty.write_text("")
     async with comparing(pair[0], empty) as (app, _):
         assert "is empty" in screen_text(app)
+    hostile = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
+    async with comparing(pair[0], hostile) as (app, pilot):
+        view = app.screen.query_one("#diff-rows", VirtualList)
+        await pilot.press(*["right_square_bracket"] * min(view.count, 12))
+        assert "\x1b" not in screen_text(app)
 
 
 async def test_the_sides_scroll_together(tmp_path: Path) -> None:
@@ -157,30 +162,18 @@ async def test_the_sides_scroll_together(tmp_path: Path) -> None:
         assert one.scroll_offset.y == other.scroll_offset.y > 0
 
 
-async def test_a_hostile_recording_is_compared_with_another(pair: tuple[Path, Path]) -> None:
-    hostile = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
-    async with comparing(pair[0], hostile) as (app, pilot):
-        view = app.screen.query_one("#diff-rows", VirtualList)
-        await pilot.press(*["right_square_bracket"] * min(view.count, 12))
-        assert "\x1b" not in screen_text(app)
-
-
-async def test_the_recording_in_view_is_compared_with_another_one(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+async def test_the_recording_in_view_is_compared_with_another_one_if_there_is_one(
+    tmp_path: Path, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with running(RecordingTarget(pair[1]), until="add") as (app, pilot):
         await app.screen.run_action("compare_with")
         assert await wait_until(app, lambda: "Compare with" in screen_text(app))
         assert "old.mcp.jsonl" in screen_text(app)
-        await pilot.press("enter")
-        assert await wait_until(app, lambda: "text that a model reads has changed" in screen_text(app))
-        await quiet(app)
-        await pilot.press("escape")
-        await quiet(app)
-        assert not isinstance(app.screen, DiffScreen)
-
-
-async def test_a_recording_alone_says_that_there_is_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        await press(pilot, "enter", shows="text that a model reads has changed")
+        await press(pilot, "escape", until=lambda: not isinstance(app.screen, DiffScreen))
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
-    alone = tmp_path / "alone.mcp.jsonl"
+    (tmp_path / "alone").mkdir()
+    alone = tmp_path / "alone" / "alone.mcp.jsonl"
     alone.write_bytes(SESSION.read_bytes())
     async with running(RecordingTarget(alone)) as (app, _):
         await app.screen.run_action("compare_with")

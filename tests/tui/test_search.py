@@ -88,13 +88,10 @@ def test_arguments_are_found_by_path_description_and_choices() -> None:
         ("list[].refunded", ""),
     ]  # fmt: skip
     assert {hit.key for hit in found} == {("tools", "report")}
-
-
-def test_a_schema_without_an_end_is_searched_to_a_bound() -> None:
     endless: dict[str, Any] = {"properties": {}}
     endless["properties"]["needle"] = endless
     found = hits(sources.arguments(SearchTerms("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))
-    assert 0 < len(found) < 20
+    assert 0 < len(found) < 20, "a schema without an end is searched to a bound"
 
 
 def test_messages_come_newest_first_and_stop_when_they_are_no_longer_wanted() -> None:

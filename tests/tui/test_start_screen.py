@@ -41,16 +41,17 @@ from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 SIZE = (100, 30)
 
 
+def configure(home: Path, **servers: dict[str, Any]) -> None:
+    """Write the servers of a home."""
+    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+
+
 @pytest.fixture
 def configured(home: Path) -> Path:
     """A home with three servers in a file and two recordings."""
     demo = {"command": sys.executable, "args": ["-m", "inspector.demo"], "env": {"PYTHONPATH": ROOT}}
-    servers = {
-        "shop": {"url": "https://shop.example/mcp"},
-        "weather": {"command": "uv", "args": ["run", "weather"]},
-        "ours": demo,
-    }
-    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+    weather = {"command": "uv", "args": ["run", "weather"]}
+    configure(home, shop={"url": "https://shop.example/mcp"}, weather=weather, ours=demo)
     recordings = home / "recordings"
     recordings.mkdir(mode=0o700)
     (recordings / "2026-01-02T03-04-05Z-everything-ab12.mcp.jsonl").write_bytes(SESSION.read_bytes())
@@ -159,8 +160,7 @@ async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Pat
 
 
 async def test_the_entry_of_the_typed_name_is_marked_before_one_that_only_has_it(home: Path) -> None:
-    servers = {name: {"command": "uv", "args": ["run", name]} for name in ("our-git", "git", "git-lfs")}
-    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+    configure(home, **{name: {"command": "uv", "args": ["run", name]} for name in ("our-git", "git", "git-lfs")})
     async with running(None, size=SIZE, until="@our-git") as (app, pilot):
         await press(pilot, *"gi", shows="3 of 3")
         assert marked(app).split()[0] == "@our-git", "the first that has it"
@@ -169,12 +169,14 @@ async def test_the_entry_of_the_typed_name_is_marked_before_one_that_only_has_it
 
 
 async def test_a_long_command_keeps_the_name_of_its_program_and_its_end(home: Path) -> None:
-    servers = {
-        "files": {"command": "/opt/tools/node_modules/.bin/mcp-server-filesystem", "args": ["/data"]},
-        "everything": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"]},
-        "url": {"url": "https://shop.example/a/very/long/path/to/the/endpoint/mcp"},
-    }
-    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+    files = {"command": "/opt/tools/node_modules/.bin/mcp-server-filesystem", "args": ["/data"]}
+    everything = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"]}
+    configure(
+        home,
+        files=files,
+        everything=everything,
+        url={"url": "https://shop.example/a/very/long/path/to/the/endpoint/mcp"},
+    )
     async with running(None, size=NARROW, until="@files") as (app, pilot):
         rows = {line.split("@")[1].split()[0]: line for line in screen_lines(app) if " @" in line}
         assert "…/mcp-server-filesystem /data " in rows["files"]
@@ -236,13 +238,6 @@ async def test_a_recording_is_kept_deleted_only_after_asking_and_opened_from_the
 
 
 @pytest.mark.slow
-async def test_a_server_of_a_file_is_opened_by_a_double_click(configured: Path) -> None:
-    async with running(None, size=SIZE, until="@ours") as (app, pilot):
-        await click(app, pilot, "@ours", times=2)
-        await shows(app, pilot, "connected")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("typed", ["demo", "{python} -m inspector.demo", "@ours", "{session}"])
 async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
     text = typed.format(python=sys.executable, session=SESSION)
@@ -286,7 +281,10 @@ async def test_a_server_is_opened_in_the_background_and_the_list_stays(configure
 
 
 @pytest.mark.slow
-async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
+async def test_a_server_is_opened_by_a_double_click_and_checked_from_the_list(configured: Path) -> None:
+    async with running(None, size=SIZE, until="@ours") as (app, pilot):
+        await click(app, pilot, "@ours", times=2)
+        await shows(app, pilot, "connected")
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await press(pilot, "tab", "down", "down", "c", until=lambda: isinstance(app.screen, MainScreen), what="opened")
         await becomes(app, pilot, lambda: app.screen.pane_layout.place == "check", "the checks")  # type: ignore[attr-defined]
@@ -320,7 +318,7 @@ async def test_more_of_the_marked_row_is_shown_below_the_list_if_there_is_room(c
 
 
 async def test_the_host_of_a_server_is_shown_as_it_is_requested(home: Path) -> None:
-    (home / "inspector.json").write_text(json.dumps({"servers": {"a": {"url": LOOKALIKE}, "b": {"url": DISGUISED}}}))
+    configure(home, a={"url": LOOKALIKE}, b={"url": DISGUISED})
     async with running(None, size=(200, 40), until="@a") as (app, pilot):
         assert any(f"{REQUESTED} {MIXES}" in line for line in screen_lines(app))
         await press(pilot, "down", shows=f"opens         {REQUESTED} {MIXES}")
@@ -340,7 +338,7 @@ async def test_the_header_shows_the_host_as_it_is_requested() -> None:
 async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_state(monkeypatch, home)
     with protected_server("--items", "30") as url:
-        (home / "inspector.json").write_text(json.dumps({"servers": {"shop": {"url": url}}}))
+        configure(home, shop={"url": url})
         app = app_on(None)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
@@ -365,8 +363,7 @@ def open_server() -> Iterator[str]:
 @pytest.mark.slow
 async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_command(configured: Path) -> None:
     with open_server() as url:
-        servers = {"ours": {"command": sys.executable}, "shop": {"url": url}}
-        (configured / "inspector.json").write_text(json.dumps({"servers": servers}))
+        configure(configured, ours={"command": sys.executable}, shop={"url": url})
         app = app_on(None)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
@@ -424,7 +421,7 @@ def test_a_registry_is_shown_once_it_is_searched() -> None:
 TIDES = {
     "name": "example.demo/tides", "description": "Tide times \x1b[31m", "version": "1.0.0",
     "packages": [{
-        "registryType": "pypi", "identifier": "inspector.demo", "version": "1.0.0", "runtimeHint": sys.executable,
+        "registryType": "pypi", "identifier": "inspector.demo", "version": "1.0.0", "runtimeHint": "python3",
         "transport": {"type": "stdio"},
         "environmentVariables": [{"name": "TIDES_KEY", "isRequired": True, "isSecret": True}, {"name": "MODE", "value": "x"}],
     }],
@@ -435,9 +432,7 @@ TIDES = {
 def settings(tmp_path: Path) -> Settings:
     """Settings that name a registry file with one server that the demo stands for."""
     file = tmp_path / "registry.json"
-    server = json.loads(json.dumps(TIDES))
-    server["packages"][0]["runtimeHint"] = "python3"
-    file.write_text(json.dumps({"servers": [{"server": server}]}))
+    file.write_text(json.dumps({"servers": [{"server": TIDES}]}))
     return Settings(registry=str(file))
 
 
@@ -461,14 +456,11 @@ async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings
         assert "s3cret" in target.secrets
 
 
-async def test_a_refusal_opens_nothing(settings: Settings) -> None:
+async def test_a_refusal_opens_nothing_and_without_a_registry_nothing_is_searched(settings: Settings) -> None:
     async with running(None, settings=settings, until="Start") as (app, pilot):
         await press(pilot, *"tide", "f6", shows="example.demo/tides")
         await press(pilot, "enter", until=lambda: isinstance(app.screen, AskStart), what="the question")
         await press(pilot, "escape", shows="Registry")
         assert not isinstance(app.screen, MainScreen)
-
-
-async def test_without_a_registry_nothing_is_searched() -> None:
     async with running(None, until="Start") as (_app, pilot):
         await press(pilot, *"tide", "f6", shows="No registry is set.")

@@ -136,20 +136,6 @@ def test_keys_typed_while_the_server_starts_wait_for_its_list(home: Path) -> Non
         terminal.quits("\x11")
 
 
-def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
-    with Terminal(home, ["demo", "--no-record"], INSPECTOR_THEME="ansi") as terminal:
-        terminal.shows(f"Tools {TOOLS}", "● connected")
-        terminal.press("/order")
-        terminal.shows("of 62")
-        terminal.press("\r")
-        terminal.shows("( ) Small, 26 cm")
-        terminal.quits("\x11")
-        assert b"\x1b[32m" in terminal.raw
-        assert b"8;2;" not in terminal.raw
-        grounds = re.findall(rb"\x1b\[(?:[0-9;]*;)?(4[0-7]|10[0-7]|48;5;[0-9]+)[;m]", terminal.raw)
-        assert grounds == [], "no block beside a field"
-
-
 class Inked(Grid):
     """A grid that knows which of its cells have a hue: a colour other than the terminal's own, and grey."""
 
@@ -180,10 +166,18 @@ class Inked(Grid):
         return ["".join(char for char, ink in zip(*line, strict=False) if ink) for line in lines]
 
 
-def test_from_ansi_to_mono_no_colour_stays(home: Path) -> None:
+def test_the_ansi_theme_leaves_every_colour_to_the_terminal_and_mono_has_none(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"], INSPECTOR_THEME="ansi") as terminal:
         terminal.grid = Inked(120, 35)
         terminal.shows(f"Tools {TOOLS}", "● connected")
+        terminal.press("/order")
+        terminal.shows("of 62")
+        terminal.press("\r")
+        terminal.shows("( ) Small, 26 cm")
+        assert b"\x1b[32m" in terminal.raw
+        assert b"8;2;" not in terminal.raw
+        grounds = re.findall(rb"\x1b\[(?:[0-9;]*;)?(4[0-7]|10[0-7]|48;5;[0-9]+)[;m]", terminal.raw)
+        assert grounds == [], "no block beside a field"
         terminal.press("\x10")
         terminal.shows("a verb, tool, resource, prompt or theme")
         assert any("●" in text for text in terminal.grid.where())
@@ -193,6 +187,7 @@ def test_from_ansi_to_mono_no_colour_stays(home: Path) -> None:
         terminal.until(lambda: "a verb, tool, resource, prompt or theme" not in terminal.grid.text, "closed")
         terminal.until(lambda: not any(text.strip() for text in terminal.grid.where()), "no colour stays")
         assert "● connected" in terminal.grid.text
+        terminal.quits("\x11")
 
 
 def test_another_size_is_drawn_at_once_one_that_is_too_small_says_what_it_needs_and_escape_does_not_leave(
