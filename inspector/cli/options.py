@@ -6,7 +6,7 @@ parsers do not have that rule, so `parser.py` reads the options from this table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.errors import UsageError
@@ -78,6 +78,11 @@ class Option:
         if self.choices and word not in self.choices:
             raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"Use {_either(self.choices)}.")
         return self.read(word)
+
+
+def names_in(words: Iterable[str]) -> list[str]:
+    """The names in words, each of which may have several with commas."""
+    return [name.strip() for word in words for name in word.split(",") if name.strip()]
 
 
 def seconds(word: str) -> float:

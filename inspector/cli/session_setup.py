@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.addresses import shown_url
 from inspector.cli import login_options
-from inspector.cli.options import LOGIN
+from inspector.cli.options import LOGIN, names_in
 from inspector.cli.output import Output, has_user
 from inspector.client.engine.era_memory import Verdicts
 from inspector.client.extensions import by_id, client_identity
@@ -43,27 +43,28 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
     """
     if not invocation.target_words:
         raise invocation.verb.needs_target
+    target = target_from(invocation, invocation.target_words, invocation.command, consent or consent_of(invocation))
+    if not isinstance(target, RecordingTarget) and target.remark:  # The host whose file has it does not start it.
+        out = Output.of(invocation)
+        out.note(f"note: {out.safe(target.remark, 500)}")
+    return target
+
+
+def target_from(invocation: Invocation, words: Sequence[str], command: bool, consent: trust.Consent) -> Target:
+    """The target in `words`, with the options of the invocation; warns of a connection that others can read."""
     target = parse_target(
-        invocation.target_words,
-        command=invocation.command,
+        words,
+        command=command,
         config=invocation.option("config"),
         headers=invocation.option("header", ()),
         **start_of(invocation),
         transport=invocation.option("transport", "auto"),
         verify=not invocation.option("no-verify"),
         prompt=ask,
-        consent=consent or consent_of(invocation),
+        consent=consent,
     )
     warn_of_interception(invocation, target)
-    warn_of_host(invocation, target)
     return target
-
-
-def warn_of_host(invocation: Invocation, target: Target) -> None:
-    """Say that the host whose file has this target does not start it."""
-    if not isinstance(target, RecordingTarget) and target.remark:
-        out = Output.of(invocation)
-        out.note(f"note: {out.safe(target.remark, 500)}")
 
 
 def start_of(invocation: Invocation) -> dict[str, Any]:
@@ -144,13 +145,12 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
 
 def facts_of(invocation: Invocation) -> tuple[Fact, ...]:
     """The facts of the hosts in `--host`; none without it. Raises `UsageError` for an unknown host."""
-    words = invocation.option("host", ())
-    names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+    names = names_in(invocation.option("host", ()))
     if not names:
         return ()
     from inspector.hosts import host_facts
 
-    return host_facts().choose(names)
+    return host_facts().choose(tuple(names))
 
 
 def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,10 +31,9 @@ class ConfigPlace:
     scope: table.HostScope = "user"
 
 
-def places(folder: Path, home: Path, environ: Mapping[str, str], platform: str) -> list[ConfigPlace]:
+def places(folder: Path, machine: table.Machine) -> list[ConfigPlace]:
     """Return every place in the order of listing: this folder, its parents, then the user's files."""
-    machine = table.Machine(home, environ, platform)
-    found = [place for workspace in workspaces(folder, home) for place in _of_workspace(workspace, machine)]
+    found = [place for workspace in workspaces(folder, machine.home) for place in _of_workspace(workspace, machine)]
     return found + _of_user(machine)
 
 
@@ -52,18 +50,16 @@ def workspaces(folder: Path, home: Path) -> list[Path]:
     return [folder]
 
 
-def is_own(
-    place: ConfigPlace, folder: Path, home: Path, environ: Mapping[str, str], platform: str, *, named: bool
-) -> bool:
+def is_own(place: ConfigPlace, folder: Path, machine: table.Machine, *, named: bool) -> bool:
     """Whether a config file is the user's own, and not part of something cloned or unpacked.
 
     Besides the files that clients keep for the user, files directly in the home folder are, unless it is a repository.
     A file `named` with `--config` is, if it is not in a repository, not below `folder`, and not another user's.
     """
-    home = _absolute(home)
+    home = _absolute(machine.home)
     if not named and place.workspace != home:
         return place.workspace is None
-    users = _of_user(table.Machine(home, environ, platform))
+    users = _of_user(machine)
     if _lexical(place.path) in {_lexical(own.path) for own in users}:
         return True
     if not named:
@@ -99,22 +95,16 @@ def _lexical(path: Path) -> Path:
     return _absolute(path.parent) / path.name
 
 
-def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
-    """Return the folder of programs' settings: the same as platformdirs' roaming one, for any home."""
-    return Path(table.Machine(home, environ, platform).folder("config"))
-
-
-def explicit(path: Path, home: Path, environ: Mapping[str, str], platform: str) -> ConfigPlace | None:
+def explicit(path: Path, machine: table.Machine) -> ConfigPlace | None:
     """Return the place of a file given with `--config` by its name; None if only its content can tell."""
     name, folder = path.name.casefold(), path.parent.name.casefold()
     if name in OWN_NAMES:
         return ConfigPlace(path, "own", "this file", path.parent)
-    machine = table.Machine(home, environ, platform)
     for known in (*table.files(machine, path.parent), *table.files(machine, None)):
         *above, last = known.tail.casefold().split("/")
         if name == last and (last not in _SHARED_NAMES or above[-1:] == [folder]):
             project = path.parents[len(above)] if known.workspace is not None else None
-            return _of_host(known, path, None if project == home and above else project)
+            return _of_host(known, path, None if project == machine.home and above else project)
     return None
 
 
@@ -127,7 +117,8 @@ def _of_workspace(workspace: Path, machine: table.Machine) -> list[ConfigPlace]:
 
 
 def _of_user(machine: table.Machine) -> list[ConfigPlace]:
-    base = user_base(machine.home, machine.environ, machine.platform)
+    # The folder of programs' settings: the same as platformdirs' roaming one, for any home.
+    base = Path(machine.folder("config"))
     own = paths.override("INSPECTOR_CONFIG_HOME", machine.environ) or base / paths.APP
     return [
         ConfigPlace(own / OWN_NAMES[0], "own", "Inspector"),

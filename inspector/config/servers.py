@@ -167,19 +167,18 @@ def find_servers(
     folder = Path.cwd() if folder is None else folder
     home = paths.home_folder() if home is None else home
     environ = os.environ if environ is None else environ
-    platform = platform or sys.platform
-    machine = table.Machine(home, environ, platform)
+    machine = table.Machine(home, environ, platform or sys.platform)
     entries: list[ServerEntry] = []
     problems: list[ConfigProblem] = []
     if config is not None:
         config = Path(os.path.abspath(folder / os.path.expanduser(config)))
         try:
-            known = client_config_paths.explicit(config, home, environ, platform)
+            known = client_config_paths.explicit(config, machine)
             looked_at = [known or client_configs.recognise(config)]
         except ConfigError as error:
             return ServerList((), (ConfigProblem(config, error.message, error.hint),), config)
     else:
-        looked_at = client_config_paths.places(folder, home, environ, platform)
+        looked_at = client_config_paths.places(folder, machine)
         looked_at = [place for place in looked_at if host is None or place.host == host.id]
     workspaces = client_config_paths.workspaces(folder, home)
     users = (
@@ -190,7 +189,7 @@ def find_servers(
         real = os.path.realpath(place.path)
         if real in seen or (config is None and not foreign_files.present(place.path)):
             continue
-        owned = client_config_paths.is_own(place, folder, home, environ, platform, named=config is not None)
+        owned = client_config_paths.is_own(place, folder, machine, named=config is not None)
         if not owned and real in users:
             # A link to a file of the user: it is read as that client reads it.
             continue

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.config import client_config_paths
+from inspector.config.host_files import table
 from inspector.config.servers import find_servers, resolve
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, InspectorError, TargetError
@@ -570,7 +570,7 @@ def test_our_own_folder_is_where_platformdirs_has_it(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    assert paths.config_folder({}) == client_config_paths.user_base(tmp_path, {}, sys.platform) / "inspector"
+    assert paths.config_folder({}) == Path(table.Machine(tmp_path, {}, sys.platform).folder("config")) / "inspector"
 
 
 def test_overrides_move_our_own_and_claude_codes_file(world: World) -> None:

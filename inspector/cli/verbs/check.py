@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, session_setup
-from inspector.cli.options import FILE, HOSTS, REPORTS, SECRET, TIME, YES, Option, Value, count
+from inspector.cli.options import FILE, HOSTS, REPORTS, SECRET, TIME, YES, Option, Value, count, names_in
 from inspector.cli.output import Output, ProgressLine
 from inspector.cli.output_files import check_outputs, write_reports
 from inspector.cli.serve_options import ADDRESS
@@ -186,23 +186,23 @@ def _wanted(invocation: Invocation) -> CheckSelection:
     from inspector.check.visit.visit import Allowed
     from inspector.protocol.revisions import REVISIONS
 
-    chosen = {option: frozenset(_names(invocation.option(option, ()))) for option in ("only", "skip")}
+    chosen = {option: frozenset(names_in(invocation.option(option, ()))) for option in ("only", "skip")}
     for option, given in chosen.items():
         for name in unknown(given):
             raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
     hosts = session_setup.facts_of(invocation)
     if "hosts" in chosen["only"] and not hosts:
         raise UsageError("The group hosts needs --host.", hint="Name hosts with --host, or use --host all.")
-    revisions = tuple(_names(invocation.option("revisions", ())))
+    revisions = tuple(names_in(invocation.option("revisions", ())))
     for name in revisions:
         if name not in REVISIONS:
             raise UsageError(f"Unknown protocol revision “{name[:40]}”.", hint=f"Revisions are {', '.join(REVISIONS)}.")
-    levels = frozenset(_names(invocation.option("level", ())))
+    levels = frozenset(names_in(invocation.option("level", ())))
     for name in sorted(levels - set(get_args(CheckLevel))):
         raise UsageError(
             f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(CheckLevel))}."
         )
-    calls = _names(invocation.option("allow-calls", ()))
+    calls = names_in(invocation.option("allow-calls", ()))
     return CheckSelection(
         hosts=hosts,
         revisions=revisions or REVISIONS,
@@ -245,10 +245,6 @@ def _score(word: str) -> int:
     if not 1 <= value <= 100:
         raise UsageError(f"“{word[:80]}” is not a score.", hint="A score is a whole number from 1 to 100.")
     return value
-
-
-def _names(words: Any) -> list[str]:
-    return [name.strip() for word in words for name in word.split(",") if name.strip()]
 
 
 def _plan(invocation: Invocation, out: Output, wanted: CheckSelection) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from inspector.cli.verb import Invocation
     from inspector.config.targets import Target
-    from inspector.context.cost import ServerCost, TokenCounter, ToolCost
+    from inspector.context.cost import ServerCost, TokenCounter
     from inspector.context.report import CostGrowth, Sizes
     from inspector.hosts import EvaluatedResult, Fact
 
@@ -127,15 +127,12 @@ def _one(out: Output, cost: ServerCost, name: str, full_names: dict[str, str]) -
     if tool is None:
         raise UsageError(f"The server has no tool “{name[:80]}”.", hint=_nearest(name, cost))
     if out.json:
-        out.document(tool.as_json(cost.characters) | {"text": _text_of(tool), "names": full_names})
+        text = {"name": tool.name, "description": tool.description, "schema": tool.schema}
+        out.document(tool.as_json(cost.characters) | {"text": text, "names": full_names})
     else:
         out.lines(context_report.tool_text(out, tool, estimated=cost.counter.is_estimate))
         out.lines(context_report.names_text(out, full_names))
     return 0
-
-
-def _text_of(tool: ToolCost) -> dict[str, str]:
-    return {"name": tool.name, "description": tool.description, "schema": tool.schema}
 
 
 def _nearest(name: str, cost: ServerCost) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.cli import session_setup
-from inspector.cli.options import Option, Value
+from inspector.cli.options import Option, Value, names_in
 from inspector.cli.output import Output, ProgressLine
 from inspector.cli.verb import Verb
 from inspector.config import trust
@@ -61,7 +61,7 @@ def run(invocation: Invocation) -> int:
 
 def _hosts(invocation: Invocation, out: Output) -> int:
     """Report what the hosts of `--host` would start; `all` is every host that has a file here."""
-    names = _named_hosts(invocation)
+    names = names_in(invocation.option("host", ()))
     if not names:
         raise UsageError(
             "`inspector doctor` needs a target.",
@@ -84,11 +84,6 @@ def _hosts(invocation: Invocation, out: Output) -> int:
     return max((each.exit_code for each in found), default=0)
 
 
-def _named_hosts(invocation: Invocation) -> list[str]:
-    words = invocation.option("host", ())
-    return [name.strip() for word in words for name in word.split(",") if name.strip()]
-
-
 def _host_folder(name: str) -> HostFolder:
     import os
     from pathlib import Path
@@ -104,13 +99,13 @@ def _of_files(invocation: Invocation, name: str) -> Diagnosis | None:
     """Say what is wrong with this entry in the files of the host; None without a host."""
     from inspector.doctor.hosts import survey
 
-    names = _named_hosts(invocation)
+    names = names_in(invocation.option("host", ()))
     return survey(_host_folder(names[0]), name) if names else None
 
 
 def _entry(invocation: Invocation, consent: trust.Consent) -> ExaminedEntry | None:
     """The config entry of @NAME and its problems; None for other targets."""
-    words, hosts = invocation.target_words, _named_hosts(invocation)
+    words, hosts = invocation.target_words, names_in(invocation.option("host", ()))
     is_name = not invocation.command and words[0].startswith("@") and len(words) == 1
     if hosts:
         refused = [name for name in (*session_setup.STARTS, "config", "header") if invocation.option(name)]

@@ -30,6 +30,7 @@ _JSON = (".json", ".har")
 def run(invocation: Invocation) -> int:
     """Judge the recording, and write it to stdout or to a file."""
     from inspector.cli.open_recording import tell_notices, whole_journal
+    from inspector.journal.filters import parse
 
     out = Output.of(invocation)
     written: Path | None = invocation.option("output")
@@ -39,7 +40,8 @@ def run(invocation: Invocation) -> int:
     check_outputs(invocation, "output")
     with whole_journal(source) as journal:
         tell_notices(out, journal)
-        filter = _filter(invocation.option("filter"))
+        written_filter = invocation.option("filter")
+        filter = None if written_filter is None else parse(written_filter)
         numbers = _numbers(invocation.option("events"), journal)
         judged = filter is not None and filter.by_finding
         if judged:
@@ -82,14 +84,6 @@ def _format_of(written: Path | None) -> str:
             f"{longest} is the suffix of several formats: {', '.join(found)}.", hint=f"Choose one: --to {found[0]}."
         )
     return found[0]
-
-
-def _filter(source: str | None) -> Filter | None:
-    if source is None:
-        return None
-    from inspector.journal.filters import parse
-
-    return parse(source)
 
 
 def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> array[int]:

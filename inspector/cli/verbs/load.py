@@ -43,12 +43,13 @@ def run(invocation: Invocation) -> int:
     """Run the plan and report; 5 where a condition of --fail-on holds."""
     from inspector.calls.variables import Secrets
     from inspector.cli import session_setup
+    from inspector.load.conditions import FailCondition
 
     out = Output.of(invocation)
     _check(invocation)
     to_stdout = check_outputs(invocation, *_REPORTS, "locust")
     secrets = Secrets()
-    conditions = _conditions(invocation)
+    conditions = [FailCondition.parse(text) for text in invocation.option("fail-on", ())]
     target = session_setup.live_target(invocation)
     plan = _plan(invocation, out, secrets, target)
     is_locust = invocation.option("locust") is not None
@@ -131,12 +132,6 @@ def _flow_calls(
     check_credentials = CredentialCheck(lambda *_: target, consent_of(invocation))
     check_credentials({flow: ""}, environments, given, named=True)
     return calls_of(flow, environments, given, secrets)
-
-
-def _conditions(invocation: Invocation) -> list[FailCondition]:
-    from inspector.load.conditions import FailCondition
-
-    return [FailCondition.parse(text) for text in invocation.option("fail-on", ())]
 
 
 def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, plan: LoadPlan) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.cli.options import Option
 from inspector.cli.output import Output
@@ -33,9 +33,11 @@ def log_in(invocation: Invocation) -> int:
         )
 
     async def work(session: Session, out: Output) -> int:
+        from inspector.auth.credential import Authorizer
+
         authorizer = session.options.authorize
-        assert authorizer is not None
-        login = _authorizer(authorizer).login(target)
+        assert isinstance(authorizer, Authorizer)
+        login = authorizer.login(target)
         grant = login.authorization.grant
         if grant is None or invocation.option("again"):
             if grant is None:
@@ -107,13 +109,6 @@ def _target(invocation: Invocation) -> HttpTarget:
             hint="Pass secrets to a command with --env.",
         )
     return target
-
-
-def _authorizer(found: Any) -> Authorizer:
-    from inspector.auth.credential import Authorizer
-
-    assert isinstance(found, Authorizer)
-    return found
 
 
 LOGIN = Verb("login", log_in, options=(Option("--again", "Log in again even if the kept login is valid"),))

@@ -136,30 +136,18 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
 
     def server_of(text: str) -> StdioTarget | HttpTarget:
         from inspector.cli.parser import is_whole_target
-        from inspector.config.target_arguments import parse_target
         from inspector.config.targets import RecordingTarget
 
         words, command = [text], False
         if said.target_words and text == options.server:
             words = said.target_words
             command = said.command and not (len(words) == 1 and is_whole_target(words[0]))
-        target = parse_target(
-            words,
-            command=command,
-            config=said.option("config"),
-            headers=said.option("header", ()),
-            **session_setup.start_of(said),
-            transport=said.option("transport", "auto"),
-            verify=not said.option("no-verify"),
-            prompt=session_setup.ask,
-            consent=consent,
-        )
+        target = session_setup.target_from(said, words, command, consent)
         if isinstance(target, RecordingTarget):
             raise UsageError(
                 f"{target.describe()} is a recording, and flows need a server.",
                 hint="`inspector serve FILE` is a server that answers from a recording.",
             )
-        session_setup.warn_of_interception(said, target)
         return target
 
     return SessionOpener(

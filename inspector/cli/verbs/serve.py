@@ -31,6 +31,7 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "n
 
 def run(invocation: Invocation) -> int:
     """Serve until the client disconnects or a signal comes; then print the summary."""
+    from inspector.cli.open_recording import tell_notices
     from inspector.journal.journal import Journal
 
     out = Output.of(invocation)
@@ -41,8 +42,7 @@ def run(invocation: Invocation) -> int:
         report = mock.report()
     finally:
         journal.release()
-    for notice in [*journal.notices, *_unusual(journal)]:
-        out.note(f"note: {out.safe(notice)}")
+    tell_notices(out, journal)
     if invocation.json:
         out.document(report.as_json())
     else:
@@ -50,11 +50,6 @@ def run(invocation: Invocation) -> int:
     if mock.unreached is not None:
         out.error(mock.unreached)
     return 5 if invocation.option("strict") and report.counts.get("missed") else 0
-
-
-def _unusual(journal: Journal) -> list[str]:
-    missing = journal.end_is_missing and not journal.raw_only
-    return ["The end of the recording is missing: its writer was killed, or is still writing."] if missing else []
 
 
 def _options(invocation: Invocation) -> MockOptions:

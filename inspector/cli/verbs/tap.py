@@ -37,13 +37,8 @@ def run(invocation: Invocation) -> int:
         return _install(invocation, out, name)
     target = session_setup.live_target(invocation)
     where: HostPort | None = invocation.option("listen")
-    if where is None:
-        return _stdio(invocation, out, target)
-    return asyncio.run(_listen(invocation, out, target, where))
-
-
-def _stdio(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> int:
-    """Serve the client on our stdin and stdout."""
+    if where is not None:
+        return asyncio.run(_listen(invocation, out, target, where))
     if isinstance(target, HttpTarget):
         return asyncio.run(_stdio_to_http(invocation, out, target))
     return asyncio.run(_stdio_to_command(invocation, out, target))
