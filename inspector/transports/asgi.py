@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from inspector.errors import HttpError
 from inspector.transports.http1_connection import octets
 from inspector.transports.http_tasks import cancelled
-from inspector.transports.network import NetworkRequest, NetworkResponse, OnOpened
+from inspector.transports.network import NetworkRequest, NetworkResponse, OnOpened, SharedConnection
 
 if TYPE_CHECKING:
     from inspector.transports.http_url import Url
@@ -149,7 +149,7 @@ class App:
             exchange.end(None, f"{self.label} returned from {what} without a complete answer")
 
 
-class AppConnection:
+class AppConnection(SharedConnection):
     """A connection for the HTTP client. It carries one request at a time and is reusable at once."""
 
     def __init__(self, app: App) -> None:
@@ -166,19 +166,6 @@ class AppConnection:
             raise
         shown = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
         return NetworkResponse(status, "", "in process", shown, exchange)
-
-    @property
-    def idle(self) -> bool:
-        """Always: it carries requests side by side."""
-        return True
-
-    @property
-    def expired(self) -> bool:
-        """Never."""
-        return False
-
-    async def close(self) -> None:
-        """It has no resources to release."""
 
 
 class _Exchange:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from inspector.errors import HttpError
 from inspector.text import safe
 from inspector.transports.http1_connection import octets
-from inspector.transports.network import NetworkRequest, NetworkResponse, OnOpened
+from inspector.transports.network import NetworkRequest, NetworkResponse, OnOpened, SharedConnection
 
 if TYPE_CHECKING:
     import httpx
@@ -38,7 +38,7 @@ class HttpxNetwork:
         return HttpxConnection(self.sender)
 
 
-class HttpxConnection:
+class HttpxConnection(SharedConnection):
     """Carries one request at a time."""
 
     def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
@@ -66,19 +66,6 @@ class HttpxConnection:
             [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw],
             _Body(response, sent),
         )
-
-    @property
-    def idle(self) -> bool:
-        """Always: httpx has the real connections."""
-        return True
-
-    @property
-    def expired(self) -> bool:
-        """Never."""
-        return False
-
-    async def close(self) -> None:
-        """It has no resources to release."""
 
 
 class _Body:

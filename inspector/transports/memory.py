@@ -10,6 +10,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerExited
 from inspector.journal import channels
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink, Transport
+from inspector.transports.http_tasks import cancelled
 
 SendReply = Callable[[dict[str, Any] | list[Any] | bytes], None]
 """Sends to the client: a message, a batch, or raw bytes, valid or not."""
@@ -86,8 +87,4 @@ class MemoryTransport(Transport):
     async def close(self) -> None:
         """Stop the server's tasks. Idempotent."""
         self._closed = True
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=1.0)
+        await cancelled(self._tasks)

@@ -78,6 +78,16 @@ class Connection(Protocol):
         """Close it. Idempotent."""
 
 
+class SharedConnection:
+    """The idle state of a connection that carries requests side by side: others have the real connections."""
+
+    idle = True
+    expired = False
+
+    async def close(self) -> None:
+        """It has no resources to release."""
+
+
 class Network(Protocol):
     """Makes connections."""
 

@@ -19,6 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, encode, id_key
 from inspector.transports.base import Outgoing, Sink, Transport
+from inspector.transports.http_tasks import cancelled
 from inspector.transports.request_matching import RecordedRequests, UsedRequests
 from inspector.transports.response_matching import id_span, parsed
 
@@ -318,11 +319,7 @@ class RecordedTransport(Transport):
     async def close(self) -> None:
         """Stop playing. Idempotent."""
         self._closed = True
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=1.0)
+        await cancelled(self._tasks)
         await self._requests.aclose()
 
 
