@@ -136,10 +136,20 @@ def display_path(path: Path) -> str:
 class LocatedValue:
     """A value as it stands in a file: JSON's types, and where each part of it stands."""
 
-    __slots__ = ("_marks", "path", "value")
+    __slots__ = ("_aliases", "_marks", "path", "value")
 
-    def __init__(self, path: Path, value: Any, marks: dict[tuple[str | int, ...], tuple[Any, Any]]) -> None:
-        """`marks` are the parser's, by place: two, of the key (else of the value) and of the value."""
+    def __init__(
+        self,
+        path: Path,
+        value: Any,
+        marks: dict[tuple[str | int, ...], tuple[Any, Any]],
+        aliases: dict[tuple[str | int, ...], tuple[str | int, ...]],
+    ) -> None:
+        """`marks` are the parser's, by place: two, of the key (else of the value) and of the value.
+
+        `aliases` has the place of the anchor by the place of its use: the parts of a value stand where the anchor is.
+        """
+        self._aliases = aliases
         self.path = path
         self.value = value
         self._marks = marks
@@ -148,7 +158,11 @@ class LocatedValue:
         """Where the value at `steps` stands, or its key. Of a place that does not exist: the nearest part around it."""
         place = tuple(steps)
         while place not in self._marks and place:
-            place, key = place[:-1], False
+            used = next((end for end in range(len(place) - 1, 0, -1) if place[:end] in self._aliases), 0)
+            if used:
+                place = self._aliases[place[:used]] + place[used:]
+            else:
+                place, key = place[:-1], False
         found = self._marks.get(place)
         if found is None:
             return Position(1, 1)
@@ -208,6 +222,15 @@ def first_key(data: bytes) -> str | None:
     return None
 
 
+class _Anchored(NamedTuple):
+    """The value of an anchor, its place, and how many values and uses of anchors it has."""
+
+    value: Any
+    place: tuple[str | int, ...]
+    values: int
+    uses: int
+
+
 class _DocumentBuilder:
     """Builds one document from the events of the parser, which is never asked for more than is needed."""
 
@@ -216,14 +239,12 @@ class _DocumentBuilder:
         self._text = text
         self._events = yaml_events(text, aliases=MAX_EXPANSIONS)
         self._marks: dict[tuple[str | int, ...], tuple[Any, Any]] = {}
-        self._anchors: dict[str, list[Any]] = {}
-        """By name, the events of the value."""
-        self._open: list[tuple[str, list[Any]]] = []
-        self._expansions = 0
-        self._expanded = 0
-        self._replayed: list[list[Any]] = []
-        """Events of anchors that are read again, innermost last, each reversed."""
-        self._expanding: list[str] = []
+        self._aliases: dict[tuple[str | int, ...], tuple[str | int, ...]] = {}
+        self._anchors: dict[str, _Anchored] = {}
+        self._open: list[str] = []
+        """The anchors whose values are being built."""
+        self._values = self._expanded = self._uses = 0
+        """Values that the file has with those that its anchors make, these, and uses of anchors."""
 
     def document(self) -> LocatedValue:
         try:
@@ -241,58 +262,43 @@ class _DocumentBuilder:
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
-            return LocatedValue(self._path, None, {})
-        value = self._value(self._taken(event), (), None, 0)
+            return LocatedValue(self._path, None, {}, {})
+        value = self._value(event, (), None, 0)
         while not isinstance(event := next(self._events), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 raise self._error(event, "A second document begins here.", hint="Put each flow into its own file.")
-        return LocatedValue(self._path, value, self._marks)
-
-    def _next(self) -> Any:
-        while self._replayed:
-            if self._replayed[-1]:
-                return self._replayed[-1].pop()
-            self._replayed.pop()
-        event = next(self._events)
-        return self._taken(event) if self._open else event
-
-    def _taken(self, event: Any) -> Any:
-        """An event of the parser, kept for the anchors that are open."""
-        for _, kept in self._open:
-            kept.append(event)
-        return event
+        return LocatedValue(self._path, value, self._marks, self._aliases)
 
     def _value(self, event: Any, place: tuple[str | int, ...], key: Any, depth: int) -> Any:
         """The value that begins with `event`; its marks are kept under `place`."""
         at = event.start_mark
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event, place, key, depth)
-        if self._replayed:
-            self._expanded += 1
-            if self._expanded > MAX_EXPANDED:
-                raise self._error(event, f"Anchors make more than {MAX_EXPANDED:,} values.", hint=_NO_ANCHORS)
+            return self._alias(event, place, key)
+        self._values += 1
         self._marks[place] = (key or at, at)
         if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!" and event.style):
             raise self._error(event, f"Tags are not supported: {safe(event.tag, 80)}", hint="Leave the tag out.")
         if depth > MAX_DEPTH:
             raise self._error(event, f"The file is nested deeper than {MAX_DEPTH} levels.", hint="Remove levels.")
-        anchor = event.anchor if not self._replayed else None
-        if anchor is not None:
-            self._open.append((anchor, [event]))
+        before = self._values - 1, self._uses
+        if event.anchor is not None:
+            self._open.append(event.anchor)
         if isinstance(event, yaml.ScalarEvent):
             value: Any = self._scalar(event)
         elif isinstance(event, yaml.SequenceStartEvent):
             value = self._list(place, depth)
         else:
             value = self._object(place, depth)
-        if anchor is not None:
-            name, kept = self._open.pop()
-            self._anchors[name] = kept
+        if event.anchor is not None:
+            self._open.pop()
+            values, uses = self._values - before[0], self._uses - before[1]
+            self._anchors[event.anchor] = _Anchored(value, place, values, uses)
         return value
 
-    def _alias(self, event: Any, place: tuple[str | int, ...], key: Any, depth: int) -> Any:
+    def _alias(self, event: Any, place: tuple[str | int, ...], key: Any) -> Any:
+        """The value of an anchor that is used here; its parts stand where the anchor is."""
         name = event.anchor
-        if name in self._expanding or any(name == opened for opened, _ in self._open):
+        if name in self._open:
             raise self._error(event, f"The anchor {safe(name, 80)} contains itself.", hint=_NO_ANCHORS)
         if name not in self._anchors:
             raise self._error(
@@ -300,27 +306,28 @@ class _DocumentBuilder:
                 f"The anchor {safe(name, 80)} is not defined above.",
                 hint='Define it, or quote a text that begins with "*".',
             )
-        self._expansions += 1
-        if self._expansions > MAX_EXPANSIONS:
+        value, origin, values, uses = self._anchors[name]
+        self._uses += 1 + uses
+        self._values += values
+        self._expanded += values
+        if self._uses > MAX_EXPANSIONS:
             raise self._error(event, f"Anchors are used more than {MAX_EXPANSIONS:,} times.", hint=_NO_ANCHORS)
-        outer, self._replayed = self._replayed, [list(reversed(self._anchors[name]))]
-        self._expanding.append(name)
-        value = self._value(self._next(), place, key or event.start_mark, depth)
-        self._expanding.pop()
-        self._replayed = outer
+        if self._expanded > MAX_EXPANDED:
+            raise self._error(event, f"Anchors make more than {MAX_EXPANDED:,} values.", hint=_NO_ANCHORS)
         self._marks[place] = (key or event.start_mark, event.start_mark)
+        self._aliases[place] = origin
         return value
 
     def _list(self, place: tuple[str | int, ...], depth: int) -> list[Any]:
         items: list[Any] = []
-        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._value(event, (*place, len(items)), None, depth + 1))
         return items
 
     def _object(self, place: tuple[str | int, ...], depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             at = event.start_mark
             if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and not event.style and event.tag is None:
                 self._merge(place, depth, event, merged)
@@ -331,12 +338,12 @@ class _DocumentBuilder:
                 raise self._error(
                     event, f"The key “{safe(key, 80)}” stands twice.", hint=f"It stands in line {first.line}, too."
                 )
-            found[key] = self._value(self._next(), (*place, key), at, depth + 1)
+            found[key] = self._value(next(self._events), (*place, key), at, depth + 1)
         return {**merged, **found} if merged else found
 
     def _merge(self, place: tuple[str | int, ...], depth: int, event: Any, merged: dict[str, Any]) -> None:
         """`<<`: the members of other objects; those of this one and of earlier ones win (YAML 1.1, merge)."""
-        taken = self._value(self._next(), (*place, "<<"), event.start_mark, depth + 1)
+        taken = self._value(next(self._events), (*place, "<<"), event.start_mark, depth + 1)
         for each in taken if isinstance(taken, list) else [taken]:
             if not isinstance(each, dict):
                 raise self._error(event, "“<<” takes an object or a list of objects.")

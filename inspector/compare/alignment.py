@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 CELLS = 250_000
@@ -42,6 +43,18 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[AlignedPair]:
             todo += _between(landmarks, a0, a1, b0, b1, turn + 1)
     found.sort()
     return found
+
+
+def pair_by_key(
+    keys_a: Iterable[tuple[int, Hashable]], keys_b: Iterable[tuple[int, Hashable]]
+) -> Iterator[AlignedPair]:
+    """Yield the k-th item of A with a key and the k-th of B with the same key, at any position."""
+    waiting: dict[Hashable, deque[int]] = {}
+    for j, key in keys_b:
+        waiting.setdefault(key, deque()).append(j)
+    for i, key in keys_a:
+        if waiting.get(key):
+            yield i, waiting[key].popleft()
 
 
 def _between(

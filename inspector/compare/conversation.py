@@ -7,12 +7,12 @@ aligned in the same way: inside the exchange that they belong to, or outside of 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from inspector.compare.alignment import align
+from inspector.compare.alignment import align, pair_by_key
 from inspector.compare.json_values import Digests, exact_digest, read
 from inspector.compare.rules import DEFAULT, ComparisonRules, compiled
 from inspector.compare.values import Difference, compare_under
@@ -213,9 +213,6 @@ def _name_of(params: Any) -> str:
     return next((value[:LABEL] for key in ("name", "uri", "level") if type(value := about.get(key)) is str), "")
 
 
-# Alignment
-
-
 def _aligned(
     side_a: _Side, side_b: _Side, items_a: Sequence[_Item], items_b: Sequence[_Item], *, alone: bool
 ) -> Iterator[ConversationStep]:
@@ -260,47 +257,26 @@ def _whole(item: _Item) -> tuple[str, str, bytes]:
 def _paired(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[int, int], set[int]]:
     to_b = dict(align(list(map(_whole, items_a)), list(map(_whole, items_b))))
     taken = set(to_b.values())
-    moved: set[int] = set()
 
-    def take(key: Callable[[_Item], Hashable], *, in_order: bool) -> None:
-        """Pair the k-th remaining item of A with the k-th of B; `in_order`: between the same two pairs."""
-        after_a, after_b = _gaps(len(items_a), to_b, moved), _gaps_of_b(len(items_b), to_b, moved)
-        waiting: dict[Hashable, deque[int]] = {}
-        for j, item in enumerate(items_b):
-            if j not in taken:
-                waiting.setdefault((key(item), after_b[j] if in_order else 0), deque()).append(j)
-        for i, item in enumerate(items_a):
-            left = waiting.get((key(item), after_a[i] if in_order else 0)) if i not in to_b else None
-            if left:
-                to_b[i] = left.popleft()
-                taken.add(to_b[i])
-                if not in_order:
-                    moved.add(i)
+    def left(items: Sequence[_Item], known: Collection[int]) -> list[tuple[int, _Item]]:
+        return [(at, item) for at, item in enumerate(items) if at not in known]
 
-    take(_whole, in_order=False)
-    take(lambda item: (item.method, item.name), in_order=True)
-    return to_b, moved
+    # Equal items in another order; then, between the same two pairs, those with the same name.
+    whole_a = [(at, _whole(item)) for at, item in left(items_a, to_b)]
+    whole_b = [(at, _whole(item)) for at, item in left(items_b, taken)]
+    moved = dict(pair_by_key(whole_a, whole_b))
+    fixed = to_b.items()
+    after_a, after_b = _gaps(len(items_a), {i for i, _ in fixed}), _gaps(len(items_b), {j for _, j in fixed})
+    to_b |= moved
+    taken |= set(moved.values())
+    named_a = [(at, (item.method, item.name, after_a[at])) for at, item in left(items_a, to_b)]
+    named_b = [(at, (item.method, item.name, after_b[at])) for at, item in left(items_b, taken)]
+    return to_b | dict(pair_by_key(named_a, named_b)), set(moved)
 
 
-def _gaps(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
-    """Return for each item of A how many ordered pairs come before it."""
-    found, passed = [], 0
-    for i in range(length):
-        found.append(passed)
-        passed += i in to_b and i not in moved
-    return found
-
-
-def _gaps_of_b(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
-    fixed = {j for i, j in to_b.items() if i not in moved}
-    found, passed = [], 0
-    for j in range(length):
-        found.append(passed)
-        passed += j in fixed
-    return found
-
-
-# Pairs
+def _gaps(length: int, fixed: Collection[int]) -> list[int]:
+    """Return for each item how many ordered pairs come before it."""
+    return [0, *accumulate(at in fixed for at in range(length))][:length]
 
 
 def _compare_pair(side_a: _Side, side_b: _Side, step: ConversationStep) -> None:

@@ -7,7 +7,7 @@ A surface is plain data, as `inspector.client.state.surfaces` collects it and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from inspector.compare.invisible_characters import Hidden, hidden_in
@@ -19,6 +19,7 @@ from inspector.compare.schemas import MAX_STEPS, ChangeSeverity, SchemaChange, c
 from inspector.compare.values import compare
 from inspector.journal.redaction import unkeyed
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.views import View
 
 Surface = dict[str, Any]
 
@@ -88,7 +89,7 @@ def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
     effort = Effort(MAX_STEPS)
     return [
         *_identity(a, b),
-        *_capabilities(_object(a.get("capabilities")), _object(b.get("capabilities"))),
+        *_capabilities(View(a).object("capabilities"), View(b).object("capabilities")),
         *_instructions(a.get("instructions"), b.get("instructions")),
         *(change for area in LISTS for change in _list(area, a, b, effort)),
     ]
@@ -113,34 +114,19 @@ def counts(changes: Iterable[Change]) -> dict[ChangeSeverity, int]:
     return {severity: amount for severity, amount in found.items() if amount}
 
 
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _differ(a: Any, b: Any) -> bool:
     return exact_digest(a) != exact_digest(b)
-
-
-# Server
 
 
 def _identity(a: Surface, b: Surface) -> Iterator[Change]:
     for key in ("era", "revision"):
         if _differ(a.get(key), b.get(key)):
             yield Change("changed", "server", key, "changed", a.get(key), b.get(key))
-    before, after = _object(a.get("server")), _object(b.get("server"))
+    before, after = View(a).object("server"), View(b).object("server")
     for key in _keys(before, after):
         if _differ(before.get(key), after.get(key)):
             severity: ChangeSeverity = "changed" if key in ("name", "title", "description") else "cosmetic"
-            yield Change(
-                severity,
-                "server",
-                key,
-                _came_or_went("", before, after, key),
-                before.get(key),
-                after.get(key),
-                hidden=hidden_in(after.get(key)),
-            )
+            yield _changed(severity, "server", key, _came_or_went("", before, after, key), before, after, key)
 
 
 def _instructions(a: Any, b: Any) -> Iterator[Change]:
@@ -149,7 +135,7 @@ def _instructions(a: Any, b: Any) -> Iterator[Change]:
         yield Change("changed", "instructions", "", what, a or None, b or None, loud=True, hidden=hidden_in(b))
 
 
-def _capabilities(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+def _capabilities(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     for name in _keys(a, b):
         if name not in b:
             yield Change("breaking", "capabilities", name, "is gone")
@@ -170,14 +156,11 @@ def _on(value: Any) -> bool:
     return value is not None and value is not False
 
 
-# Lists
-
-
 def _list(area: str, a: Surface, b: Surface, effort: Effort) -> Iterator[Change]:
     before, after = a.get(area), b.get(area)
     if type(before) is not list or type(after) is not list:
         return  # See `unread_lists`.
-    cut_a, cut_b = (_object(side.get("incomplete")).get(area) for side in (a, b))
+    cut_a, cut_b = (View(side).object("incomplete").get(area) for side in (a, b))
     items_a, items_b = _named(area, before), _named(area, after)
     for key, item in items_a.items():
         if key in items_b:
@@ -189,7 +172,7 @@ def _list(area: str, a: Surface, b: Surface, effort: Effort) -> Iterator[Change]
     for key, item in items_b.items():
         if key not in items_a:
             what = "may be new: the list before has no end" if cut_a else "is new"
-            description = _object(item).get("description")
+            description = View(item).members.get("description")
             yield Change("unsure" if cut_a else "added", area, key[0], what, None, description, hidden=hidden_in(item))
 
 
@@ -198,8 +181,7 @@ def _named(area: str, items: list[Any]) -> dict[tuple[str, int], Any]:
     found: dict[tuple[str, int], Any] = {}
     seen: dict[str, int] = {}
     for item in items:
-        value = _object(item).get(LISTS[area])
-        name = value if type(value) is str else ""
+        name = View(item).text(LISTS[area])
         found[name, seen.get(name, 0)] = item
         seen[name] = seen.get(name, 0) + 1
     return found
@@ -209,7 +191,7 @@ def _item(area: str, name: str, a: Any, b: Any, effort: Effort) -> list[Change]:
     """Return the changes of one item, worst first."""
     if not _differ(a, b):
         return []
-    before, after = _object(a), _object(b)
+    before, after = View(a).members, View(b).members
     found: list[Change] = []
     for key in _keys(before, after):
         if key in _SCHEMAS:
@@ -220,41 +202,46 @@ def _item(area: str, name: str, a: Any, b: Any, effort: Effort) -> list[Change]:
     return found
 
 
-def _member(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+def _member(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     severity: ChangeSeverity = "cosmetic" if key in _COSMETIC else "changed"
-    yield Change(
-        severity, area, name, _came_or_went(key, a, b), a.get(key), b.get(key), key in _LOUD, hidden_in(b.get(key))
-    )
+    yield _changed(severity, area, name, _came_or_went(key, a, b), a, b, key, loud=key in _LOUD)
 
 
-def _annotations(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
-    before, after = _object(a.get(key)), _object(b.get(key))
+def _changed(
+    severity: ChangeSeverity,
+    area: str,
+    name: str,
+    what: str,
+    a: Mapping[str, Any],
+    b: Mapping[str, Any],
+    key: str,
+    *,
+    loud: bool = False,
+) -> Change:
+    """Return the change of a member."""
+    return Change(severity, area, name, what, a.get(key), b.get(key), loud, hidden_in(b.get(key)))
+
+
+def _annotations(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    before, after = View(a).object(key), View(b).object(key)
     for hint in _keys(before, after):
         if _differ(before.get(hint), after.get(hint)):
-            yield Change(
-                "changed",
-                area,
-                name,
-                _came_or_went(f"annotation {hint}", before, after, hint),
-                before.get(hint),
-                after.get(hint),
-                True,
-                hidden_in(after.get(hint)),
-            )
+            what = _came_or_went(f"annotation {hint}", before, after, hint)
+            yield _changed("changed", area, name, what, before, after, hint, loud=True)
     if type(a.get(key)) is not type(b.get(key)) and not before and not after:
         yield Change("changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key), True)
 
 
-def _execution(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+def _execution(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     """Compare task support: a tool that requires or forbids tasks refuses clients that do the opposite."""
-    support = [_object(side.get(key)).get("taskSupport", "forbidden") for side in (a, b)]
+    support = [View(side).object(key).get("taskSupport", "forbidden") for side in (a, b)]
     narrower = support[0] != support[1] and support[1] != "optional"
     yield Change("breaking" if narrower else "changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key))
 
 
-def _arguments(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+def _arguments(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     """Compare the arguments of a prompt."""
-    before, after = ({_name(one): _object(one) for one in _listed(side.get(key))} for side in (a, b))
+    before, after = ({View(one).text("name"): View(one).members for one in View(side).array(key)} for side in (a, b))
     for one in _keys(before, after):
         where = f"argument {one}"
         if one not in after:
@@ -267,7 +254,7 @@ def _arguments(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, A
             yield from _argument(area, name, where, before[one], after[one])
 
 
-def _argument(area: str, name: str, where: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+def _argument(area: str, name: str, where: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     for key in _keys(a, b):
         if not _differ(a.get(key), b.get(key)):
             continue
@@ -277,19 +264,13 @@ def _argument(area: str, name: str, where: str, a: dict[str, Any], b: dict[str, 
                 what = f"{where}: is required now" if needed else f"{where}: is no longer required"
                 yield Change("breaking" if needed else "changed", area, name, what)
         else:
-            yield Change(
-                "changed",
-                area,
-                name,
-                f"{where}: {_came_or_went(key, a, b)}",
-                a.get(key),
-                b.get(key),
-                key in _WORDS,
-                hidden_in(b.get(key)),
-            )
+            what = f"{where}: {_came_or_went(key, a, b)}"
+            yield _changed("changed", area, name, what, a, b, key, loud=key in _WORDS)
 
 
-def _schema(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any], effort: Effort) -> Iterator[Change]:
+def _schema(
+    area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any], effort: Effort
+) -> Iterator[Change]:
     side = _SCHEMAS[key]
     if side == "output" and (key in a) != (key in b):
         yield Change("added" if key in b else "breaking", area, name, _came_or_went(key, a, b))
@@ -308,26 +289,17 @@ def _phrase(side: Side, change: SchemaChange) -> str:
     return f"{subject} {change.place}: {change.what}"
 
 
-def _name(item: Any) -> str:
-    value = _object(item).get("name")
-    return value if type(value) is str else ""
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if type(value) is list else []
-
-
-def _keys(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+def _keys(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
     return [*a, *(key for key in b if key not in a)]
 
 
-def _came_or_went(what: str, a: dict[str, Any], b: dict[str, Any], key: str | None = None) -> str:
+def _came_or_went(what: str, a: Mapping[str, Any], b: Mapping[str, Any], key: str | None = None) -> str:
     key = what if key is None else key
     word = "changed" if key in a and key in b else "is new" if key in b else "is gone"
     return f"{what} {word}".strip()
 
 
-_MEMBERS: dict[str, Callable[[str, str, str, dict[str, Any], dict[str, Any]], Iterable[Change]]] = {
+_MEMBERS: dict[str, Callable[[str, str, str, Mapping[str, Any], Mapping[str, Any]], Iterable[Change]]] = {
     "annotations": _annotations,
     "execution": _execution,
     "arguments": _arguments,

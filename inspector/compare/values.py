@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
-from inspector.compare.alignment import align
+from inspector.compare.alignment import align, pair_by_key
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.compare.json_values import Digests, DuplicateKeys, exact_digest, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
@@ -248,8 +247,6 @@ def isfinite_number(value: int | float) -> bool:
     return isinstance(value, int) or isfinite(value)
 
 
-# Lists
-
 _Row = tuple[int | None, int | None, bool]
 """Which item of A is which of B, and whether its position differs."""
 
@@ -306,13 +303,10 @@ class _Aligner:
 
     def _pair_elsewhere(self, keys_a: Sequence[Any], keys_b: Sequence[Any]) -> None:
         """Pair the k-th remaining item of A with the k-th of B with the same key, at any position."""
-        waiting: dict[Any, deque[int]] = {}
-        for j, key in enumerate(keys_b):
-            if j not in self._taken and key is not None:
-                waiting.setdefault(key, deque()).append(j)
-        for i, key in enumerate(keys_a):
-            if i not in self.pairs and key is not None and waiting.get(key):
-                self._take(i, waiting[key].popleft(), moved=True)
+        left = ((i, key) for i, key in enumerate(keys_a) if i not in self.pairs and key is not None)
+        right = ((j, key) for j, key in enumerate(keys_b) if j not in self._taken and key is not None)
+        for i, j in pair_by_key(left, right):
+            self._take(i, j, moved=True)
 
     def _gaps(self, pairs: Callable[[list[int], list[int]], list[tuple[int, int]]]) -> list[tuple[int, int]]:
         """Apply `pairs(left, right)` to the items between two ordered pairs."""
@@ -360,25 +354,14 @@ def _without_order(
     """
     order_a = sorted(range(len(a)), key=lambda at: _rank(a[at], digests_a[at], numbers))
     order_b = sorted(range(len(b)), key=lambda at: _rank(b[at], digests_b[at], numbers))
-    to_b: dict[int, int] = {}
-    taken: set[int] = set()
-    for key_a, key_b in (
-        (digests_a, digests_b),
-        ([_label(item) for item in a], [_label(item) for item in b]),
-    ):
-        waiting: dict[Any, deque[int]] = {}
-        for j in order_b:
-            if j not in taken:
-                waiting.setdefault(key_b[j], deque()).append(j)
-        for i in order_a:
-            if i not in to_b and waiting.get(key_a[i]):
-                to_b[i] = waiting[key_a[i]].popleft()
-                taken.add(to_b[i])
-    for i in range(len(a)):
-        yield i, to_b.get(i), False
-    for j in range(len(b)):
-        if j not in taken:
-            yield None, j, False
+    to_b = dict(pair_by_key(((i, digests_a[i]) for i in order_a), ((j, digests_b[j]) for j in order_b)))
+    taken = set(to_b.values())
+    left = ((i, _label(a[i])) for i in order_a if i not in to_b)
+    right = ((j, _label(b[j])) for j in order_b if j not in taken)
+    to_b |= dict(pair_by_key(left, right))
+    taken = set(to_b.values())
+    yield from ((i, to_b.get(i), False) for i in range(len(a)))
+    yield from ((None, j, False) for j in range(len(b)) if j not in taken)
 
 
 def _rank(item: Any, digest: bytes, numbers: bool) -> tuple[int, Any]:

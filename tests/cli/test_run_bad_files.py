@@ -33,7 +33,7 @@ def one(text: str | bytes, place: str, cause: str, remedy: str, *options: str) -
 
 
 CASES = {
-    "a bomb": one(BOMB, "5:52", "Anchors are used more than 1,000 times.", "instead of anchors"),
+    "a bomb": one(BOMB, "7:12", "Anchors are used more than 1,000 times.", "instead of anchors"),
     "a tag": one(HEAD + "vars: {a: !!python/name:os.system x}\n", "3:11", "Tags are not supported", "Leave the tag out"),
     "a file of 2 MiB": one(HEAD + "#" * (2 << 20), "1:1", "The file is larger than 1 MiB.", "Split it"),
     "a key twice": one(STEP + "    args: {a: 1, a: 2}\n", "5:18", "The key “a” stands twice.", "stands in line 5, too"),
