@@ -26,6 +26,7 @@ from inspector.calls.yaml_text import (
     first_key,
     read_bytes,
     read_yaml,
+    texts,
 )
 from inspector.compare.json_places import parse_glob
 from inspector.config.foreign_files import nearest
@@ -421,56 +422,6 @@ def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=NAME_HINT)
 
 
-_WANTED = {
-    "within": "a time with its unit, such as 800 ms, 2 s or 1 min",
-    "every": "a time with its unit, such as 1 s",
-    "for": "a time with its unit, such as 30 s",
-    "findings": "any",
-    "near": "a list of a value and a tolerance",
-    "exists": "true or false",
-    "task": "true or false",
-    "result": "a map from paths to expectations",
-    "tool_error": "true, or a map with “text”",
-    "error": "an error code, true, or a map with code, message and data",
-    "type": "one of string, number, integer, boolean, object, array, null, or a list of them",
-    "steps": "a list of steps",
-    "capture": "a map from variables to paths",
-    "each": "a list with at least one map of variables",
-    "wait": "a time such as 2 s, or the method of a notification",
-    "vars": "a map of variables",
-    "one_of": "a list of values",
-    "roots": "a list of folders or URIs",
-    "elicitation": "defaults, decline, cancel, or a map with the content",
-    "secret": "a list of captured variables",
-    "items": "a number of items",
-    "min_items": "a number of items",
-    "max_items": "a number of items",
-    "min": "a number",
-    "max": "a number",
-    "matches": "a regular expression",
-    "schema": "a JSON Schema or a file name",
-    "ignore": "a list of paths",
-    "unordered": "a list of paths",
-    "expect": "a map of expectations",
-    "progress": "a number, true, false, a text, or a map with min, max, any or each",
-    "log": "a number, true, false, a text, or a map with min, max, any or each",
-    "notifications": "a number, true, false, a text, or a map with min, max, any or each",
-    "asked": "a number, true, false, a text, or a map with min, max, any or each",
-}
-_KINDS = {
-    "string_type": "a string",
-    "dict_type": "a map of keys",
-    "list_type": "a list",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "model_type": "a map of keys",
-    "string_too_short": "a text that is not empty",
-    "too_short": "a list that is not empty",
-    "model_attributes_type": "a map of keys",
-}
-
-
 def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
     """Describe the values that are right at this place."""
     if len(place) > 1 and isinstance(place[-1], str) and place[-2] in ("capture", "result"):
@@ -480,10 +431,10 @@ def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> s
             return "a path such as $..createdAt"
         if place[-2] == "secret":
             return "the name of a captured variable"
-    kinds = [_KINDS[each["type"]] for each in details if each["type"] in _KINDS]
-    if key in _WANTED:
-        return _WANTED[key]
-    return " or ".join(dict.fromkeys(kinds)) or "something else"
+    if key in texts()["values"]:
+        return str(texts()["values"][key])
+    kinds = (texts()["kinds"].get(each["type"], "") for each in details)
+    return " or ".join(dict.fromkeys(filter(None, kinds))) or "something else"
 
 
 def _shown(value: Any) -> str:

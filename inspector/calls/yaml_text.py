@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,46 +49,16 @@ _BOOLEAN_OF_ONE = frozenset(
     written for word in ("yes", "no", "on", "off") for written in (word, word.capitalize(), word.upper())
 )
 
-_SYNTAX = (
-    ("cannot start any token", "This character cannot stand here.", "Put the text between quotes."),
-    ("could not find expected ':'", "A key has no colon.", "Write it as KEY: VALUE."),
-    (
-        "did not find expected key",
-        "This is not a key.",
-        "Check the indentation, and that quotes and braces are closed.",
-    ),
-    ("did not find expected '-' indicator", "This is not an item of the list.", "Check the indentation."),
-    (
-        "did not find expected ',' or ']'",
-        "A list in brackets does not end.",
-        "Close every “[” with “]”, and put commas between items.",
-    ),
-    (
-        "did not find expected ',' or '}'",
-        "A map in braces does not end.",
-        "Close every “{” with “}”, and put commas between members.",
-    ),
-    ("mapping values are not allowed", "A colon cannot stand here.", "Quote the text, or check the indentation."),
-    (
-        "block sequence entries are not allowed",
-        "A list cannot begin here.",
-        "Begin it on the next line, or write it in brackets.",
-    ),
-    ("found unexpected end of stream", "A quoted text does not end.", "Add the closing quote."),
-    ("unknown escape character", "This escape is not known.", "Use single quotes for a text with backslashes."),
-    ("control characters are not allowed", "A control character cannot stand here.", "Write it as an escape."),
-    ("exceeded maximum nesting depth", f"The file is nested deeper than {MAX_DEPTH} levels.", "Remove levels."),
-    ("found undefined alias", "This anchor is not defined above.", 'Define it, or quote a text that begins with "*".'),
-)
-"""Parts of what libyaml says, each with the cause and the remedy in our words."""
-_OTHER_SYNTAX = (
-    "",
-    "The YAML syntax is not valid here.",
-    "Check the quotes and the indentation of this line and the one before.",
-)
-
 
 _NO_ANCHORS = "Write the values out instead of anchors."
+
+
+@cache
+def texts() -> dict[str, Any]:
+    """What is told of a file that is wrong: the tables of `texts.toml`."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
 
 
 class Position(NamedTuple):
@@ -388,7 +359,8 @@ class _DocumentBuilder:
         line = self._text.splitlines()[mark.line : mark.line + 1]
         if line and "\t" in line[0][: mark.column + 1] and not line[0][: mark.column].strip():
             return CallsError(self._path, position, "A tab cannot indent a line.", hint="Indent with spaces.")
-        _, reason, hint = next((each for each in _SYNTAX if each[0] in said), _OTHER_SYNTAX)
+        row = next(each for each in texts()["syntax"] if each["said"] in said)
+        reason, hint = row["cause"], row["hint"]
         at_mark = line[0][mark.column : mark.column + 1] if line else ""
         if at_mark in ("@", "`", "%"):
             reason, hint = f"A text without quotes cannot begin with {at_mark}.", "Put the text between quotes."

@@ -24,6 +24,7 @@ from inspector.export.quoting import (
     fields_to_send,
     one_line,
     posix_word,
+    program_part,
     remark,
     variable,
 )
@@ -37,17 +38,6 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.version import __version__
 
-_UNTIL_ASKED = """SEEN=$(mktemp)
-trap 'rm -f "$SEEN"' EXIT
-# until_asked METHOD COUNT: wait until the server has sent so many requests of this method.
-until_asked() {
-  left="${ANSWER_WAIT:-10}"
-  while [ "$(grep -cF -e "\\"$1\\"" "$SEEN")" -lt "$2" ] && [ "$left" -gt 0 ]; do
-    sleep 1
-    left=$((left - 1))
-  done
-}
-"""
 _STATE = "A requestState in it is the recorded one: the server may refuse it, because it made it for that session."
 _HANDSHAKES = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="initialize", state=State.DONE)
 _INITIALIZED = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION, method="notifications/initialized")
@@ -146,7 +136,7 @@ class _Script:
         """Yield the commands that pipe the messages to the server, and keep the pipe open for the responses."""
         answers = any(self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR) for event in self._sent())
         if answers:
-            yield _UNTIL_ASKED
+            yield program_part("until_asked")
         asked: Counter[str] = Counter()
         if self._target.text("cwd"):
             yield f"cd -- {posix_word(self._target.text('cwd'))}\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from importlib.resources import files
 from typing import IO, Any, NamedTuple
 
 from inspector.client.extensions import CAPABILITIES_KEY
@@ -14,6 +13,7 @@ from inspector.export.quoting import (
     NestedTooDeep,
     expression,
     literal,
+    program_part,
     python_value,
     remark,
     variable,
@@ -179,7 +179,7 @@ _NOT_REPEATED = ("request that cannot be repeated", "requests that cannot be rep
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write a program with our own library (`import inspector`)."""
     chosen = Selection(journal, numbers)
-    out.write(_head(journal, chosen, "Repeats the requests of a recorded session.") + _part("library"))
+    out.write(_head(journal, chosen, "Repeats the requests of a recorded session.") + program_part("library"))
     parts, skipped = _write_parts(journal, chosen, out, lambda step: f"await show({_call(step)})", "session")
     _write_main(out, parts, "inspector.open(TARGET, **OPTIONS)", "session", "session.server")
     return left_out(skipped, *_NOT_REPEATED)
@@ -203,7 +203,7 @@ def write_sdk(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> 
         *_list("ELICITATION", found.elicitation),
         *_list("ROOTS", found.roots),
     ]
-    out.write("\n".join(lines) + "\n" + _part("sdk"))
+    out.write("\n".join(lines) + "\n" + program_part("sdk"))
     parts, skipped = _write_parts(journal, chosen, out, lambda step: f"await show({_sdk_call(step)})", "client")
     options = [f"mode={literal(_sdk_mode(journal))}"]
     options += (
@@ -226,19 +226,14 @@ def write_pytest(journal: Journal, out: IO[str], numbers: Iterable[int] | None) 
     rules are those of `inspector.compare`, and can be changed at the top of the module.
     """
     chosen = Selection(journal, numbers)
-    out.write(_head(journal, chosen, "Tests of a recorded session.", _PYTEST_IMPORTS) + _part("pytest_begin"))
+    out.write(_head(journal, chosen, "Tests of a recorded session.", _PYTEST_IMPORTS) + program_part("pytest_begin"))
     parts, skipped = _write_parts(journal, chosen, out, _pytest_statement, "session, answers")
     calls = "".join(f"        await {name}(session, answers)\n" for name in parts)
-    out.write(_part("pytest_session").format(parts=calls))
+    out.write(program_part("pytest_session").format(parts=calls))
     for n, expected in _expected(journal, chosen):
         out.write(f"    {n}: {expected},\n")
-    out.write(_part("pytest_test"))
+    out.write(program_part("pytest_test"))
     return left_out(skipped, *_NOT_REPEATED)
-
-
-def _part(name: str) -> str:
-    """Return a part of a program that does not depend on the recording."""
-    return (files(__package__) / "program_parts" / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def _write_main(out: IO[str], parts: list[str], opened: str, name: str, otherwise: str) -> None:

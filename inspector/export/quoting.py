@@ -10,6 +10,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterable
+from importlib.resources import files
 from typing import Any
 
 from inspector.config.secret_values import MASK
@@ -62,9 +63,6 @@ def remark(value: object, limit: int = 100) -> str:
     return safe(value, limit, ascii=True)
 
 
-# Shell words
-
-
 def word(text: str, variable: str = SECRET) -> str:
     """Return a shell word; a redacted part becomes the value of a variable."""
     pieces = REDACTED.split(text)
@@ -91,9 +89,6 @@ def _posix_quoted(text: str) -> str:
 def one_line(raw: str) -> str:
     """Return a JSON text on one line: its line endings are between values only (RFC 8259 section 7)."""
     return raw.replace("\r", " ").replace("\n", " ")
-
-
-# Python
 
 
 def literal(value: Any) -> str:
@@ -126,3 +121,8 @@ def python_value(value: Any, depth: int = 0) -> str:
     if type(value) is int and value.bit_length() > 10_000:
         return hex(value)  # Python formats at most 4,300 decimal digits.
     return literal(value)
+
+
+def program_part(name: str) -> str:
+    """Return a part of a program that does not depend on the recording."""
+    return (files(__package__) / "program_parts" / f"{name}.txt").read_text(encoding="utf-8")

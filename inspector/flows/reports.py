@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
+from pathlib import Path
 
 from inspector.config.paths import shown
 from inspector.flows.results import ExpectationResult, FlowResult, RunResult, StepResult
@@ -212,21 +213,11 @@ def as_markdown(run: RunResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
-table { border-collapse: collapse; width: 100% } td, th { padding: .2rem .6rem; text-align: left; vertical-align: top }
-tr { border-bottom: 1px solid #8884 } pre { background: #8882; overflow: auto; padding: .8rem }
-.passed { color: #1a7f37 } .failed { color: #cf222e } .skipped, .not_run { color: #9a6700 }
-td:last-child { text-align: right }
-@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } }
-"""
-
-
 def as_html(run: RunResult) -> str:
     """The page: the counts, and for each flow its steps and what failed."""
     note = "".join(f"<p>{_text(each)}</p>" for each in TextReport({}).notes(run))
     flows = "\n".join(map(_flow_html, run.flows))
-    return page_head("Saved calls", _STYLE) + (
+    return page_head("Saved calls", Path(__file__).with_name("report.css").read_text(encoding="utf-8")) + (
         f"<body>\n<h1>Saved calls</h1>\n<p>{_text(TextReport({}).totals(run))}</p>{note}\n{flows}\n</body></html>\n"
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html import escape
+from pathlib import Path
 
 from inspector.html_page import page_head
 from inspector.load.plan import number_text, rate_text
@@ -13,15 +14,6 @@ from inspector.load.reports.text import plan_line, row_limits, shown_times, time
 from inspector.text import count, safe, size
 from inspector.version import __version__
 
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#1b1f23;background:#fff}
-h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}
-table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #8884}
-td.text,th.text{text-align:left}.verdict{font-size:1.2em;font-weight:600}.bad{color:#b3261e}.good{color:#2e7d32}
-svg{display:block;max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}
-.bar{fill:#5b82cd}.warm-up{fill:#5b82cd66}.axis{stroke:#8888}.plots{display:grid;gap:1em}
-@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#15181c}.bad{color:#ff7b72}.good{color:#56d364}}
-"""
 _WIDTH, _HEIGHT, _LEFT = 900, 120, 70
 _ROW = 20
 
@@ -37,7 +29,7 @@ def _text(value: object, limit: int = 2000) -> str:
 
 def _lines(report: LoadReport) -> Iterator[str]:
     title = f"Load of {safe(', '.join(report.plan.tools), 200)}"
-    yield page_head(title, _STYLE)
+    yield page_head(title, Path(__file__).with_name("report.css").read_text(encoding="utf-8"))
     yield f"<body><h1>{escape(title)}</h1>"
     yield f"<p>{_text(plan_line(report.plan))}</p><p><code>{_text(report.target, 400)}</code></p>"
     if report.incomplete:
