@@ -55,7 +55,7 @@ _NO_ANCHORS = "Write the values out instead of anchors."
 
 @cache
 def texts() -> dict[str, Any]:
-    """What is told of a file that is wrong: the tables of `texts.toml`."""
+    """The texts about files that are wrong: the tables of `texts.toml`."""
     import tomllib
 
     return tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
