@@ -48,7 +48,7 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[AlignedPair]:
 def pair_by_key(
     keys_a: Iterable[tuple[int, Hashable]], keys_b: Iterable[tuple[int, Hashable]]
 ) -> Iterator[AlignedPair]:
-    """Yield pairs of items with the same key: the first ones of both sides, then the second ones, and so on."""
+    """Yield pairs of items with the same key, the k-th of A with the k-th of B."""
     waiting: dict[Hashable, deque[int]] = {}
     for j, key in keys_b:
         waiting.setdefault(key, deque()).append(j)
