@@ -19,6 +19,7 @@ from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
+from inspector.protocol.members import array_at, object_at, value_at
 from inspector.protocol.revisions import LEGACY, features
 from inspector.transports.base import Outgoing
 
@@ -92,14 +93,13 @@ class BareConnection:
         return outgoing.n
 
     def _request(self, data: bytes, message: dict[str, Any]) -> Outgoing:
-        id, method, params = message["id"], message["method"], message.get("params")
-        params = params if type(params) is dict else {}
+        id, method, params = message["id"], message["method"], object_at(message, "params")
         if method in ("initialize", "tools/list"):
             self._asked[id_key(id)] = method, "cursor" not in params
-        meta = params.get("_meta")
+        revision = value_at(params, "_meta", VERSION_KEY)
         headers: tuple[tuple[str, str], ...] = ()
-        if type(meta) is dict and isinstance(meta.get(VERSION_KEY), str):
-            self.revision = meta[VERSION_KEY]
+        if isinstance(revision, str):
+            self.revision = revision
             if self.transport.name == "http":
                 headers = self._fields.of(method, params, self.revision)
         return Outgoing(data, message, id, method, headers)
@@ -108,8 +108,7 @@ class BareConnection:
         """The modern era over HTTP cancels a request by closing its stream (C-HTTP-36)."""
         if message["method"] != "notifications/cancelled" or self.transport.name != "http":
             return False
-        params = message.get("params")
-        id = params.get("requestId") if type(params) is dict else None
+        id = value_at(message, "params", "requestId")
         modern = bool(self.revision) and self.revision not in LEGACY
         return modern and isinstance(id, (int, str)) and self.transport.close_stream(id)
 
@@ -134,8 +133,7 @@ class BareConnection:
         if method == "tools/list":
             if first:
                 self._fields.forget()
-            tools = result.get("tools")
-            self._fields.learn(tools if type(tools) is list else ())
+            self._fields.learn(array_at(result, "tools"))
             return
         self.revision = str(result.get("protocolVersion") or "")
         row = features(self.revision)

@@ -16,6 +16,7 @@ from inspector.errors import RecordingError
 from inspector.journal.durations import took
 from inspector.journal.exchange import SENT_REQUESTS, Exchange
 from inspector.journal.journal import Journal, whole_journal
+from inspector.protocol.members import object_at
 from inspector.protocol.summaries import answer_summary, first_line
 from inspector.protocol.views import View
 
@@ -95,14 +96,13 @@ def calls_of(journal: Journal, path: Path, server: str, tool: str = "") -> Itera
         if tool and exchange.name != tool:
             continue
         spent = took(index, n)
-        arguments = exchange.params.get("arguments")
         yield PastCall(
             path,
             n,
             journal.clock(index.time(n)).astimezone(UTC),
             server,
             exchange.name,
-            arguments if type(arguments) is dict else {},
+            object_at(exchange.params, "arguments"),
             exchange.state,
             None if spent is None else spent.server,
             _in_words(exchange),

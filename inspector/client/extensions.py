@@ -18,6 +18,7 @@ from inspector.journal.format import Dir
 from inspector.journal.query import Query
 from inspector.protocol.extensions import EXTENSION_OF, KNOWN, SHORT_NAMES, default_settings, full_id
 from inspector.protocol.jsonrpc import MISSING_CAPABILITY, Shape, excerpt
+from inspector.protocol.members import object_at, value_at
 from inspector.version import __version__
 
 if TYPE_CHECKING:
@@ -157,28 +158,20 @@ def require_declared(server: Server, method: str) -> None:
 def offered_in(journal: Journal, upto: int | None = None) -> dict[str, Any]:
     """Return the extensions that our newest `initialize` or `server/discover` offered, as sent; empty without one."""
     params = _opening_params(journal, upto)
-    meta = params.get("_meta")
-    capabilities = meta.get(CAPABILITIES_KEY) if type(meta) is dict else None
-    if type(capabilities) is not dict:
-        capabilities = params.get("capabilities")
-    extensions = capabilities.get("extensions") if type(capabilities) is dict else None
-    return extensions if type(extensions) is dict else {}
+    modern = value_at(params, "_meta", CAPABILITIES_KEY)
+    return object_at(modern if type(modern) is dict else params.get("capabilities"), "extensions")
 
 
 def client_in(journal: Journal, upto: int | None = None) -> dict[str, Any]:
     """Return the `clientInfo` of our newest `initialize` or `server/discover`; empty without one."""
     params = _opening_params(journal, upto)
-    meta = params.get("_meta")
-    info = meta.get(CLIENT_KEY) if type(meta) is dict else None
-    info = params.get("clientInfo") if info is None else info
-    return info if type(info) is dict else {}
+    info = value_at(params, "_meta", CLIENT_KEY)
+    return object_at(params.get("clientInfo") if info is None else info)
 
 
 def missing_extensions(code: Any, data: Any) -> list[str]:
     """Return the ids of the extensions that an error demands from the client (-32021, C-EXT-05)."""
-    needed = data.get("requiredCapabilities") if code == MISSING_CAPABILITY and type(data) is dict else None
-    extensions = needed.get("extensions") if type(needed) is dict else None
-    return [id for id in extensions if isinstance(id, str)][:100] if type(extensions) is dict else []
+    return [*object_at(data, "requiredCapabilities", "extensions")][:100] if code == MISSING_CAPABILITY else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,23 +205,18 @@ def _demanded(journal: Journal, upto: int | None) -> dict[str, None]:
     """Return the extensions that the newest errors demand from the client."""
     found: dict[str, None] = {}
     for n in islice(_ERRORS.backwards(journal.index, upto=upto), 50):
-        message = journal.event(n).message
-        error = message.get("error") if type(message) is dict else None
-        if type(error) is dict:
-            found.update(dict.fromkeys(missing_extensions(error.get("code"), error.get("data"))))
+        error = object_at(journal.event(n).message, "error")
+        found.update(dict.fromkeys(missing_extensions(error.get("code"), error.get("data"))))
     return found
 
 
 def _opening_params(journal: Journal, upto: int | None) -> dict[str, Any]:
     n = next(_OPENING.backwards(journal.index, upto=upto), 0)
-    message = journal.event(n).message if n else None
-    params = message.get("params") if type(message) is dict else None
-    return params if type(params) is dict else {}
+    return object_at(journal.event(n).message, "params") if n else {}
 
 
 def _declared_map(server: Server) -> dict[str, Any]:
-    value = server.capabilities.get("extensions")
-    return value if type(value) is dict else {}
+    return object_at(server.capabilities, "extensions")
 
 
 def _misplaced(server: Server) -> Iterator[tuple[str, Any, str]]:
@@ -237,11 +225,9 @@ def _misplaced(server: Server) -> Iterator[tuple[str, Any, str]]:
         # `tasks` is a capability of 2025-11-25, and `events` the place of an older draft (C-EVENT-03).
         if "/" in key or (key in SHORT_NAMES and key not in ("tasks", "events")):
             yield SHORT_NAMES.get(key, key), value, f"capabilities.{key}"
-    experimental = server.capabilities.get("experimental")
-    for key, value in experimental.items() if type(experimental) is dict else ():
+    for key, value in object_at(server.capabilities, "experimental").items():
         if SHORT_NAMES.get(key, key) in KNOWN:
             yield SHORT_NAMES.get(key, key), value, f"capabilities.experimental.{key}"
-    meta = server.raw.get("_meta")
-    for key, value in meta.items() if type(meta) is dict else ():
+    for key, value in object_at(server.raw, "_meta").items():
         if key in KNOWN:
             yield key, value, f"_meta.{key}"

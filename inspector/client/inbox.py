@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from inspector.protocol import jsonrpc
+from inspector.protocol.members import object_at, text_at
 from inspector.protocol.revisions import Features
 
 QuestionTopic = Literal["sampling", "elicitation", "roots"]
@@ -114,14 +115,12 @@ class Question:
     @property
     def message(self) -> str:
         """The message of an elicitation. Untrusted."""
-        text = self.params.get("message")
-        return text if isinstance(text, str) else ""
+        return text_at(self.params, "message")
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of an elicitation."""
-        schema = self.params.get("requestedSchema")
-        return schema if isinstance(schema, dict) else {}
+        return object_at(self.params, "requestedSchema")
 
     def accept(self, content: Any) -> None:
         """Accept: an elicitation with its content (None for a URL), roots with the root objects, sampling with the
@@ -131,7 +130,7 @@ class Question:
             result: dict[str, Any] = {"action": "accept"}
             if content is not None:
                 # The schema of ElicitResult requires an object here, whatever the requested schema.
-                result["content"] = content if isinstance(content, dict) else {}
+                result["content"] = object_at(content)
         elif self.topic == "roots":
             result = {"roots": content}
         else:

@@ -23,6 +23,7 @@ from inspector.errors import ConfigError
 from inspector.hints import Hint, Parameter
 from inspector.journal.redaction import unkeyed
 from inspector.protocol import jsonrpc
+from inspector.protocol.members import text_at
 from inspector.text import escape_json
 from inspector.times import parse_time
 
@@ -130,7 +131,7 @@ def _read(path: Path) -> Pin:
     surface = body.get("surface")
     if type(surface) is not dict:
         raise _unusable(path, "it has no surface")
-    return Pin(path, _text(body.get("label")), _text(body.get("target")), parse_time(body.get("at")), surface)
+    return Pin(path, text_at(body, "label"), text_at(body, "target"), parse_time(body.get("at")), surface)
 
 
 def _unusable(path: Path, reason: str) -> ConfigError:
@@ -143,7 +144,3 @@ def _unusable(path: Path, reason: str) -> ConfigError:
             " removes it.",
         ),
     )
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""

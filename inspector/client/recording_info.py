@@ -13,6 +13,7 @@ from inspector.client.state.server import discovered
 from inspector.config import paths
 from inspector.journal.format import FORMAT, SUFFIX
 from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.protocol.members import object_at, text_at
 from inspector.times import parse_time
 
 HEAD = 1 << 16
@@ -126,15 +127,15 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     header = next(lines, None) if b"\n" in head else None
     if header is None or header.get("format") != FORMAT:
         return RecordingInfo(path, octets, problem="is not a recording")
-    target = _object(header.get("target"))
+    target = object_at(header.get("target"))
     revision, refused, server = _negotiated(lines)
-    last = _last_object(tail)
+    last = _lastobject_at(tail)
     ended = last.get("kind") == "end" and "n" not in last
     return RecordingInfo(
         path,
         octets,
         parse_time(header.get("started")),
-        _text(target.get("label")),
+        text_at(target.get("label")),
         _whole_target(target),
         revision,
         _count(last.get("events" if ended else "n", 0 if last == header else None)),
@@ -157,11 +158,11 @@ def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int, str]:
     for line in lines:
         if line.get("event") == "ready" and type(line.get("revision")) is str:
             return line["revision"], refused, server
-        raw = _text(line.get("raw"))
+        raw = text_at(line.get("raw"))
         if line.get("kind") != "rpc" or not any(text in raw for text in ("server/discover", '"error"', "erverInfo")):
             continue
         try:
-            message = _object(parse(raw.encode("utf-8", "surrogatepass")))
+            message = object_at(parse(raw.encode("utf-8", "surrogatepass")))
         except NotJson:
             continue
         server = discovered(message.get("result"), "").title or server
@@ -184,7 +185,7 @@ def _objects(block: bytes) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def _last_object(block: bytes) -> dict[str, Any]:
+def _lastobject_at(block: bytes) -> dict[str, Any]:
     """Return the last complete line of `block` that is an object; a truncated one is skipped."""
     lines = block.split(b"\n")[:-1]
     for line in reversed(lines):
@@ -197,14 +198,6 @@ def _last_object(block: bytes) -> dict[str, Any]:
     return {}
 
 
-def _object(value: Any) -> dict[str, Any]:
-    return value if type(value) is dict else {}
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""
-
-
 def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 62 else None
 
@@ -213,4 +206,4 @@ def _whole_target(target: dict[str, Any]) -> str:
     argv = target.get("argv")
     if type(argv) is list:
         return " ".join(word for word in argv if type(word) is str)
-    return _text(target.get("url")) or _text(target.get("path"))
+    return text_at(target.get("url")) or text_at(target.get("path"))

@@ -43,6 +43,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.file_inputs import file_values
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import texts_at
 from inspector.transports.base import Outgoing, Transport
 
 # A lookup in an enum costs more than the comparison; `on_frame` does it for each message.
@@ -685,9 +686,7 @@ class Session(SessionModel):
         if context and row.completion_context:
             params["context"] = {"arguments": context}
         result = await self.request("completion/complete", params)
-        completion = result.get("completion") if type(result) is dict else None
-        values = completion.get("values") if type(completion) is dict else None
-        return [item for item in values if type(item) is str] if type(values) is list else []
+        return texts_at(result, "completion", "values")
 
     async def ping(self) -> float:
         """Return the seconds of a `ping` (C-PING-02). Raises `NotOffered` in the modern era (C-MOD-11)."""

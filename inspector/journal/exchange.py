@@ -13,6 +13,7 @@ from inspector.journal.index import STATE_NAMES, Index, State, code_of
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import object_at, subject_of
 
 PROGRESS = "notifications/progress"
 CANCELLED = "notifications/cancelled"
@@ -83,16 +84,12 @@ class Exchange:
     @property
     def params(self) -> dict[str, Any]:
         """The parameters; empty without any."""
-        message = self.request.message
-        params = message.get("params") if type(message) is dict else None
-        return params if type(params) is dict else {}
+        return object_at(self.request.message, "params")
 
     @property
     def name(self) -> str:
         """Its subject: the tool's or prompt's name, or the URI; else empty."""
-        params = self.params
-        name = params.get("name") or params.get("uri")
-        return name if isinstance(name, str) else ""
+        return subject_of(self.params)
 
     @property
     def result(self) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from inspector.protocol.extensions import EVENTS
+from inspector.protocol.members import array_at, object_at, text_at, value_at
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 LIST_CHANGED = "notifications/events/list_changed"
@@ -80,19 +81,17 @@ class EventPage(NamedTuple):
 
 def event_page(result: Any) -> EventPage:
     """Read a result of `events/list`. It omits entries without a name; `problems` has them."""
-    body = result if type(result) is dict else {}
-    entries = body.get("events")
-    problems = [] if type(entries) is list else ['"events" is not an array.']
+    entries = array_at(result, "events")
+    problems = [] if type(value_at(result, "events")) is list else ['"events" is not an array.']
     types = []
-    for at, entry in enumerate(entries[:MAX_TYPES] if type(entries) is list else ()):
-        name = entry.get("name") if type(entry) is dict else None
-        if type(name) is not str or not name:
+    for at, entry in enumerate(entries[:MAX_TYPES]):
+        if not text_at(entry, "name"):
             problems.append(f"events[{at}] has no name.")
         else:
             types.append(event_type(entry))
-    if type(entries) is list and len(entries) > MAX_TYPES:
+    if len(entries) > MAX_TYPES:
         problems.append(f"The page has {len(entries):,} event types; only {MAX_TYPES:,} are read.")
-    cursor = body.get("nextCursor")
+    cursor = value_at(result, "nextCursor")
     return EventPage(tuple(types), cursor if type(cursor) is str else None, tuple(problems))
 
 
@@ -107,8 +106,7 @@ def event_type(entry: dict[str, Any]) -> EventType:
         )
         if type(entry.get(key)) is not kind
     ]
-    listed = entry.get("delivery")
-    modes = listed if type(listed) is list else []
+    modes = array_at(entry, "delivery")
     if not modes:
         problems.append("delivery is not an array with at least one mode.")
     problems += [f"delivery has the unknown mode {str(mode)[:40]!r}." for mode in modes[:20] if mode not in MODES]
@@ -116,21 +114,13 @@ def event_type(entry: dict[str, Any]) -> EventType:
         problems.append("delivery names a mode twice.")
     return EventType(
         entry["name"],
-        _text(entry.get("description")),
+        text_at(entry, "description"),
         tuple(mode for mode in MODES if mode in modes),
-        _object(entry.get("inputSchema")),
-        _object(entry.get("payloadSchema")),
+        object_at(entry, "inputSchema"),
+        object_at(entry, "payloadSchema"),
         entry,
         tuple(problems),
     )
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if type(value) is dict else {}
 
 
 # Errors
@@ -180,7 +170,7 @@ def condition(code: Any, data: Any = None) -> ErrorMeaning:
     if code in _STANDARD:
         name = _STANDARD[code]
         return ErrorMeaning(name, "JSON-RPC", name in _FINAL)
-    about: dict[str, Any] = _object(data)
+    about: dict[str, Any] = object_at(data)
     if code in _OF_THE_SEP:
         name = _OF_THE_SEP[code]
     elif code in _OF_THE_SKETCH or code == -32016:

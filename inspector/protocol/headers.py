@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from inspector.protocol.members import value_at
 from inspector.text import safe
 
 ANNOTATION = "x-mcp-header"
@@ -69,7 +70,7 @@ def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
     of two with the same name. A reason is one line, safe to show. Only a single type counts as one of the three: a
     value that may be null, or of several types, has no text that all clients agree on.
     """
-    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    schema = value_at(tool, "inputSchema")
     found: dict[str, HeaderParam] = {}
     reasons: list[str] = []
     looked_at = 0

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from inspector.protocol.members import objects_at
 from inspector.protocol.schema_violations import Violation
 
 if TYPE_CHECKING:
@@ -65,12 +66,10 @@ def repeats_content(result: Any) -> bool:
 
 def text_blocks(result: Any) -> list[str]:
     """Return the text of each text block of a result's `content`."""
-    content = result.get("content") if isinstance(result, dict) else None
-    blocks = content if isinstance(content, list) else []
     return [
         block["text"]
-        for block in blocks
-        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+        for block in objects_at(result, "content")
+        if block.get("type") == "text" and isinstance(block.get("text"), str)
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from inspector.protocol.members import array_at, text_at, value_at
 from inspector.text import safe
 
 
@@ -23,17 +24,16 @@ def refusal(params: Mapping[str, Any], *, tools: bool) -> str:
         for member in ("tools", "toolChoice"):
             if params.get(member) is not None:
                 return f"{member} is given, but sampling.tools was not declared"
-    messages = params.get("messages")
     uses: frozenset[str] = frozenset()
-    for number, message in enumerate(messages if isinstance(messages, list) else (), 1):
+    for number, message in enumerate(array_at(params, "messages"), 1):
         blocks = _blocks(message)
-        results = {_text(block, "toolUseId") for block in blocks if _text(block, "type") == "tool_result"}
-        if results and any(_text(block, "type") != "tool_result" for block in blocks):
+        results = {text_at(block, "toolUseId") for block in blocks if text_at(block, "type") == "tool_result"}
+        if results and any(text_at(block, "type") != "tool_result" for block in blocks):
             return f"message {number} has tool results beside other content"
         missing = uses - results
         if missing:
             return f"message {number} lacks the result of the tool use {safe(min(missing), 60)}"
-        uses = frozenset(_text(block, "id") for block in blocks if _text(block, "type") == "tool_use")
+        uses = frozenset(text_at(block, "id") for block in blocks if text_at(block, "type") == "tool_use")
     if uses:
         return f"the result of the tool use {safe(min(uses), 60)} is missing"
     return ""
@@ -41,10 +41,5 @@ def refusal(params: Mapping[str, Any], *, tools: bool) -> str:
 
 def _blocks(message: Any) -> list[Any]:
     """Return the content of a message: one block or several."""
-    content = message.get("content") if isinstance(message, dict) else None
+    content = value_at(message, "content")
     return content if isinstance(content, list) else [content]
-
-
-def _text(block: Any, key: str) -> str:
-    value = block.get(key) if isinstance(block, dict) else None
-    return value if isinstance(value, str) else ""

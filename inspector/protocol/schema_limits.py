@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from inspector.errors import SchemaTooLarge
 from inspector.protocol.exact_json.tokens import escape_step
+from inspector.protocol.members import object_at
 
 DEPTH_LIMIT = 200
 """Levels of nesting, in a schema and in a value (the validator's own limit is 255)."""
@@ -337,13 +338,11 @@ class _SchemaMeasure:
             yield from self.items(schema, value)
 
     def members(self, schema: dict[str, Any], value: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        named = schema.get("properties")
-        named = named if isinstance(named, dict) else {}
+        named = object_at(schema, "properties")
         for key in value:
             if key in named:
                 yield named[key], value[key]
-        keyed = schema.get("patternProperties")
-        for part in keyed.values() if isinstance(keyed, dict) else ():
+        for part in object_at(schema, "patternProperties").values():
             for inner in value.values():
                 yield part, inner
         for name in ("additionalProperties", "unevaluatedProperties"):

@@ -13,6 +13,7 @@ from typing import Any
 from inspector.errors import SchemaError
 from inspector.protocol import schema_limits as bounds
 from inspector.protocol.exact_json.tokens import escape_step
+from inspector.protocol.members import array_at, object_at
 from inspector.protocol.schema_violations import Violation, describe, listed, shown
 from inspector.text import safe
 
@@ -217,11 +218,10 @@ class Validator:
             target = bounds.resolve_pointer(self.schema, reference[1:])
             if target is not None:
                 yield reference, target, value, path
-        for index, part in enumerate(schema["allOf"] if isinstance(schema.get("allOf"), list) else ()):
+        for index, part in enumerate(array_at(schema, "allOf")):
             yield f"{place}/allOf/{index}", part, value, path
         if isinstance(value, dict):
-            named = schema.get("properties")
-            named = named if isinstance(named, dict) else {}
+            named = object_at(schema, "properties")
             for key, inner in value.items():
                 step = escape_step(key)
                 if key in named:
@@ -229,8 +229,7 @@ class Validator:
                 elif isinstance(schema.get("additionalProperties"), dict) and "patternProperties" not in schema:
                     yield f"{place}/additionalProperties", schema["additionalProperties"], inner, f"{path}/{step}"
         elif isinstance(value, list):
-            first = schema.get("prefixItems")
-            first = first if isinstance(first, list) else []
+            first = array_at(schema, "prefixItems")
             for index, inner in enumerate(value):
                 if index < len(first):
                     yield f"{place}/prefixItems/{index}", first[index], inner, f"{path}/{index}"

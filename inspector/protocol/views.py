@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from inspector.protocol.members import object_at
 from inspector.text import safe
 
 UNNAMED = "(unnamed)"
@@ -400,9 +401,7 @@ _HINTS: dict[str, tuple[str, str]] = {
 
 def is_read_only(tool: Any) -> bool:
     """Whether a tool declares that it changes nothing, and does not declare that it destroys something."""
-    hints = tool.get("annotations") if isinstance(tool, dict) else None
-    if not isinstance(hints, dict):
-        return False
+    hints = object_at(tool, "annotations")
     # A value that is not a boolean may be meant as true.
     return hints.get("readOnlyHint") is True and hints.get("destructiveHint") in (None, False)
 
@@ -413,8 +412,7 @@ def may_destroy(tool: Any, *, by_default: bool = False) -> bool:
     `by_default`: a tool without both hints counts as well. The specification has these defaults: not read-only, and
     destructive unless it says otherwise.
     """
-    found = tool.get("annotations") if isinstance(tool, dict) else None
-    hints = found if isinstance(found, dict) else {}
+    hints = object_at(tool, "annotations")
     destroys, reads = hints.get("destructiveHint"), hints.get("readOnlyHint")
     if isinstance(destroys, bool):
         return destroys

@@ -25,6 +25,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import subject_of, text_at, value_at
 from inspector.replay.report import RerunOutcome, RerunReport, RerunVerdict
 from inspector.replay.script import ClientScript, ScriptStep
 from inspector.transports.base import Outgoing
@@ -42,17 +43,11 @@ def body_of(message: Any, id: Any = None) -> dict[str, Any]:
 
 def status_of(body: dict[str, Any]) -> str:
     """Return the status in a task response, or an empty text."""
-    result = body.get("result")
-    status = result.get("status") if type(result) is dict else None
-    return status if isinstance(status, str) else ""
+    return text_at(body, "result", "status")
 
 
 def name_of(message: Any) -> str:
-    params = message.get("params") if type(message) is dict else None
-    if type(params) is not dict:
-        return ""
-    name = params.get("name") or params.get("uri") or ""
-    return name if isinstance(name, str) else ""
+    return subject_of(value_at(message, "params"))
 
 
 def with_id(data: bytes, id: int | str) -> bytes:
@@ -102,7 +97,8 @@ class LiveValues:
         for key, asked in recorded.items():
             if key in live:
                 continue
-            same = next((other for other in left if _method(live[other]) == _method(asked)), None)
+            method = value_at(asked, "method")
+            same = next((other for other in left if value_at(live[other], "method") == method), None)
             if same is not None:
                 self._keys[key] = same
                 left.remove(same)
@@ -147,10 +143,6 @@ class LiveValues:
 def _canonical(text: str) -> str:
     """Return a scalar as `json.dumps` writes it."""
     return json.dumps(unquote(text)) if text.startswith('"') else text
-
-
-def _method(asked: Any) -> Any:
-    return asked.get("method") if type(asked) is dict else None
 
 
 def _side_by_side(recorded: Any, live: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from inspector.config import foreign_files
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import ConfigError
+from inspector.protocol.members import object_at
 from inspector.protocol.revisions import Era
 from inspector.text import escape_json
 
@@ -71,8 +72,7 @@ class Verdicts:
 
     def _read(self) -> dict[str, Any]:
         with suppress(ConfigError, ValueError, RecursionError):
-            found = json.loads(foreign_files.read_bytes(self.path, limit=_MAX_SIZE))
-            return found if type(found) is dict else {}
+            return object_at(json.loads(foreign_files.read_bytes(self.path, limit=_MAX_SIZE)))
         return {}
 
     def _write(self, known: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from inspector.client.state.server import VERSION_KEY
 from inspector.protocol.headers import HeaderParam, mirrored, request_headers
+from inspector.protocol.members import value_at
 
 VERSION_FIELD = "MCP-Protocol-Version"
 
@@ -30,7 +31,7 @@ class HeaderFields:
     def learn(self, tools: Iterable[Any]) -> None:
         """Add the headers that listed tools declare; invalid tools are skipped."""
         for tool in tools:
-            name = tool.get("name") if type(tool) is dict else None
+            name = value_at(tool, "name")
             if isinstance(name, str):
                 self._wanted[name], reasons = mirrored(tool)
                 if reasons:
@@ -38,8 +39,7 @@ class HeaderFields:
 
     def of(self, method: str, params: dict[str, Any], revision: str) -> tuple[tuple[str, str], ...]:
         """Return the headers of a request; `revision` is used if its metadata names none."""
-        meta = params.get("_meta")
-        named = meta.get(VERSION_KEY) if type(meta) is dict else None
+        named = value_at(params, "_meta", VERSION_KEY)
         name = params.get("name")
         wanted = self._wanted.get(name, ()) if method == "tools/call" and isinstance(name, str) else ()
         return ((VERSION_FIELD, str(named or revision)), *request_headers(method, params, wanted))

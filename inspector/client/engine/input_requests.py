@@ -15,6 +15,7 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import MAX_QUESTIONS, TOPICS, Inbox, Question
 from inspector.errors import ServerError
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.members import object_at, objects_at, value_at
 from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal
 
@@ -49,16 +50,8 @@ class InputRequests:
             self._end(problem)
             return
         for key, request in self.requests.items():
-            params = request.get("params")
-            question = self.inbox.ask(
-                n,
-                key,
-                TOPICS[request["method"]],
-                params if type(params) is dict else {},
-                parent,
-                t,
-                reply=self._answered,
-            )
+            topic, params = TOPICS[request["method"]], object_at(request, "params")
+            question = self.inbox.ask(n, key, topic, params, parent, t, reply=self._answered)
             if self._over:
                 self.inbox.drop(question)
                 return
@@ -70,7 +63,7 @@ class InputRequests:
         if len(self.requests) > MAX_QUESTIONS:
             return f"it asks {len(self.requests)} questions at once; the limit is {MAX_QUESTIONS}"
         for key, request in self.requests.items():
-            method = request.get("method") if type(request) is dict else None
+            method = value_at(request, "method")
             topic = TOPICS.get(method) if isinstance(method, str) else None
             if topic is None:
                 return f"its input request {excerpt(key, 60)} has the unknown method {excerpt(method, 60)}"
@@ -78,17 +71,15 @@ class InputRequests:
                 return f"its input request {excerpt(key, 60)} is {method}, a capability that was not declared"
             if topic == "elicitation" and not self._mode_is_offered(request.get("params")):
                 return f"its input request {excerpt(key, 60)} uses an elicitation mode that was not declared"
-            if topic == "sampling" and (reason := self._bad_sampling(request.get("params"))):
-                return f"its input request {excerpt(key, 60)} is not a valid sampling request: {reason}"
+            if topic == "sampling" and type(request.get("params")) is dict:
+                reason = refusal(request["params"], tools="tools" in self._offered["sampling"])  # C-SAMP-03
+                if reason:
+                    return f"its input request {excerpt(key, 60)} is not a valid sampling request: {reason}"
         return ""
 
     def _mode_is_offered(self, params: Any) -> bool:
         mode = params.get("mode", "form") if type(params) is dict else "form"
         return isinstance(mode, str) and (mode == "form" or mode in self._offered["elicitation"])
-
-    def _bad_sampling(self, params: Any) -> str:
-        """Return why the parameters are not valid sampling parameters (C-SAMP-03)."""
-        return refusal(params, tools="tools" in self._offered["sampling"]) if type(params) is dict else ""
 
     def _answered(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
         if self._over:
@@ -129,13 +120,7 @@ class InputRequests:
 
 def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the elicitations of an error -32042 that have a URL."""
-    data = error.get("data")
-    named = data.get("elicitations") if type(data) is dict else None
-    return (
-        [item for item in named if type(item) is dict and isinstance(item.get("url"), str)]
-        if type(named) is list
-        else []
-    )
+    return [item for item in objects_at(error, "data", "elicitations") if isinstance(item.get("url"), str)]
 
 
 class UrlElicitation:

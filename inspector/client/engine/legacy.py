@@ -22,6 +22,7 @@ from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
+from inspector.protocol.members import object_at
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
 from inspector.protocol.sampling import refusal
 
@@ -187,8 +188,7 @@ class LegacyDriver:
         if topic is None or getattr(standing, topic) is None:
             engine.send(jsonrpc.error(id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method[:200]}"))
             return
-        params = message.get("params")
-        params = params if type(params) is dict else {}
+        params = object_at(message, "params")
         if topic == "elicitation":
             declared = standing.capabilities(engine.state.server.features).get("elicitation", {})
             mode = params.get("mode", "form")

@@ -27,6 +27,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.extensions import TASKS
 from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
+from inspector.protocol.members import array_at, texts_at, value_at
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
@@ -232,7 +233,7 @@ class ModernDriver:
 
     def _correctable(self, call: Call, error: Any) -> bool:
         """Whether a refused request can be corrected and resent (C-HTTP-35, C-MOD-03)."""
-        code = error.get("code") if type(error) is dict else None
+        code = value_at(error, "code")
         if call.method == "server/discover":
             return False
         if code == HEADER_MISMATCH:
@@ -341,19 +342,15 @@ class ModernDriver:
 
 def _offered(error: dict[str, Any]) -> list[str]:
     """Return the revisions of this era, in order, that an error object lists as supported (C-MOD-03)."""
-    data = error.get("data")
-    names = data.get("supported") if type(data) is dict else None
-    return [name for name in MODERN if type(names) is list and name in names]
+    names = array_at(error, "data", "supported")
+    return [name for name in MODERN if name in names]
 
 
 def supported(error: InspectorError) -> list[str]:
     """Return the revisions that an error lists as supported (C-MOD-03)."""
-    data = getattr(error, "data", None)
-    names = data.get("supported") if type(data) is dict else None
-    return [name for name in names if isinstance(name, str)][:100] if type(names) is list else []
+    return texts_at(getattr(error, "data", None), "supported")[:100]
 
 
 def versions_of(result: Any) -> list[str]:
     """Return the `supportedVersions` of a response to `server/discover`; empty if it is not one."""
-    names = result.get("supportedVersions") if type(result) is dict else None
-    return [name for name in names if isinstance(name, str)][:100] if type(names) is list else []
+    return texts_at(result, "supportedVersions")[:100]

@@ -10,6 +10,7 @@ from inspector.client.state.calls import Fate, Progress, server_error
 from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout
 from inspector.hints import Hint, Parameter
 from inspector.protocol.jsonrpc import id_key
+from inspector.protocol.members import subject_of
 from inspector.transports.base import Outgoing
 
 
@@ -221,9 +222,7 @@ class Call:
     @property
     def name(self) -> str:
         """The tool's or prompt's name, or the resource's URI."""
-        params = self.params or {}
-        name = params.get("name") or params.get("uri") or ""
-        return name if isinstance(name, str) else ""
+        return subject_of(self.params)
 
     @property
     def elapsed(self) -> float:

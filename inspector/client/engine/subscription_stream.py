@@ -16,6 +16,7 @@ from inspector.journal.journal import Frame
 from inspector.protocol.events import declared
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import id_key
+from inspector.protocol.members import object_at, texts_at, value_at
 
 FOR_EVER = float("inf")
 REOPENED = 5
@@ -59,7 +60,7 @@ class Listening:
         try:
             await self._renew()
             agreed = self.stream.agreed if self.stream is not None else None
-            if agreed is not None and uri not in _texts(agreed.get("resourceSubscriptions")):
+            if agreed is not None and uri not in texts_at(agreed, "resourceSubscriptions"):
                 raise NotOffered(
                     "The server did not acknowledge the subscription to this resource.",
                     hint="The acknowledgement in the message log shows what it accepted.",
@@ -138,16 +139,14 @@ class Listening:
         stream = self._opening
         if stream is None or not self._is_of(stream, frame, params):
             return
-        agreed = params.get("notifications")
-        stream.agreed = agreed if type(agreed) is dict else {}
+        stream.agreed = object_at(params, "notifications")
         self.engine.state.subscriptions.refused = _missing(stream.wanted, stream.agreed)
         self.engine.state.changes.bump("subscriptions")
         stream.heard.set()
 
     def _is_of(self, stream: ListenStream, frame: Frame, params: dict[str, Any]) -> bool:
         """Match the subscription id, including its type (C-SUB-02); over HTTP, the stream it came on matches too."""
-        meta = params.get("_meta")
-        id = meta.get("io.modelcontextprotocol/subscriptionId") if type(meta) is dict else None
+        id = value_at(params, "_meta", "io.modelcontextprotocol/subscriptionId")
         if id is not None:
             return id_key(id) == stream.call.id and type(id) is type(stream.call.id)
         return self.engine.state.journal.index.parent(frame.n) == stream.call.n
@@ -192,14 +191,10 @@ class Listening:
 def _names(wanted: dict[str, Any]) -> list[str]:
     """Return the names of what a filter requests."""
     names = [name for name, value in wanted.items() if value is True]
-    return names + _texts(wanted.get("resourceSubscriptions"))
+    return names + texts_at(wanted, "resourceSubscriptions")
 
 
 def _missing(wanted: dict[str, Any], agreed: dict[str, Any]) -> list[str]:
     """Return what was requested and not acknowledged."""
     known = set(_names(agreed))
     return [name for name in _names(wanted) if name not in known]
-
-
-def _texts(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if type(value) is list else []

@@ -26,6 +26,7 @@ from inspector.errors import (
     RequestCancelled,
     ServerError,
 )
+from inspector.protocol.members import array_at, object_at, value_at
 
 WAITING_POLL = 2.0
 """Minimum seconds between two polls while the task waits for our input."""
@@ -68,7 +69,7 @@ class TaskPoller:
 
     def begin(self, call: Call, n: int, told: Any) -> Coroutine[Any, Any, Any]:
         """Handle response `n` that makes a call a task. Return the wait for its result. Raises `InvalidAnswer`."""
-        id = told.get("taskId") if type(told) is dict else None
+        id = value_at(told, "taskId")
         if not isinstance(id, str):
             raise InvalidAnswer(
                 f"The response to {call.method} is a task without a taskId.",
@@ -171,8 +172,7 @@ class TaskPoller:
     def _ask(self, task: Task, n: int, requests: Any) -> None:
         """Add new input requests to the inbox; the answers are sent with `tasks/update`."""
         followed, engine = self._of(task), self.engine
-        wanted = requests if type(requests) is dict else {}
-        new = {key: value for key, value in wanted.items() if key not in followed.asked}
+        new = {key: value for key, value in object_at(requests).items() if key not in followed.asked}
         if not new:
             return
         followed.asked.update(new)
@@ -267,12 +267,11 @@ class TaskPoller:
             params = {} if cursor is None else {"cursor": cursor}
             call = self.engine.start("tasks/list", params, progress=False, background=True)
             result = await call.result()
-            told = result.get("tasks") if type(result) is dict else None
-            for item in told if type(told) is list else ():
+            for item in array_at(result, "tasks"):
                 known = self.table.found(call.answer_n, item)
                 if known is not None:
                     self._took(known, call.answer_n, item)
-            cursor = result.get("nextCursor") if type(result) is dict else None
+            cursor = value_at(result, "nextCursor")
             if not isinstance(cursor, str):
                 break
 

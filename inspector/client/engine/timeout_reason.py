@@ -11,6 +11,7 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
+from inspector.protocol.members import value_at
 from inspector.text import safe
 
 LOOKED_AT = 2000
@@ -51,7 +52,6 @@ def explain_timeout(journal: Journal, call: Call) -> str:
             reason = event.fields.get("why", "not a JSON-RPC message")
             return f"Message {n} arrived meanwhile but cannot be read: {reason}."
         if index.state(n) is State.UNKNOWN:
-            message = journal.event(n).message
-            id = jsonrpc.excerpt(message.get("id") if type(message) is dict else None, ID_SHOWN)
+            id = jsonrpc.excerpt(value_at(journal.event(n).message, "id"), ID_SHOWN)
             return f"Message {n} arrived meanwhile but responds to an unknown id: {id}."
     return ""

@@ -19,6 +19,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.members import value_at
 
 KEPT = 1000
 """Maximum hints; the oldest are dropped."""
@@ -162,12 +163,10 @@ def freshness(journal: Journal, n: int) -> AnswerFreshness | None:
     index = journal.index
     if index.shape(n) is not Shape.RESULT or index.method(n) not in CACHEABLE or not index.pair(n):
         return None
-    message = journal.event(n).message
-    result = message.get("result") if type(message) is dict else None
+    result = value_at(journal.event(n).message, "result")
     if type(result) is not dict or not ("ttlMs" in result or "cacheScope" in result):
         return None
-    request = journal.event(index.pair(n)).message
-    params = request.get("params") if type(request) is dict else None
+    params = value_at(journal.event(index.pair(n)).message, "params")
     method = index.method(n)
     life, scope = result.get("ttlMs"), result.get("cacheScope")
     problems = []

@@ -12,6 +12,7 @@ from inspector.hints import NO_HINT, Hint
 from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
+from inspector.protocol.members import object_at
 
 LoginStepState = Literal["ok", "note", "failed", "open"]
 
@@ -256,8 +257,7 @@ def _settled(steps: list[AuthStep]) -> list[AuthStep]:
 
 
 def _logged_in(event: Event, issuer: str, facts: dict[str, Any]) -> LoggedIn:
-    claims = facts.get("claims")
-    claims = claims if type(claims) is dict else {}
+    claims = object_at(facts, "claims")
     lifetime = _number(facts.get("expires_in"))
     return LoggedIn(
         event.n,
@@ -273,8 +273,7 @@ def _logged_in(event: Event, issuer: str, facts: dict[str, Any]) -> LoggedIn:
 
 
 def _facts(event: Event) -> dict[str, Any]:
-    facts = event.fields.get("facts")
-    return facts if type(facts) is dict else {}
+    return object_at(event.fields, "facts")
 
 
 def _text(value: object) -> str:

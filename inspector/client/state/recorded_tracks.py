@@ -29,6 +29,7 @@ from inspector.journal.index import State as Standing
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import object_at, subject_of, text_at, texts_at, value_at
 
 SECONDS = 0.01
 """Seconds that one call of `RecordedSession.advance` reads; the next call continues."""
@@ -135,9 +136,8 @@ class ServerTrack(Track):
         if journal.index.method(n) == "initialize":
             self._show(Server(result))
             return
-        meta = params_of(journal.event(request)).get("_meta") if request else None
-        revision = meta.get(VERSION_KEY) if type(meta) is dict else None
-        self._show(discovered(result, revision if isinstance(revision, str) else ""))
+        revision = text_at(params_of(journal.event(request)), "_meta", VERSION_KEY) if request else ""
+        self._show(discovered(result, revision))
 
     def _show(self, server: Server) -> None:
         self.model.server = server
@@ -203,9 +203,7 @@ class SubscriptionTrack(Track):
 
     def _listen(self, params: dict[str, Any]) -> None:
         """Handle a listening stream, which replaces the one before it."""
-        found, wanted = self.model.subscriptions, params.get("notifications")
-        uris = wanted.get("resourceSubscriptions") if type(wanted) is dict else None
-        kept = [uri for uri in uris if isinstance(uri, str)] if type(uris) is list else []
+        found, kept = self.model.subscriptions, texts_at(params, "notifications", "resourceSubscriptions")
         for uri in set(found.uris).difference(kept):
             found.remove(uri)
         for uri in kept:
@@ -259,19 +257,11 @@ def _find_maker(journal: Journal, task: Task, n: int) -> None:
         read += 1
         if read > READ:
             return
-        message = journal.event(m).message
-        result = message.get("result") if type(message) is dict else None
-        made = result.get("task", result) if type(result) is dict else None
-        if type(made) is dict and made.get("taskId") == task.id:
-            _made_by(journal, task, index.pair(m))
+        result = object_at(result_of(journal.event(m)))
+        if value_at(result.get("task", result), "taskId") == task.id:
+            request = index.pair(m)
+            task.made_by(request, index.method(request), subject_of(params_of(journal.event(request))))
             return
-
-
-def _made_by(journal: Journal, task: Task, request: int) -> None:
-    message = journal.event(request).message
-    params = message.get("params") if type(message) is dict else None
-    name = (params.get("name") or params.get("uri")) if type(params) is dict else None
-    task.made_by(request, journal.index.method(request), name if isinstance(name, str) else "")
 
 
 def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[Dir, Shape]]]]:
@@ -296,15 +286,12 @@ def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[D
 
 def result_of(event: Event) -> Any:
     """Return the result of a response; None without one."""
-    message = event.message
-    return message.get("result") if type(message) is dict else None
+    return value_at(event.message, "result")
 
 
 def params_of(event: Event) -> dict[str, Any]:
     """Return the `params` of a message; empty if they are not an object."""
-    message = event.message
-    params = message.get("params") if type(message) is dict else None
-    return params if type(params) is dict else {}
+    return object_at(event.message, "params")
 
 
 BLOCK = 4096
@@ -348,8 +335,7 @@ class RecordedCall:
     @property
     def name(self) -> str:
         """The tool's or prompt's name, or the resource's URI."""
-        name = self.params.get("name") or self.params.get("uri") or ""
-        return name if isinstance(name, str) else ""
+        return subject_of(self.params)
 
     @property
     def elapsed(self) -> float:
@@ -506,12 +492,12 @@ class Questions:
         if not reply:
             return "lost", None
         event = self.model.journal.event(reply)
-        message = event.message if type(event.message) is dict else {}
+        message = object_at(event.message)
         if self.model.journal.index.shape(reply) == Shape.REQUEST:
             answer = params_of(event)["inputResponses"][question.id]
         else:
             answer = message.get("result", message.get("error"))
-        action = answer.get("action") if type(answer) is dict else None
+        action = value_at(answer, "action")
         refused = "error" in message or action == "decline"
         return "declined" if refused else "cancelled" if action == "cancel" else "answered", answer
 
@@ -537,12 +523,6 @@ def _differ(one: Question, other: Question) -> bool:
 
 def _input_requests(event: Event) -> list[tuple[str, str, dict[str, Any]]]:
     """Return the key, method and parameters of each supported input request of a response."""
-    result = result_of(event)
-    requests = result.get("inputRequests") if type(result) is dict else None
-    found = []
-    for key, request in list(requests.items())[:MAX_QUESTIONS] if type(requests) is dict else ():
-        method = request.get("method") if type(request) is dict else None
-        if isinstance(method, str) and method in TOPICS:
-            params = request.get("params")
-            found.append((key, method, params if type(params) is dict else {}))
-    return found
+    requests = islice(object_at(result_of(event), "inputRequests").items(), MAX_QUESTIONS)
+    named = [(key, text_at(request, "method"), object_at(request, "params")) for key, request in requests]
+    return [(key, method, params) for key, method, params in named if method in TOPICS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from inspector.protocol.members import object_at, text_at, value_at
 from inspector.protocol.revisions import FEATURES, Era, Features, features
 from inspector.text import repr_of
 
@@ -12,26 +13,18 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if type(value) is dict else {}
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""
-
-
 class Server:
     """Identity, capabilities and instructions of a server, and the negotiated revision."""
 
     def __init__(self, result: Any = None, *, era: Era = "legacy", revision: str = "") -> None:
-        self.raw = _dict(result)
+        self.raw = object_at(result)
         self.era: Era = era
-        self.revision = revision or _text(self.raw.get("protocolVersion"))
-        self.info = _dict(self.raw.get("serverInfo"))
-        self.capabilities = _dict(self.raw.get("capabilities"))
+        self.revision = revision or text_at(self.raw, "protocolVersion")
+        self.info = object_at(self.raw, "serverInfo")
+        self.capabilities = object_at(self.raw, "capabilities")
         self.how = ""
         """The reason for era and revision, in a few words."""
-        self.instructions = _text(self.raw.get("instructions"))
+        self.instructions = text_at(self.raw, "instructions")
 
     def __repr__(self) -> str:
         return repr_of(self, f"{self.name} {self.version}".strip() or "unknown", self.revision)
@@ -44,17 +37,17 @@ class Server:
     @property
     def name(self) -> str:
         """Its name, unmodified; may be empty."""
-        return _text(self.info.get("name"))
+        return text_at(self.info, "name")
 
     @property
     def title(self) -> str:
         """Its display name, else its name (C-BASE-17)."""
-        return _text(self.info.get("title")) or self.name
+        return text_at(self.info, "title") or self.name
 
     @property
     def version(self) -> str:
         """Its version, unmodified; may be empty."""
-        return _text(self.info.get("version"))
+        return text_at(self.info, "version")
 
     @property
     def features(self) -> Features:
@@ -71,12 +64,11 @@ class Server:
         value = self.capabilities.get(capability)
         if value is None or value is False:
             return False
-        return not sub or bool(_dict(value).get(sub))
+        return not sub or bool(value_at(value, sub))
 
 
 def discovered(result: Any, revision: str) -> Server:
     """Return the identity in a response to `server/discover`; this era has it in the metadata."""
-    body = result if type(result) is dict else {}
-    meta = body.get("_meta")
-    info = meta.get(SERVER_KEY) if type(meta) is dict else None
+    body = object_at(result)
+    info = value_at(body, "_meta", SERVER_KEY)
     return Server({**body, "serverInfo": info or body.get("serverInfo")}, era="modern", revision=revision)

@@ -11,6 +11,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import object_at, value_at
 
 ConnectionStepState = Literal["ok", "note", "failed", "waiting", "open"]
 
@@ -98,9 +99,8 @@ def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionSte
             else step
             for step in steps
         ]
-    error = event.fields.get("error")
-    reason = error.get("message") if type(error) is dict else None
-    code = str(error.get("code", "")) if type(error) is dict else ""
+    error = object_at(event.fields, "error")
+    reason, code = error.get("message"), str(error.get("code", ""))
     if reason is None or event.fields.get("event") not in ("error", "lost"):
         return steps
     return [
@@ -203,10 +203,8 @@ def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
         return ConnectionStep(title, "waiting", f"{method} was sent; no response yet", event.t, n)
     message = event.message
     if shape == Shape.RESULT and type(message) is dict:
-        result = message.get("result")
-        return ConnectionStep(
-            title, "ok", f"{method}: {_introduced(result if type(result) is dict else {})}", event.t, n
-        )
+        introduced = _introduced(object_at(message, "result"))
+        return ConnectionStep(title, "ok", f"{method}: {introduced}", event.t, n)
     if shape == Shape.ERROR:
         outcome: ConnectionStepState = "failed" if method == "initialize" else "note"
         return ConnectionStep(title, outcome, f"{method} was refused: {event.text[:300]}", event.t, n)
@@ -215,8 +213,7 @@ def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
 
 def _introduced(result: dict[str, Any]) -> str:
     """Return name, version and revisions, from a response of either era."""
-    meta = result.get("_meta")
-    info = result.get("serverInfo") or (meta.get("io.modelcontextprotocol/serverInfo") if type(meta) is dict else None)
+    info = result.get("serverInfo") or value_at(result, "_meta", "io.modelcontextprotocol/serverInfo")
     named = "no serverInfo"
     if type(info) is dict:
         named = " ".join(str(info[name]) for name in ("name", "version") if info.get(name))

@@ -10,6 +10,7 @@ from inspector.client.state.calls import server_error
 from inspector.client.state.server import Server
 from inspector.errors import InspectorError
 from inspector.protocol.extensions import TASKS
+from inspector.protocol.members import value_at
 from inspector.text import repr_of
 
 OVER = frozenset(("completed", "failed", "cancelled"))
@@ -156,11 +157,8 @@ class TaskTable:
         server = self._server()
         if not server.features.tasks:
             return "forbidden"
-        value: Any = server.capabilities
-        for name in ("tasks", "requests", "tools", "call"):
-            value = value.get(name) if type(value) is dict else None
-        execution = tool.get("execution")
-        wanted = execution.get("taskSupport") if type(execution) is dict else None
+        value = value_at(server.capabilities, "tasks", "requests", "tools", "call")
+        wanted = value_at(tool, "execution", "taskSupport")
         return wanted if value not in (None, False) and wanted in ("required", "optional") else "forbidden"
 
     def get(self, id: Any) -> Task | None:
@@ -182,7 +180,7 @@ class TaskTable:
 
     def found(self, n: int, told: Any) -> Task | None:
         """Process one item of a `tasks/list` response, if it has an id. Return a task that was known before."""
-        id = told.get("taskId") if type(told) is dict else None
+        id = value_at(told, "taskId")
         if not isinstance(id, str):
             return None
         known = self.items.get(id)
@@ -197,7 +195,7 @@ class TaskTable:
         """Process message `n` of a recording about one or more tasks; `fetched`: it is the result itself."""
         several = told.get("tasks")
         for item in several if type(several) is list else (told,):
-            id = item.get("taskId") if type(item) is dict else None
+            id = value_at(item, "taskId")
             if not isinstance(id, str):
                 continue
             task = self.items.get(id)

@@ -20,6 +20,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.name_tables import NO_ID, NameTable
 from inspector.journal.query import Query, both, either, inverted, picked
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import object_at
 
 _KEPT_IDS = 20_000
 _T = TypeVar("_T")
@@ -488,9 +489,6 @@ class _Runs:
 
 def subjects_of(message: Any) -> list[str]:
     """Return the subjects of a request: `name` and `uri` of its parameters, or of the reference in them."""
-    params = message.get("params") if type(message) is dict else None
-    if type(params) is not dict:
-        return []
-    ref = params.get("ref")
-    places = (params, ref) if type(ref) is dict else (params,)
+    params = object_at(message, "params")
+    places = params, object_at(params, "ref")
     return [place[key] for place in places for key in ("name", "uri") if type(place.get(key)) is str]

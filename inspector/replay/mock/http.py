@@ -17,6 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol import headers, jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import array_at, object_at, texts_at, value_at
 from inspector.serving.base import RequestHead
 from inspector.serving.http import SESSION, Binding
 
@@ -70,16 +71,12 @@ class ServerBehaviour:
     def _supported(self) -> list[str]:
         if self.discover is None:
             return []
-        result = self.journal.event(self.discover).message.get("result")
-        found = result.get("supportedVersions") if type(result) is dict else None
-        return [each for each in found if type(each) is str] if type(found) is list else []
+        return texts_at(self.journal.event(self.discover).message, "result", "supportedVersions")
 
     def _declared(self) -> dict[str, Any]:
         """Return the capabilities that the recorded server declared; empty if they are not recorded."""
         opening = self.initialize or self.discover
-        result = self.journal.event(opening).message.get("result") if opening else None
-        found = result.get("capabilities") if type(result) is dict else None
-        return found if type(found) is dict else {}
+        return object_at(self.journal.event(opening).message, "result", "capabilities") if opening else {}
 
     def default_answer(self, method: str) -> dict[str, Any] | None:
         """Return the result for an unrecorded request of a declared feature; None if it is not declared.
@@ -159,8 +156,7 @@ class ServerBehaviour:
             return f"{VERSION_FIELD} is missing"
         if head.field(VERSION_FIELD) != version:
             return f"{VERSION_FIELD} is not the version in the body"
-        params = message.get("params")
-        for name, wanted in self._known().of(message["method"], params if type(params) is dict else {}, ""):
+        for name, wanted in self._known().of(message["method"], object_at(message, "params"), ""):
             given = head.field(name)
             if given is None:
                 return f"{name} is missing"
@@ -173,16 +169,13 @@ class ServerBehaviour:
         if self._fields is None:
             self._fields = HeaderFields()
             for n in reversed(self._answers("tools/list")[:100]):
-                result = self.journal.event(n).message.get("result")
-                tools = result.get("tools") if type(result) is dict else None
-                self._fields.learn(tools if type(tools) is list else ())
+                self._fields.learn(array_at(self.journal.event(n).message, "result", "tools"))
         return self._fields
 
 
 def status_of(message: Any, *, modern: bool) -> int:
     """Return the HTTP status of a response that was not recorded over HTTP. Only the modern era has others than 200."""
-    error = message.get("error") if type(message) is dict else None
-    code = error.get("code") if type(error) is dict else None
+    code = value_at(message, "error", "code")
     if not modern or code is None:
         return 200
     return 404 if code == jsonrpc.METHOD_NOT_FOUND else 400 if code in _BAD_REQUEST else 200
@@ -190,16 +183,13 @@ def status_of(message: Any, *, modern: bool) -> int:
 
 def version_of(message: Any) -> str | None:
     """Return the revision that a modern request names, or None."""
-    params = message.get("params") if type(message) is dict else None
-    meta = params.get("_meta") if type(params) is dict else None
-    version = meta.get(VERSION_KEY) if type(meta) is dict else None
+    version = value_at(message, "params", "_meta", VERSION_KEY)
     return version if type(version) is str else None
 
 
 def field(fields: dict[str, Any], name: str) -> str | None:
     """Return a header of a recorded HTTP head, or None."""
-    pairs = fields.get("headers")
-    for pair in pairs if type(pairs) is list else ():
+    for pair in array_at(fields, "headers"):
         if type(pair) is list and len(pair) == 2 and type(pair[0]) is str and pair[0].lower() == name.lower():
             return str(pair[1])
     return None

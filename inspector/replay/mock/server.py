@@ -23,6 +23,7 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, encode, id_key
+from inspector.protocol.members import value_at
 from inspector.replay.mock.batch import Batch
 from inspector.replay.mock.faults import MockFault, MockFaults
 from inspector.replay.mock.http import ServerBehaviour, field, status_of, version_of
@@ -252,8 +253,7 @@ class MockClient:
     def _notified(self, message: dict[str, Any]) -> None:
         method = message["method"]
         if method == "notifications/cancelled":
-            params = message.get("params")
-            self._cancel(id_key(params.get("requestId")) if type(params) is dict else None)
+            self._cancel(id_key(value_at(message, "params", "requestId")))
         word = self._next_word(method, self.mock.timeline.notifications.get(method, ()))
         if word:
             self.teller.tell(word)
@@ -396,8 +396,8 @@ class MockClient:
         self._ready = True
         modern = version_of(message)
         answer = self.mock.conduct.initialize
-        result = self.mock.journal.event(answer).message.get("result") if answer is not None else None
-        revision = modern or (result.get("protocolVersion") if type(result) is dict else None)
+        opening = self.mock.journal.event(answer).message if answer is not None else None
+        revision = modern or value_at(opening, "result", "protocolVersion")
         if type(revision) is str:
             era = "modern" if modern else "legacy"
             transport = "stdio" if channels.is_stdio(reply.channel) else "http"

@@ -18,6 +18,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, id_key
+from inspector.protocol.members import object_at, value_at
 from inspector.transports.recorded import SUBSCRIPTION_KEY
 
 LISTEN = "subscriptions/listen"
@@ -151,10 +152,9 @@ class Timeline:
 def subscription_of(message: Any) -> Any:
     """Return the subscription id in a notification or response, or None."""
     for part in ("params", "result"):
-        value = message.get(part) if type(message) is dict else None
-        meta = value.get("_meta") if type(value) is dict else None
-        if type(meta) is dict and id_key(meta.get(SUBSCRIPTION_KEY)) is not None:
-            return meta[SUBSCRIPTION_KEY]
+        id = value_at(message, part, "_meta", SUBSCRIPTION_KEY)
+        if id_key(id) is not None:
+            return id
     return None
 
 
@@ -177,8 +177,8 @@ class TaskEnds:
         """Return the final state of the task in `params`; None if it is unfinished or unknown."""
         if self._states is None:
             self._states = self._read()
-        id = params.get("taskId") if type(params) is dict else None
-        state = self._states.get(id) if type(id) is str else None
+        id = value_at(params, "taskId")
+        state = self._states.get(id) if isinstance(id, str) else None
         return state if state is not None and state.get("status") in ENDED else None
 
     def _read(self) -> dict[str, dict[str, Any]]:
@@ -203,12 +203,10 @@ class TaskEnds:
     def _asked(self, n: int) -> dict[str, Any]:
         """Return the parameters of the request that event `n` responds to."""
         request = self._journal.index.pair(n)
-        params = self._journal.event(request).message.get("params") if request else None
-        return params if type(params) is dict else {}
+        return object_at(self._journal.event(request).message, "params") if request else {}
 
     def ended(self, n: int) -> bool:
         """Whether the response to the recorded `tasks/get` says that the task has ended."""
         answer = self._journal.index.pair(n)
-        message = self._journal.event(answer).message if answer else None
-        result = message.get("result") if type(message) is dict else None
+        result = value_at(self._journal.event(answer).message, "result") if answer else None
         return type(result) is not dict or result.get("status") in ENDED
