@@ -145,12 +145,6 @@ _HOMES = {
     "client.state.calls": ("Progress",),
     "client.state.server": ("Server",),
     "client.state.tasks": ("Task",),
-    "errors": (
-        "AuthorizationNeeded ConfigError ConnectionProblem HandshakeError HttpError InputRefused "
-        "InspectorError InvalidAnswer LimitReached NotOffered RecordingError RequestCancelled RequestTimeout "
-        "SchemaError ServerError ServerExited SessionLost SpawnError TargetError ToolFailed TrustNeeded "
-        "UsageError"
-    ).split(),
     "journal.filters.syntax": ("FilterError",),
     "journal.findings": ("Finding",),
     "library.checking": ("CheckReport", "check"),
@@ -167,20 +161,20 @@ _HOMES = {
     "library.sync": ("SyncSession", "open_sync"),
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }
-"""The module of each public name."""
+"""The module of each public name that is not one of `errors`."""
 _PACKAGES = ("check", "doctor", "load")
 """Functions with the name of a package: the package is callable (`callable_package.py`)."""
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        home = next((home for home, names in _HOMES.items() if name in names), None)
-        if home is None:
+        if name not in __all__:
             raise AttributeError(f"module 'inspector' has no attribute {name!r}")
         from importlib import import_module
 
         if name in _PACKAGES:
             return import_module(f"inspector.{name}")
+        home = next((home for home, names in _HOMES.items() if name in names), "errors")
         found = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
         return found
 

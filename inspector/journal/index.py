@@ -188,19 +188,7 @@ _NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
 _PENDING, _DONE, _FAILED, _INVALID = State.PENDING, State.DONE, State.ERROR, State.INVALID
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 
-STATE_NAMES = (
-    "plain",
-    "pending",
-    "done",
-    "error",
-    "cancelled",
-    "timeout",
-    "late",
-    "invalid",
-    "unknown",
-    "doubled",
-    "lost",
-)
+STATE_NAMES = tuple("plain pending done error cancelled timeout late invalid unknown doubled lost".split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,18 +22,10 @@ if TYPE_CHECKING:
     from inspector.errors import InspectorError
 
 SECRET_HEADERS = frozenset(
-    (
-        "authorization",
-        "cookie",
-        "set-cookie",
-        "proxy-authorization",
-        "proxy-authenticate",
-        "x-api-key",
-        "api-key",
-        "x-auth-token",
-        "mcp-session-id",
-        "dpop",
-    )
+    """
+    authorization cookie set-cookie proxy-authorization proxy-authenticate x-api-key api-key x-auth-token mcp-session-id
+    dpop
+    """.split()
 )
 """Header names whose values are never recorded. A session id is a bearer secret too (C-HTTP-20)."""
 

@@ -55,7 +55,6 @@ class Features:
     """Tasks are the extension `io.modelcontextprotocol/tasks` (C-TASK-02)."""
     version_header: bool = True
     """`MCP-Protocol-Version` on every HTTP request after the handshake (C-HTTP-11)."""
-    streamable_http: bool = True
     resumable: bool = True
     """`Last-Event-ID` on a GET resumes a broken stream (C-HTTP-15)."""
     primed_streams: bool = False
@@ -79,7 +78,6 @@ FEATURES: dict[str, Features] = {
         structured_content=False,
         elicitation_form=False,
         version_header=False,
-        streamable_http=False,
         resumable=False,
         schema_dialect=_DRAFT7,
     ),

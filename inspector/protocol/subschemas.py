@@ -11,18 +11,11 @@ MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSch
 """Keywords whose value is an object of schemas."""
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 """Keywords whose value is a list of schemas."""
-SINGLE = (
-    "items",
-    "additionalItems",
-    "contains",
-    "unevaluatedItems",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "not",
-    "if",
-    "then",
-    "else",
+SINGLE = tuple(
+    """
+    items additionalItems contains unevaluatedItems additionalProperties unevaluatedProperties propertyNames not if then
+    else
+    """.split()
 )
 """Keywords whose value is a schema; `items` of draft-07 may be a list."""
 MAX_COUNT = 10_000

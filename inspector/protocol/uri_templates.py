@@ -18,8 +18,6 @@ from inspector.text import safe
 LENGTH_LIMIT = 100_000
 """Characters of a template, and of its expansion."""
 VARIABLE_LIMIT = 1_000
-PREFIX_LIMIT = 9_999
-"""The largest prefix, by the RFC's grammar."""
 
 _UNRESERVED = "-._~"
 _RESERVED = ":/?#[]@!$&'()*+,;="

@@ -258,15 +258,7 @@ class ContentBlock(View):
     """One block of a tool's result, a prompt's message or a sampling message (C-TOOL-05)."""
 
     __slots__ = ()
-    KINDS: ClassVar[tuple[str, ...]] = (
-        "text",
-        "image",
-        "audio",
-        "resource",
-        "resource_link",
-        "tool_use",
-        "tool_result",
-    )
+    KINDS: ClassVar = ("text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result")
 
     @property
     def kind(self) -> str:
@@ -343,52 +335,6 @@ class ServerInfo(NamedView):
     @property
     def version(self) -> str:
         return self.text("version")
-
-    @property
-    def website(self) -> str:
-        return self.text("websiteUrl")
-
-
-class Capabilities(View):
-    """The capabilities that a server or a client declares."""
-
-    __slots__ = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The declared capabilities, in the order given."""
-        return tuple(key for key in self.members if self.has(key))
-
-    def has(self, path: str) -> bool:
-        """Whether a capability is declared: `tools`, `resources.subscribe`, `tasks.requests.tools.call`.
-
-        Declared means an object or `true`; any other value (`false`, `null`, a string) declares nothing.
-        """
-        value: Any = self.raw
-        for step in path.split("."):
-            if not isinstance(value, dict) or step not in value:
-                return False
-            value = value[step]
-        return value is True or isinstance(value, dict)
-
-    @property
-    def extensions(self) -> Mapping[str, Any]:
-        """Extensions by identifier, each with its settings."""
-        return self.object("extensions")
-
-    @property
-    def experimental(self) -> Mapping[str, Any]:
-        return self.object("experimental")
-
-    @property
-    def problems(self) -> list[str]:
-        found = super().problems
-        found += [
-            f"{key} is {_kind(value)} instead of an object"
-            for key, value in self.members.items()
-            if not isinstance(value, dict)
-        ]
-        return found
 
 
 _HINTS: dict[str, tuple[str, str]] = {

@@ -23,16 +23,11 @@ _OPENINGS = ("initialize", "server/discover")
 _MESSAGES = (Kind.RPC, Kind.INVALID)
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _ON_THEIR_OWN = frozenset(
-    (
-        "notifications/tools/list_changed",
-        "notifications/resources/list_changed",
-        "notifications/prompts/list_changed",
-        "notifications/resources/updated",
-        "notifications/elicitation/complete",
-        "notifications/tasks",
-        "notifications/tasks/status",
-        "notifications/subscriptions/acknowledged",
-    )
+    f"notifications/{name}"
+    for name in """
+    tools/list_changed resources/list_changed prompts/list_changed resources/updated elicitation/complete tasks
+    tasks/status subscriptions/acknowledged
+    """.split()
 )
 """Messages that a server sends on its own and a client may have waited for."""
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from inspector.protocol import views
 from inspector.protocol.views import (
-    Capabilities,
     ContentBlock,
     Prompt,
     PromptArgument,
@@ -32,7 +31,7 @@ JSON = st.recursive(
 WORDS = """name title description uri uriTemplate mimeType size annotations inputSchema outputSchema execution arguments
 icons type text data resource _meta version websiteUrl tools extensions required properties readOnlyHint"""
 KEYS = st.sampled_from(WORDS.split())
-ALL_VIEWS = (Tool, Resource, ResourceTemplate, Prompt, PromptArgument, ContentBlock, ServerInfo, Capabilities)
+ALL_VIEWS = (Tool, Resource, ResourceTemplate, Prompt, PromptArgument, ContentBlock, ServerInfo)
 
 
 def look_at_everything(view: View) -> None:
@@ -49,7 +48,6 @@ def test_no_property_raises_whatever_the_server_sends(raw: Any) -> None:
         look_at_everything(view)
         assert view.raw is raw
     ContentBlock(raw).data()
-    Capabilities(raw).has("tools.listChanged")
 
 
 def test_the_display_name_is_title_then_annotation_title_then_name() -> None:
@@ -94,7 +92,6 @@ def test_problems_name_what_is_wrong() -> None:
     assert Tool({"name": "", "inputSchema": {}}).problems == ["name is empty", 'inputSchema is not of type "object"']
     assert Tool({"name": "x", "inputSchema": True}).problems == ["inputSchema is a boolean instead of an object"]
     assert Resource({"name": "x"}).problems == ["uri is missing"]
-    assert Capabilities({"tools": {}, "logging": True}).problems == ["logging is a boolean instead of an object"]
 
 
 def test_a_prompt_offers_its_arguments_as_a_schema() -> None:
@@ -125,18 +122,6 @@ def test_content_blocks(raw: Any, kind: str, body: str, data: bytes | None, prob
     """C-TOOL-05, C-RES-03: a blob that is not base64 has no data."""
     block = ContentBlock(raw)
     assert (block.kind, block.body, block.data(), block.problems) == (kind, body, data, problems)
-
-
-def test_a_capability_is_declared_by_an_object_or_true() -> None:
-    declared = Capabilities(
-        {"tools": {"listChanged": True}, "resources": {"subscribe": False}, "logging": None, "x": {}}
-    )
-    assert declared.has("tools")
-    assert declared.has("tools.listChanged")
-    assert not declared.has("resources.subscribe")
-    assert not declared.has("logging")
-    assert not declared.has("tools.listChanged.deeper")
-    assert declared.names == ("tools", "resources", "x")
 
 
 def test_sizes_are_whole_numbers() -> None:

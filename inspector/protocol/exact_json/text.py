@@ -201,20 +201,6 @@ def _pointer(steps: list[str | int]) -> str:
     return "".join(f"/{step}" if isinstance(step, int) else "/" + escape_step(step) for step in steps)
 
 
-__all__ = [
-    "PROBLEM_LIMIT",
-    "JsonSyntaxError",
-    "JsonToken",
-    "Problem",
-    "Tree",
-    "lines",
-    "pretty",
-    "problems",
-    "tokens",
-    "tree",
-    "unquote",
-]
-
 LINE_LIMIT = 2_000_000
 """Lines that are laid out of one document; the raw text has the others."""
 

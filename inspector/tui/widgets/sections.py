@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 
-from inspector.protocol.exact_json.text import Tree, unquote
+from inspector.protocol.exact_json.text import Tree
+from inspector.protocol.exact_json.tokens import unquote
 from inspector.text import safe
 from inspector.tui.themes import ascii_only, signs_now
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol.exact_json import text
-from inspector.protocol.exact_json.text import JsonSyntaxError, JsonToken, pretty, problems, tokens, tree, unquote
+from inspector.protocol.exact_json.text import pretty, problems, tree
+from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
