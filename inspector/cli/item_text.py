@@ -36,7 +36,7 @@ def _marked(tool: views.Tool) -> str:
 
 def tool_lines(out: Output, raw: Any, *, schemas: bool = False) -> Iterator[str]:
     """The signature and description of a tool, for a terminal; with `schemas` the full text and both schemas."""
-    from inspector.protocol.signature import signature
+    from inspector.protocol.assignments import signature
     from inspector.text import ellipsis, signs
 
     tool = views.Tool(raw)

@@ -127,15 +127,15 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     header = next(lines, None) if b"\n" in head else None
     if header is None or header.get("format") != FORMAT:
         return RecordingInfo(path, octets, problem="is not a recording")
-    target = object_at(header.get("target"))
+    target = object_at(header, "target")
     revision, refused, server = _negotiated(lines)
-    last = _lastobject_at(tail)
+    last = _last_object(tail)
     ended = last.get("kind") == "end" and "n" not in last
     return RecordingInfo(
         path,
         octets,
         parse_time(header.get("started")),
-        text_at(target.get("label")),
+        text_at(target, "label"),
         _whole_target(target),
         revision,
         _count(last.get("events" if ended else "n", 0 if last == header else None)),
@@ -158,7 +158,7 @@ def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int, str]:
     for line in lines:
         if line.get("event") == "ready" and type(line.get("revision")) is str:
             return line["revision"], refused, server
-        raw = text_at(line.get("raw"))
+        raw = text_at(line, "raw")
         if line.get("kind") != "rpc" or not any(text in raw for text in ("server/discover", '"error"', "erverInfo")):
             continue
         try:
@@ -185,7 +185,7 @@ def _objects(block: bytes) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def _lastobject_at(block: bytes) -> dict[str, Any]:
+def _last_object(block: bytes) -> dict[str, Any]:
     """Return the last complete line of `block` that is an object; a truncated one is skipped."""
     lines = block.split(b"\n")[:-1]
     for line in reversed(lines):
@@ -206,4 +206,4 @@ def _whole_target(target: dict[str, Any]) -> str:
     argv = target.get("argv")
     if type(argv) is list:
         return " ".join(word for word in argv if type(word) is str)
-    return text_at(target.get("url")) or text_at(target.get("path"))
+    return text_at(target, "url") or text_at(target, "path")

@@ -10,9 +10,8 @@ from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.session import Session
 from inspector.client.state.calls import CallState
 from inspector.client.state.catalog import Catalog, SurfaceChange
-from inspector.client.state.model import Changes, Phase
+from inspector.client.state.model import Changes, Phase, Subscriptions
 from inspector.client.state.server import Server
-from inspector.client.state.subscriptions import Subscriptions
 from inspector.client.state.tasks import TaskTable
 from inspector.config.targets import Target
 from inspector.errors import InspectorError

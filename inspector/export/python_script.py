@@ -19,12 +19,12 @@ from inspector.export.quoting import (
     variable,
 )
 from inspector.export.selection import Selection, facts_of, left_out, message_of, target_of
+from inspector.journal.exchange import ROUND_PARAMETERS
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
-from inspector.journal.rounds import ROUND_PARAMETERS
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import duration

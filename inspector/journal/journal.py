@@ -32,10 +32,9 @@ from inspector.journal.format import (
     parsed_line,
 )
 from inspector.journal.index import conn_of
-from inspector.journal.line_text import LineText, auth_fields, decoded, http_fields
 from inspector.journal.marks import end_of_events, mark_fields
 from inspector.journal.recording import Recording, missing_bodies
-from inspector.journal.redaction import Redactor, describe
+from inspector.journal.redaction import LineText, Redactor, auth_fields, decoded, describe, http_fields
 from inspector.journal.storage import KEEP_FREE, Overflow, Room, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.version import __version__

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from inspector.errors import SchemaTooLarge
@@ -70,23 +71,31 @@ class ValueFacts(NamedTuple):
     """Whether it contains a `NaN` or an infinity, which JSON does not have."""
 
 
+def levels(document: Any) -> Iterator[list[Any]]:
+    """Yield the values in a JSON document level by level, the document first. Never recurses."""
+    level = [document]
+    while level:
+        yield level
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, (dict, list)):
+                below.extend(item.values() if isinstance(item, dict) else item)
+        level = below
+
+
 def measure_schema(schema: Any) -> SchemaFacts:
     """Measure a schema in one walk. Raises `SchemaError` with the limit that it exceeds."""
     subschemas = nodes = chars = patterns = weight = backtracking = bases = 0
     seen: set[str] = set()
-    level = [schema]
-    depth = 0
-    while level:
-        depth += 1
+    for depth, level in enumerate(levels(schema), 1):
         if depth > DEPTH_LIMIT:
             raise _too("deep", f"{DEPTH_LIMIT} levels of nesting")
-        below: list[Any] = []
+        nodes += len(level)
+        if nodes > NODE_LIMIT:
+            raise _too("large", f"{NODE_LIMIT:,} values")
         for item in level:
-            nodes += 1
             if isinstance(item, str):
                 chars += len(item)
-            elif isinstance(item, list):
-                below.extend(item)
             elif isinstance(item, dict):
                 subschemas += 1
                 seen.update(key for key in item if key in _RISKY or key in REFERENCES)
@@ -95,16 +104,11 @@ def measure_schema(schema: Any) -> SchemaFacts:
                     patterns += 1
                     weight += pattern_weight(pattern)
                     backtracking += _BACKTRACKS.search(pattern) is not None
-                for key, inner in item.items():
-                    chars += len(key) if isinstance(key, str) else 0
-                    below.append(inner)
+                chars += sum(len(key) for key in item if isinstance(key, str))
         if subschemas > SUBSCHEMA_LIMIT:
             raise _too("large", f"{SUBSCHEMA_LIMIT:,} objects")
-        if nodes + len(below) > NODE_LIMIT:
-            raise _too("large", f"{NODE_LIMIT:,} values")
         if chars > TEXT_LIMIT:
             raise _too("large", f"{TEXT_LIMIT:,} characters")
-        level = below
     if patterns > PATTERN_LIMIT or weight > PATTERN_WEIGHT_LIMIT:
         limit = (
             f"{PATTERN_LIMIT:,} patterns" if patterns > PATTERN_LIMIT else f"a pattern size of {PATTERN_WEIGHT_LIMIT:,}"
@@ -225,24 +229,18 @@ class ReferenceTargets:
     def _read(self) -> None:
         bases = [self._document]
         anchors: dict[str, list[Any]] = {}
-        level = [self._document]
-        while level:
-            below: list[Any] = []
-            for item in level:
-                if isinstance(item, dict):
-                    has_id = isinstance(item.get("$id"), str) or isinstance(item.get("id"), str)
-                    if has_id and item is not self._document:
-                        bases.append(item)
-                    for name in ("$anchor", "$dynamicAnchor"):
-                        if isinstance(item.get(name), str):
-                            anchors.setdefault(item[name], []).append(item)
-                    for name in ("$id", "id"):
-                        if isinstance(item.get(name), str) and item[name].startswith("#"):
-                            anchors.setdefault(item[name][1:], []).append(item)
-                    below.extend(item.values())
-                elif isinstance(item, list):
-                    below.extend(item)
-            level = below
+        for item in chain.from_iterable(levels(self._document)):
+            if not isinstance(item, dict):
+                continue
+            has_id = isinstance(item.get("$id"), str) or isinstance(item.get("id"), str)
+            if has_id and item is not self._document:
+                bases.append(item)
+            for name in ("$anchor", "$dynamicAnchor"):
+                if isinstance(item.get(name), str):
+                    anchors.setdefault(item[name], []).append(item)
+            for name in ("$id", "id"):
+                if isinstance(item.get(name), str) and item[name].startswith("#"):
+                    anchors.setdefault(item[name][1:], []).append(item)
         # Validators are used in threads: the bases come last, because they say that everything was read.
         self._anchors = anchors
         self._bases = bases

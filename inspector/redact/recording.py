@@ -15,8 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.rules import RedactionRules
-from inspector.redact.scan import KnownSecret, SecretScanner, keys_of_secret
-from inspector.redact.text_edits import Edit, FoundSecret, applied
+from inspector.redact.scan import Edit, FoundSecret, KnownSecret, SecretScanner, applied, keys_of_secret
 from inspector.version import __version__
 
 MAX_VALUES = 20_000

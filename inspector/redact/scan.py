@@ -8,19 +8,94 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib import parse
 
 from inspector.config.folder_names import FolderNames
 from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.config.token_patterns import LIKE_A_TOKEN
-from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
+from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.redact import entropy, named_secrets
 from inspector.redact.rules import START, RedactionRules, RulePath
-from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
+
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+
+
+class FoundSecret(NamedTuple):
+    """A secret: its rule, its text, its place."""
+
+    rule: str
+    secret: str
+    where: str
+
+
+class Edit(NamedTuple):
+    """Replaces characters `start` to `end` of a text by `text`, because of the secrets found there."""
+
+    start: int
+    end: int
+    text: str
+    found: tuple[FoundSecret, ...]
+
+
+def merged(edits: Iterable[Edit]) -> list[Edit]:
+    """Return the edits in order, without overlaps: the earlier one stays, of two with one start the longer."""
+    kept: list[Edit] = []
+    for edit in sorted(edits, key=lambda edit: (edit.start, -edit.end)):
+        if not kept or edit.start >= kept[-1].end:
+            kept.append(edit)
+    return kept
+
+
+def applied(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text with ordered edits that do not overlap."""
+    parts: list[str] = []
+    at = 0
+    for edit in edits:
+        parts += (text[at : edit.start], edit.text)
+        at = edit.end
+    return "".join(parts) + text[at:] if edits else text
+
+
+def outward(literal: str, value: str, edits: Sequence[Edit], offset: int) -> list[Edit]:
+    """Map edits of the value of a string literal to the text in which the literal starts at `offset`.
+
+    Everything else keeps its spelling.
+    """
+    if not edits:
+        return []
+    if len(value) == len(literal) - 2:  # nothing is escaped, or an escape is invalid and the text is used as it is
+        shift = offset + 1
+        return [Edit(edit.start + shift, edit.end + shift, _inside(edit.text), edit.found) for edit in edits]
+    places = sorted({place for edit in edits for place in (edit.start, edit.end)})
+    at: dict[int, int] = {}
+    waiting = iter(places)
+    wanted = next(waiting)
+    raw, plain = 1, 0  # positions in the literal and in its value
+    for escape in _ESCAPE.finditer(literal, 1, len(literal) - 1):
+        run = escape.start() - raw
+        while wanted is not None and wanted <= plain + run:
+            at[wanted] = raw + wanted - plain
+            wanted = next(waiting, -1)
+            if wanted < 0:
+                break
+        if wanted < 0:
+            break
+        raw, plain = escape.end(), plain + run + 1
+    while wanted >= 0:
+        at[wanted] = raw + wanted - plain
+        wanted = next(waiting, -1)
+    return [Edit(offset + at[edit.start], offset + at[edit.end], _inside(edit.text), edit.found) for edit in edits]
+
+
+def _inside(text: str) -> str:
+    """Return a text escaped for a string literal."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
 
 MAX_DEPTH = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
@@ -219,7 +294,7 @@ class SecretScanner:
                 yield self._edit(start, end, rule, secret, where)
 
     def _edit(self, start: int, end: int, rule: str, secret: str, where: str) -> Edit:
-        plain = unquote(secret) if "%" in secret else secret
+        plain = parse.unquote(secret) if "%" in secret else secret
         return Edit(start, end, self.mark(plain), (FoundSecret(rule, plain, where),))
 
     # Base64
@@ -273,7 +348,7 @@ class SecretScanner:
         for token, start, end in tokens(text):
             if token is JsonToken.KEY:
                 frame = frames[-1]
-                frame.key = decoded(text[start:end])
+                frame.key = unquote(text[start:end])
                 if len(frame.key) >= _MIN_KEY and self._suspicious(frame.key):
                     inner = self._text(frame.key, "name", where, level + 1)
                     yield from outward(text[start:end], frame.key, inner, start)
@@ -303,12 +378,12 @@ class SecretScanner:
     def _whole(self, text: str, start: int, end: int, rule: str, where: str) -> Edit:
         """Return the edit of a value of any type: a string replaces it."""
         value = text[start:end]
-        secret = decoded(value) if value[0] == '"' else value
+        secret = unquote(value) if value[0] == '"' else value
         return Edit(start, end, f'"{self.mark(secret)}"', (FoundSecret(rule, secret, where),))
 
     def _string(self, literal: str, at: int, frames: list[_Frame], where: str, level: int) -> list[Edit]:
         """Return the edits of a string literal at `at`."""
-        value = decoded(literal)
+        value = unquote(literal)
         name, setting = _name_of(frames, value)
         if level == 0 and len(frames) == 1 and name in ("raw", "b64"):
             return outward(literal, value, self._payload(value, name, frames), at)

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.client.recording import new_journal
+from inspector.client.recording import new_journal, prune
 from inspector.client.recording_info import HEAD, is_growing, list_recordings, read_info
-from inspector.client.retention import prune
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.errors import RecordingError

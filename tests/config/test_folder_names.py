@@ -9,8 +9,7 @@ import pytest
 
 from inspector.config.folder_names import FolderNames
 from inspector.redact.rules import RedactionRules, read_rules
-from inspector.redact.scan import SecretScanner
-from inspector.redact.text_edits import applied
+from inspector.redact.scan import SecretScanner, applied
 
 
 def shortened(text: str, *known: str) -> str:

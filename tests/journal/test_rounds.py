@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from inspector.journal.exchange import rounds, whole_exchange
 from inspector.journal.journal import Journal
-from inspector.journal.rounds import rounds, whole_exchange
 from tests.export.journals import call, live, result
 
 

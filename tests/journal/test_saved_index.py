@@ -12,7 +12,7 @@ import zlib
 
 import pytest
 
-from inspector.client import retention
+from inspector.client import recording
 from inspector.config import paths
 from inspector.journal import columns, saved_index
 from inspector.journal.findings import Finding
@@ -311,7 +311,7 @@ def test_files_are_private_and_go_with_their_recording(path):
     (folder,) = folders()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
-    assert retention.delete(path)
+    assert recording.delete(path)
     assert not folders()
 
 

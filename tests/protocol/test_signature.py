@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.protocol.signature import signature
+from inspector.protocol.assignments import signature
 from inspector.protocol.views import Tool
 
 

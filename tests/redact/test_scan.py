@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.config.secret_forms import SecretFinder
 from inspector.redact.rules import read_rules
-from inspector.redact.scan import KnownSecret, SecretScanner, keys_of_secret
-from inspector.redact.text_edits import applied
+from inspector.redact.scan import KnownSecret, SecretScanner, applied, keys_of_secret
 
 MARK = "‹redacted›"
 GITHUB = "ghp_" + "a1B2" * 9

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.redact.text_edits import Edit, applied, decoded, merged, outward
+from inspector.redact.scan import Edit, applied, decoded, merged, outward
 
 TEXTS = st.text(
     st.one_of(st.sampled_from('ab"\\/\n\té‹😀\x7f\x00'), st.characters(exclude_categories=["Cs"])), max_size=30

@@ -13,8 +13,7 @@ import pytest
 from inspector.config.token_patterns import _SERVICES, SHAPES
 from inspector.redact import entropy
 from inspector.redact.rules import read_rules
-from inspector.redact.scan import SecretScanner
-from inspector.redact.text_edits import applied
+from inspector.redact.scan import SecretScanner, applied
 
 MIXED = "aB3dE5fG7hJ9kLmN0pQrS2tUvWxY4zA6bC8eDfHgKi1jMlOnRq"
 DIGITS_OF_ACCOUNT = base64.b64encode(b"112233445566778899").decode()

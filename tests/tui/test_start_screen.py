@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
+from inspector.client.recording import kept
 from inspector.client.recording_info import RecordingInfo
-from inspector.client.retention import kept
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings

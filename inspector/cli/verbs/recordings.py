@@ -26,7 +26,7 @@ CALLS = 100
 
 
 def _age(word: str) -> timedelta:
-    from inspector.client.retention import age
+    from inspector.client.recording import age
 
     return age(word)
 
@@ -65,7 +65,7 @@ def _chosen(found: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
 
 
 def _list(out: Output, found: list[RecordingInfo]) -> None:
-    from inspector.client.retention import kept
+    from inspector.client.recording import kept
     from inspector.config.paths import state_folder
     from inspector.text import quantity, size
 
@@ -141,7 +141,7 @@ def _call_row(out: Output, call: PastCall) -> tuple[str, ...]:
 
 
 def _keep(out: Output, paths: list[Path], *, on: bool) -> int:
-    from inspector.client.retention import keep
+    from inspector.client.recording import keep
     from inspector.reasons import os_reason
 
     chosen = [_ours(path) for path in paths]
@@ -183,7 +183,7 @@ def _delete(out: Output, paths: list[Path], *, dry: bool) -> int:
 def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> int:
     """Delete old recordings, or (without an age) those beyond the limits of the settings."""
     from inspector.cli import session_setup
-    from inspector.client.retention import beyond, kept, older, why_protected
+    from inspector.client.recording import beyond, kept, older, why_protected
     from inspector.config.paths import state_folder
 
     age = invocation.option("older")
@@ -205,7 +205,7 @@ def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> i
 
 
 def _remove(out: Output, infos: list[RecordingInfo], *, dry: bool) -> None:
-    from inspector.client.retention import delete
+    from inspector.client.recording import delete
     from inspector.text import quantity, size
 
     gone = [info for info in infos if dry or delete(info.path)]

@@ -93,12 +93,7 @@ def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionSte
     if event.fields.get("event") == "timeout":
         waited = event.fields.get("after_ms")
         within = f" within {waited / 1000:.1f} s" if type(waited) is int else ""
-        return [
-            replace(step, outcome="note", detail=f"no response to {_method_of(step.title)}{within}")
-            if step.outcome == "waiting" and step.n == event.fields.get("for")
-            else step
-            for step in steps
-        ]
+        return _noted(steps, event, f"no response to {{}}{within}")
     error = object_at(event.fields, "error")
     reason, code = error.get("message"), str(error.get("code", ""))
     if reason is None or event.fields.get("event") not in ("error", "lost"):
@@ -143,29 +138,21 @@ def _life_step(event: Event) -> ConnectionStep | None:
     fields = event.fields
     name = fields.get("event")
     if name == "spawn":
-        return ConnectionStep(
-            "start",
-            "ok",
-            f"process {fields.get('pid')} in {fields.get('cwd')}: {fields.get('program')}",
-            event.t,
-            event.n,
-        )
+        process = f"process {fields.get('pid')} in {fields.get('cwd')}: {fields.get('program')}"
+        return ConnectionStep("start", "ok", process, event.t, event.n)
     if name == "connect":
         return _connect_step(fields, event)
     if name == "exit":
-        status = fields.get("status")
-        return ConnectionStep(
-            "exit", "failed" if fields.get("by") != "us" else "note", f"exit status {status}", event.t, event.n
-        )
+        ended: ConnectionStepState = "failed" if fields.get("by") != "us" else "note"
+        return ConnectionStep("exit", ended, f"exit status {fields.get('status')}", event.t, event.n)
     if name == "session":
         return ConnectionStep("session", "ok", "the server assigned a session id", event.t, event.n)
     if name == "ready":
         return ConnectionStep("ready", "ok", f"{fields.get('revision')} ({fields.get('era')})", event.t, event.n)
     if name == "failed":
-        error = fields.get("error")
-        said = error if type(error) is dict else {"message": ""}
-        code = str(said.get("code", ""))
-        return ConnectionStep("failed", "failed", str(said.get("message")), event.t, event.n, code)
+        error = object_at(fields, "error") or {"message": ""}
+        code = str(error.get("code", ""))
+        return ConnectionStep("failed", "failed", str(error.get("message")), event.t, event.n, code)
     if name == "negotiation":
         outcome: ConnectionStepState = "ok" if fields.get("step") == "remembered" else "note"
         return ConnectionStep("negotiation", outcome, str(fields.get("text")), event.t, event.n)

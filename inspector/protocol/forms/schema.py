@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from inspector.protocol.forms.values import UNSET, fits, same, text_of
-from inspector.protocol.schema_limits import resolve_pointer
+from inspector.protocol.schema_limits import levels, resolve_pointer
 
 CHOICE_LIMIT = 2_000
 VARIANT_LIMIT = 50
@@ -308,19 +308,11 @@ class FieldReader:
 
 def _anchors(root: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    level, seen = [root], 0
-    while level and seen < ANCHOR_LIMIT:
-        below: list[Any] = []
-        for item in level:
-            seen += 1
-            if isinstance(item, dict):
-                for name in ("$anchor", "$dynamicAnchor"):
-                    if isinstance(item.get(name), str):
-                        found.setdefault(item[name], item)
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
-        level = below
+    for item in islice(chain.from_iterable(levels(root)), ANCHOR_LIMIT):
+        if isinstance(item, dict):
+            for name in ("$anchor", "$dynamicAnchor"):
+                if isinstance(item.get(name), str):
+                    found.setdefault(item[name], item)
     return found
 
 

@@ -12,9 +12,9 @@ from textual.binding import BindingType
 
 from inspector.client.session_state import SessionState
 from inspector.journal import channels
+from inspector.journal.exchange import whole_exchange
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
-from inspector.journal.rounds import whole_exchange
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_edge, detail_view

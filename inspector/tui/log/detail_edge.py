@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inspector.client.state.cache import freshness
+from inspector.journal.exchange import rounds
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
-from inspector.journal.rounds import rounds
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import one_line
 from inspector.text import count, safe

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from itertools import islice
 from typing import NamedTuple
 
+from inspector.journal.exchange import rounds
 from inspector.journal.filters import Filter, FilterError, parse
 from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
-from inspector.journal.rounds import rounds
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count
 from inspector.tui.model.verbs import Offer, VerbRules

@@ -6,8 +6,8 @@ import asyncio
 
 from textual.app import App
 
+from inspector.client.recording import keep
 from inspector.client.recording_info import RecordingInfo
-from inspector.client.retention import keep
 from inspector.errors import InspectorError
 from inspector.reasons import os_reason
 from inspector.tui.dialogs import AskPath, Choose, Confirm

@@ -13,8 +13,8 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.client.recording import kept
 from inspector.client.recording_info import RecordingInfo
-from inspector.client.retention import kept
 from inspector.config.servers import ServerEntry
 from inspector.config.settings import Settings
 from inspector.config.target_arguments import parse_target

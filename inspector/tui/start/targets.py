@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from inspector.client.recording import kept
 from inspector.client.recording_info import RecordingInfo, list_recordings
-from inspector.client.retention import kept
 from inspector.config.paths import state_folder
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import exposure_of, find_servers

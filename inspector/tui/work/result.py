@@ -10,7 +10,7 @@ from textual.message import Message
 
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
-from inspector.journal.rounds import whole_exchange
+from inspector.journal.exchange import whole_exchange
 from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
