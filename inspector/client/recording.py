@@ -1,7 +1,8 @@
 """The recording of a new session: its file, its name and its limits; and how long recordings stay.
 
 A recording without a name from the user is in the state folder. It stays as long as it is written, if the user keeps
-it, or if a message in it is marked. The kept ones are named in a small file beside them. The writing process holds a lock on its file (flock), so that it is not deleted or marked by others while it is written.
+it, or if a message in it is marked. The kept ones are named in a small file beside them. The writing process holds a
+lock on its file (flock), so that it is not deleted or marked by others while it is written.
 """
 
 from __future__ import annotations

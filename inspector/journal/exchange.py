@@ -1,6 +1,8 @@
 """Exchanges: a request, its response, and its related events: progress, notifications, nested requests.
 
-`Exchange` is one of them. The functions below process many events at once, for readers that follow a journal.
+`Exchange` is one of them. The functions below process many events at once, for readers that follow a journal. A call
+that the server answers with questions has several rounds (revision 2026-07-28, multi round-trip requests): the client
+sends the call again with its answers, and each round is an exchange of its own.
 """
 
 from __future__ import annotations

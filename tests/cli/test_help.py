@@ -16,7 +16,7 @@ from inspector.cli.verb import load
 from inspector.cli.verbs import help
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.config.target_arguments import parse_target
-from inspector.journal.filters.completion import TERMS
+from inspector.journal.filters.syntax import TERMS
 from inspector.journal.filters.syntax import compiled as compiled_filter
 from inspector.redact.rules import RulePath
 from tests import golden

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inspector.journal.filters import FilterError, parse
-from inspector.journal.filters.completion import TERMS, Completions, complete
-from inspector.journal.filters.syntax import _TERMS
+from inspector.journal.filters.completion import Completions, complete
+from inspector.journal.filters.syntax import TERMS
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
 from tests.tui.recorded_conversation import Talk, example
@@ -24,8 +24,10 @@ def texts(text: str, names: tuple[str, ...] = ()) -> list[str]:
 
 
 def test_every_term_is_offered_with_what_it_means() -> None:
-    assert set(TERMS) == set(_TERMS)
-    assert [(item.text, item.about) for item in offered("me").items] == [("method:", TERMS["method"])]
+    assert {item.text for letter in "abcdefghijklmnopqrstuvwxyz" for item in offered(letter).items} == {
+        f"{key}:" for key in TERMS
+    }
+    assert [(item.text, item.about) for item in offered("me").items] == [("method:", TERMS["method"].about)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.redact.scan import Edit, applied, decoded, merged, outward
+from inspector.protocol.exact_json.tokens import unquote
+from inspector.redact.scan import Edit, applied, merged, outward
 
 TEXTS = st.text(
     st.one_of(st.sampled_from('ab"\\/\n\té‹😀\x7f\x00'), st.characters(exclude_categories=["Cs"])), max_size=30
@@ -33,7 +34,7 @@ def test_an_edit_of_the_value_is_one_of_the_literal(data: st.DataObject) -> None
     places = sorted(data.draw(st.lists(st.integers(0, len(value)), max_size=6)))
     edits = [Edit(start, end, data.draw(TEXTS), ()) for start, end in zip(places[::2], places[1::2], strict=False)]
     around = f"[1, {literal}, 2.0]"
-    assert decoded(literal) == value
+    assert unquote(literal) == value
     changed = applied(around, outward(literal, value, edits, 4))
     assert json.loads(changed) == [1, applied(value, edits), 2.0]
     for edit in outward(literal, value, edits, 4):
@@ -42,7 +43,7 @@ def test_an_edit_of_the_value_is_one_of_the_literal(data: st.DataObject) -> None
 
 def test_what_is_beside_an_edit_keeps_its_spelling() -> None:
     literal = r'"\u0061\/\ud83d\ude00 secret \u00e9\""'
-    value = decoded(literal)
+    value = unquote(literal)
     at = value.index("secret")
     (edit,) = outward(literal, value, [Edit(at, at + 6, "‹x›", ())], 0)
     assert applied(literal, [edit]) == r'"\u0061\/\ud83d\ude00 ‹x› \u00e9\""'
@@ -50,7 +51,7 @@ def test_what_is_beside_an_edit_keeps_its_spelling() -> None:
 
 def test_a_literal_with_a_wrong_escape_is_taken_as_it_stands() -> None:
     literal = r'"\q secret"'
-    value = decoded(literal)
+    value = unquote(literal)
     assert value == r"\q secret"
     assert applied(literal, outward(literal, value, [Edit(3, 9, "-", ())], 0)) == r'"\q -"'
 

@@ -188,20 +188,17 @@ class LegacyDriver:
         if topic is None or getattr(standing, topic) is None:
             engine.send(jsonrpc.error(id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method[:200]}"))
             return
-        params = object_at(message, "params")
-        if topic == "elicitation":
-            declared = standing.capabilities(engine.state.server.features).get("elicitation", {})
+        params, problem = object_at(message, "params"), ""
+        declared = standing.capabilities(engine.state.server.features).get(topic, {})
+        if topic == "elicitation":  # C-ELIC-06
             mode = params.get("mode", "form")
             if mode != "form" and (not isinstance(mode, str) or mode not in declared):
-                words = f"Mode not declared: {jsonrpc.excerpt(mode, 60)}"
-                engine.send(jsonrpc.error(id, jsonrpc.INVALID_PARAMS, words))
-                return  # C-ELIC-06
-        elif topic == "sampling":
-            declared = standing.capabilities(engine.state.server.features).get("sampling", {})
-            problem = refusal(params, tools="tools" in declared)
-            if problem:
-                engine.send(jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Invalid params: {problem}"))
-                return  # C-SAMP-03
+                problem = f"Mode not declared: {jsonrpc.excerpt(mode, 60)}"
+        elif topic == "sampling" and (reason := refusal(params, tools="tools" in declared)):  # C-SAMP-03
+            problem = f"Invalid params: {reason}"
+        if problem:
+            engine.send(jsonrpc.error(id, jsonrpc.INVALID_PARAMS, problem))
+            return
         engine.state.inbox.ask(frame.n, id, topic, params, engine.state.journal.index.parent(frame.n), frame.t)
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:

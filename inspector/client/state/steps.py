@@ -93,13 +93,20 @@ def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionSte
     if event.fields.get("event") == "timeout":
         waited = event.fields.get("after_ms")
         within = f" within {waited / 1000:.1f} s" if type(waited) is int else ""
-        return _noted(steps, event, f"no response to {{}}{within}")
+        return _noted(steps, event, within, before="no response to ")
     error = object_at(event.fields, "error")
     reason, code = error.get("message"), str(error.get("code", ""))
     if reason is None or event.fields.get("event") not in ("error", "lost"):
         return steps
+    return _noted(steps, event, f": {reason}", code)
+
+
+def _noted(
+    steps: list[ConnectionStep], event: Event, after: str, code: str = "", before: str = ""
+) -> list[ConnectionStep]:
+    """Return the steps; the waiting one that an event is about is a note: its method between two texts."""
     return [
-        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {reason}", code=code)
+        replace(step, outcome="note", detail=f"{before}{_method_of(step.title)}{after}", code=code)
         if step.outcome == "waiting" and step.n == event.fields.get("for")
         else step
         for step in steps

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from inspector.journal.filters.syntax import FilterError, FilterToken, tokens
+from inspector.journal.filters.syntax import TERMS, FilterError, FilterToken, tokens
 from inspector.journal.filters.values import NamePattern
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Kind
 from inspector.journal.index import STATE_NAMES
@@ -19,24 +19,6 @@ MAX_COUNT = 50
 _NEWEST = 2000
 """Events whose ids are offered."""
 
-TERMS: dict[str, str] = {
-    "method": "method; * stands for any text",
-    "name": "tool, prompt or URI that a request is about",
-    "kind": "kind of event or message",
-    "status": "state of a message, or an HTTP status",
-    "dir": "direction",
-    "id": "JSON-RPC id",
-    "duration": "time between request and answer: >500ms",
-    "size": "bytes: >1k",
-    "time": "since the start, or time of day: >2s",
-    "n": "number of the event: 100-200",
-    "ch": "channel",
-    "exchange": "everything that belongs to a request",
-    "finding": "rule, or level: must, should, note; * for any",
-    "mark": "marked messages: * for any, or text of their notes",
-    "phase": "events of the negotiation of a connection",
-    "run": "messages of the runs of a flow of saved calls",
-}
 _KINDS = {
     "rpc": "a JSON-RPC message",
     "invalid": "bytes that are not JSON",
@@ -95,7 +77,7 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
         typed = token.word.lower()
         if not typed.isalpha():
             return Completions()
-        items = [Completion(start, end, f"{key}:", about) for key, about in TERMS.items() if key.startswith(typed)]
+        items = [Completion(start, end, f"{key}:", term.about) for key, term in TERMS.items() if key.startswith(typed)]
         return Completions(items, f"enter searches for “{token.word}”" if items else "")
     known = _VALUES.get(token.key)
     if known is None:

@@ -249,12 +249,12 @@ def _too_deep(token: FilterToken) -> FilterError:
 
 
 def _condition(token: FilterToken) -> Condition:
-    make = _TERMS.get(token.key) if token.key else Text
-    if make is None:
+    term = TERMS.get(token.key)
+    if token.key and term is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(token.key, _TERMS, 1, 0.5)
-        there = f"Did you mean `{near[0]}:`? " if near else f"Use one of: {', '.join(key + ':' for key in _TERMS)}. "
+        near = get_close_matches(token.key, TERMS, 1, 0.5)
+        there = f"Did you mean `{near[0]}:`? " if near else f"Use one of: {', '.join(key + ':' for key in TERMS)}. "
         raise FilterError(
             f"Unknown term `{token.key}:` at character {token.position}.",
             position=token.position,
@@ -263,10 +263,10 @@ def _condition(token: FilterToken) -> Condition:
         )
     try:
         if not token.value:
-            raise BadValue(f"it needs a value, such as {_EXAMPLES.get(token.key, 'text')}")
+            raise BadValue(f"it needs a value, such as {f'{token.key}:{term.example}' if term else 'text'}")
         if len(token.value) > MAX_LENGTH:
             raise BadValue(f"it is longer than {MAX_LENGTH} characters")
-        return make(token.value)
+        return (term.make if term else Text)(token.value)
     except BadValue as problem:
         raise FilterError(
             f"`{token.word[:80]}` at character {token.position}: {problem}.",
@@ -346,39 +346,54 @@ _STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
     "double": State.DOUBLED,
 }
 
-_TERMS: dict[str, Callable[[str], Condition]] = {
-    "method": lambda text: HasName(NamePattern(text), lambda index: index.views.methods, lambda index: index.methods),
-    "name": HasSubject,
-    "dir": _dir,
-    "kind": _kind,
-    "id": Id,
-    "status": _status,
-    "duration": lambda text: Duration(span(text, values.microseconds)),
-    "size": lambda text: InSpan(span(text, values.octets), lambda index, low, high: index.views.sizes[low - 1 : high]),
-    "time": lambda text: InSpan(span(text, values.moment), lambda index, low, high: index.views.times[low - 1 : high]),
-    "n": lambda text: InSpan(span(text, values.count), lambda index, low, high: range(low, high + 1)),
-    "ch": lambda text: HasName(NamePattern(text), lambda index: index.views.channels, lambda index: index.channels),
-    "exchange": lambda text: InExchange(text),
-    "finding": HasFinding,
-    "mark": IsMarked,
-    "phase": _phase,
-    "run": InRun,
-}
-_EXAMPLES = {
-    "method": "method:tools/*",
-    "name": "name:echo",
-    "dir": "dir:recv",
-    "kind": "kind:stderr",
-    "id": "id:7",
-    "status": "status:error",
-    "duration": "duration:>500ms",
-    "size": "size:>1k",
-    "time": "time:>2s",
-    "n": "n:100-200",
-    "ch": "ch:post-7",
-    "exchange": "exchange:9",
-    "finding": "finding:*",
-    "mark": "mark:*",
-    "phase": "phase:negotiation",
-    "run": "run:orders.yaml",
+
+class FilterTerm(NamedTuple):
+    """A term of the language: what makes its condition from a value, a value for an example, and its meaning."""
+
+    make: Callable[[str], Condition]
+    example: str
+    about: str
+
+
+def _by_number(text: str) -> Condition:
+    return InSpan(span(text, values.count), lambda index, low, high: range(low, high + 1))
+
+
+def _by_size(text: str) -> Condition:
+    return InSpan(span(text, values.octets), lambda index, low, high: index.views.sizes[low - 1 : high])
+
+
+def _by_time(text: str) -> Condition:
+    return InSpan(span(text, values.moment), lambda index, low, high: index.views.times[low - 1 : high])
+
+
+def _by_method(text: str) -> Condition:
+    return HasName(NamePattern(text), lambda index: index.views.methods, lambda index: index.methods)
+
+
+def _by_channel(text: str) -> Condition:
+    return HasName(NamePattern(text), lambda index: index.views.channels, lambda index: index.channels)
+
+
+def _by_duration(text: str) -> Condition:
+    return Duration(span(text, values.microseconds))
+
+
+TERMS: dict[str, FilterTerm] = {
+    "method": FilterTerm(_by_method, "tools/*", "method; * stands for any text"),
+    "name": FilterTerm(HasSubject, "echo", "tool, prompt or URI that a request is about"),
+    "kind": FilterTerm(_kind, "stderr", "kind of event or message"),
+    "status": FilterTerm(_status, "error", "state of a message, or an HTTP status"),
+    "dir": FilterTerm(_dir, "recv", "direction"),
+    "id": FilterTerm(Id, "7", "JSON-RPC id"),
+    "duration": FilterTerm(_by_duration, ">500ms", "time between request and answer: >500ms"),
+    "size": FilterTerm(_by_size, ">1k", "bytes: >1k"),
+    "time": FilterTerm(_by_time, ">2s", "since the start, or time of day: >2s"),
+    "n": FilterTerm(_by_number, "100-200", "number of the event: 100-200"),
+    "ch": FilterTerm(_by_channel, "post-7", "channel"),
+    "exchange": FilterTerm(InExchange, "9", "everything that belongs to a request"),
+    "finding": FilterTerm(HasFinding, "*", "rule, or level: must, should, note; * for any"),
+    "mark": FilterTerm(IsMarked, "*", "marked messages: * for any, or text of their notes"),
+    "phase": FilterTerm(_phase, "negotiation", "events of the negotiation of a connection"),
+    "run": FilterTerm(InRun, "orders.yaml", "messages of the runs of a flow of saved calls"),
 }

@@ -13,24 +13,20 @@ class Batch:
     """The reply to a batch, shared by the replies to its messages."""
 
     def __init__(self, reply: Reply, items: list[Any]) -> None:
-        self.reply = reply
+        self.whole = reply
         self.channel = reply.channel
         self.several = sum(jsonrpc.shape_of(item) is Shape.REQUEST for item in items) > 0
         self._left = len(items) + 1
 
-    def reply_to(self, item: Any) -> Reply:
-        """Return the reply to one of the messages."""
+    def reply(self) -> Reply:
+        """Return the reply to the next of the messages."""
         return _Part(self)
 
-    def complete(self) -> None:
-        """Handle the end of the batch: all messages were received."""
-        self.ended()
-
     def ended(self) -> None:
-        """Handle a message that was answered, or needs no response."""
+        """Handle a message that was answered, or needs no response; also the end of the batch, when all were read."""
         self._left -= 1
         if not self._left:
-            self.reply.end()
+            self.whole.end()
 
 
 class _Part:
@@ -43,14 +39,14 @@ class _Part:
 
     @property
     def open(self) -> bool:
-        return not self._ended and self._batch.reply.open
+        return not self._ended and self._batch.whole.open
 
     def begin(self, form: BodyForm, status: int = 200, fields: Fields = ()) -> None:
         """Start a stream for several responses; a batch without requests is answered as a whole."""
-        self._batch.reply.begin("sse" if self._batch.several else form, 200 if self._batch.several else status, fields)
+        self._batch.whole.begin("sse" if self._batch.several else form, 200 if self._batch.several else status, fields)
 
     def send(self, data: bytes) -> None:
-        self._batch.reply.send(data)
+        self._batch.whole.send(data)
 
     def end(self) -> None:
         if not self._ended:
@@ -59,7 +55,7 @@ class _Part:
 
     def cut(self, data: bytes = b"", retry: int | None = None) -> None:
         self._ended = True
-        self._batch.reply.cut(data, retry)
+        self._batch.whole.cut(data, retry)
 
     async def drain(self) -> None:
-        await self._batch.reply.drain()
+        await self._batch.whole.drain()

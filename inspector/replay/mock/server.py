@@ -202,8 +202,8 @@ class MockClient:
         if arrived.shape is Shape.BATCH:
             batch = Batch(reply, arrived.message)
             for item in arrived.message:
-                self._take(jsonrpc.shape_of(item), item, batch.reply_to(item), arrived.head)
-            batch.complete()
+                self._take(jsonrpc.shape_of(item), item, batch.reply(), arrived.head)
+            batch.ended()
         else:
             self._take(arrived.shape, arrived.message, reply, arrived.head, arrived)
 
