@@ -20,7 +20,6 @@ from inspector.journal.journal import Journal
 from inspector.journal.name_tables import NO_ID, NameTable
 from inspector.journal.query import Query, both, either, inverted, picked
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.members import object_at
 
 _KEPT_IDS = 20_000
 _T = TypeVar("_T")
@@ -489,6 +488,9 @@ class _Runs:
 
 def subjects_of(message: Any) -> list[str]:
     """Return the subjects of a request: `name` and `uri` of its parameters, or of the reference in them."""
-    params = object_at(message, "params")
-    places = params, object_at(params, "ref")
+    params = message.get("params") if type(message) is dict else None
+    if type(params) is not dict:
+        return []
+    ref = params.get("ref")
+    places = (params, ref) if type(ref) is dict else (params,)
     return [place[key] for place in places for key in ("name", "uri") if type(place.get(key)) is str]
