@@ -28,6 +28,7 @@ def check_version(head: RequestHead, revision: str) -> None:
 def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) -> None:
     """Raises RpcError (-32020) if another header is missing or differs from the request."""
     from inspector.protocol import headers  # only over HTTP: it would delay each start
+    from inspector.protocol.members import value_at
 
     method, params = message["method"], message["params"]
     said = _read(head, "Mcp-Method")
@@ -42,7 +43,7 @@ def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) 
     if tool is not None:
         mirrored, reasons = headers.mirrored(tool.definition)
         for header, path in () if reasons else mirrored:
-            _check_parameter(head, header, headers.value_at(params.get("arguments"), path))
+            _check_parameter(head, header, value_at(params, "arguments", *path))
 
 
 def _check_parameter(head: RequestHead, header: str, value: Any) -> None:

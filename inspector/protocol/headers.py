@@ -209,18 +209,9 @@ def request_headers(
         fields.append(("Mcp-Name", encode(text)))
     if method == "tools/call":
         for header, path in mirrored:
-            if (text := _text(value_at(params.get("arguments"), path))) is not None:
+            if (text := _text(value_at(params, "arguments", *path))) is not None:
                 fields.append((header, encode(text)))
     return tuple(fields)
-
-
-def value_at(value: Any, path: tuple[str, ...]) -> Any:
-    """Return the value at these property names; None without one."""
-    for name in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value
 
 
 def _text(value: Any) -> str | None:
