@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inspector.cli.colours import wanted
+from inspector.cli.colours import Colour, Colours
 from inspector.text import quantity
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.check.result import Verdict
     from inspector.cli.output import Output
 
-_COLOURS: dict[str, str] = {"fail": "31", "warn": "33", "note": "36", "skip": "2", "pass": "32"}
+_COLOURS: dict[str, Colour] = {"fail": "red", "warn": "yellow", "note": "cyan", "skip": "faint", "pass": "green"}
 _SIGNS: dict[str, str] = {"fail": "✗", "warn": "▲", "note": "●", "skip": "–", "pass": "✓"}
 _ASCII_SIGNS: dict[str, str] = {"fail": "x", "warn": "!", "note": "*", "skip": "-", "pass": "+"}
 MAX_VISITS = 3
@@ -31,17 +31,16 @@ class VerdictColours:
     """Colours, where the command line has them."""
 
     def __init__(self, out: Output) -> None:
-        self._out = out
-        self._on = wanted()
+        self._signs = _ASCII_SIGNS if out.ascii else _SIGNS
+        self._paint = Colours()
 
     def sign(self, verdict: Verdict) -> str:
         """The sign of a verdict."""
-        signs = _ASCII_SIGNS if self._out.ascii else _SIGNS
-        return self.colour(signs[verdict], verdict)
+        return self.colour(self._signs[verdict], verdict)
 
     def colour(self, text: str, verdict: str) -> str:
         """Text in the colour of a verdict."""
-        return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._on else text
+        return self._paint(text, _COLOURS[verdict])
 
 
 def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> Iterator[str]:

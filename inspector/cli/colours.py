@@ -6,9 +6,9 @@ import os
 import sys
 from typing import Literal
 
-Colour = Literal["red", "green", "yellow", "bold", "faint"]
+Colour = Literal["red", "green", "yellow", "cyan", "bold", "faint"]
 
-_CODES: dict[Colour, str] = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "faint": "2"}
+_CODES: dict[Colour, str] = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "faint": "2"}
 
 
 class Colours:
