@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events
 from textual.message import Message
@@ -33,6 +33,8 @@ OPENING = 1.0
 """Seconds for which keys wait at most until a dialog, a form or a screen that is being opened can take them."""
 LISTING = 3.0
 """Seconds for which keys wait at most for the lists, except those that act without them, such as `q`."""
+STILL_TYPING = 1.0
+"""Seconds after a character for which another one is still meant for the same text."""
 _LOOK_AGAIN = 0.005
 
 PASSES = 3
@@ -40,6 +42,24 @@ PASSES = 3
 screen, and only that moves the focus: each of them is posted before one more `KeyDone`."""
 
 KeyEvent = events.Key | events.Paste
+
+
+class _KeyUnderWay:
+    """A key that was taken, with the screen in front and the workers that waited for a dialog then."""
+
+    def __init__(self, key: KeyEvent, screen: Screen[Any], dialogs: Iterator[Worker[Any]]) -> None:
+        self.key = key
+        self.screen = screen
+        self.earlier_dialogs = frozenset(dialogs)
+        self.taken = time.monotonic()
+        self.limit: Timer | None = None
+
+
+class _TypedText(NamedTuple):
+    """The widget that took the last key as text, and when."""
+
+    into: Widget
+    at: float
 
 
 class KeyDone(Message):
@@ -64,15 +84,10 @@ class KeysInOrder(_Base):
     screen_comes = False
     """The first screen is being loaded: keys wait for it, however long that takes."""
     _waiting_keys: deque[KeyEvent] | None = None
-    _key_under_way: KeyEvent | None = None
-    _key_limit: Timer | None = None
-    _key_screen: Screen[Any] | None = None
-    """The screen that was in front when the key was taken."""
-    _earlier_dialogs: frozenset[Worker[Any]] = frozenset()
-    """The workers that were waiting for a dialog by then."""
-    _key_taken = 0.0
+    _key_under_way: _KeyUnderWay | None = None
     _held_since = 0.0
     """When the first of the waiting keys came."""
+    _typed: _TypedText | None = None
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
@@ -105,16 +120,33 @@ class KeysInOrder(_Base):
         await self._take_key(self._waiting_keys.popleft())
 
     async def _take_key(self, key: KeyEvent) -> None:
-        self._key_under_way = key
         if self.focused is not None and not _is_shown(self.focused):
             # Textual moves the focus from a hidden widget to a neighbour, which may be hidden too and take letters.
             self.screen.set_focus(None)
         target = self.focused or self.screen
-        self._key_screen, self._earlier_dialogs = self.screen, frozenset(self._dialogs())
-        self._key_taken = time.monotonic()
+        if self._was_for_text(key, target):
+            await self._take_waiting_key()
+            return
+        taken = self._key_under_way = _KeyUnderWay(key, self.screen, self._dialogs())
         await super().on_event(key)
-        self._key_limit = self.set_timer(MAX_LENGTH, partial(self._key_is_done, key))
+        taken.limit = self.set_timer(MAX_LENGTH, partial(self._key_is_done, key))
         await self._follow(KeyDone(key, target, PASSES))
+
+    def _was_for_text(self, key: KeyEvent, target: Widget) -> bool:
+        """Whether a key was typed for a text that the program has hidden since, and must do nothing."""
+        before, self._typed = self._typed, None
+        if not isinstance(key, events.Key) or not key.is_printable:
+            return False
+        now = time.monotonic()
+        if target.check_consume_key(key.key, key.character):
+            self._typed = _TypedText(target, now)
+            return False
+        if before is None or now - before.at >= STILL_TYPING:
+            return False
+        if before.into.is_attached and before.into.screen is self.screen and _is_shown(before.into):
+            return False
+        self._typed = before._replace(at=now)
+        return True
 
     async def _follow(self, done: KeyDone) -> None:
         # After the focus has moved, the rest of the key's effects are not waited for.
@@ -126,14 +158,15 @@ class KeysInOrder(_Base):
         self.call_later(self._follow, KeyDone(message.key, message.target, message.passes - 1))
 
     async def _key_is_done(self, key: KeyEvent) -> None:
-        if key is not self._key_under_way or not self.screen_stack:
+        taken = self._key_under_way
+        if taken is None or key is not taken.key or not self.screen_stack:
             return
-        if self._opens() and time.monotonic() - self._key_taken < OPENING:
+        if self._opens(taken) and time.monotonic() - taken.taken < OPENING:
             self.set_timer(_LOOK_AGAIN, partial(self._key_is_done, key))
             return
         self._key_under_way = None
-        if self._key_limit is not None:
-            self._key_limit.stop()
+        if taken.limit is not None:
+            taken.limit.stop()
         await self._take_waiting_key()
 
     def _dialogs(self) -> Iterator[Worker[Any]]:
@@ -155,14 +188,14 @@ class KeysInOrder(_Base):
         bound = self.screen.active_bindings.get(key.key) if isinstance(key, events.Key) else None
         return bound is not None and (bound.node is self.screen or bound.node is self)
 
-    def _opens(self) -> bool:
+    def _opens(self, taken: _KeyUnderWay) -> bool:
         """Whether the key opens a form or a screen that cannot take the next key yet."""
         screen = self.screen
         if self._comes(FORM):
             return True
-        if screen is self._key_screen:
+        if screen is taken.screen:
             # The screen of a dialog may have to be imported first.
-            return any(worker not in self._earlier_dialogs for worker in self._dialogs())
+            return any(worker not in taken.earlier_dialogs for worker in self._dialogs())
         return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
 
 

@@ -11,8 +11,8 @@ from textual.widget import Widget
 from inspector.tui.key_order import FORM, LISTS, KeysInOrder
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.request import RequestPane
-from tests.tui.live_app import becomes, on_demo, shows
-from tests.tui.tui_screens import Stage, burst, on_stage, screen_text, settle
+from tests.tui.live_app import becomes, main_screen, on_demo, shows, to_tool
+from tests.tui.tui_screens import Stage, burst, on_stage, press, screen_text, settle
 
 
 async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
@@ -70,6 +70,40 @@ async def test_keys_wait_for_the_lists_but_not_those_that_act_without_them():
         assert field.value == ""
         come.set()
         await settle(pilot, lambda: field.value == "a")
+
+
+async def test_what_is_typed_for_a_text_that_was_hidden_meanwhile_does_nothing(monkeypatch):
+    monkeypatch.setattr("inspector.tui.key_order.STILL_TYPING", 60.0)
+    field, other = Editor(), Widget()
+    other.can_focus = True
+    app = Stage(field, other)
+    done = []
+    app.action_done = lambda: done.append(True)
+    async with app.run_test(size=(20, 4)) as pilot:
+        app.bind("x", "done")
+        field.focus()
+        await pilot.press("a")
+        field.display = False
+        app.screen.set_focus(other)
+        await pilot.press("x", "x")
+        assert done == []
+        await pilot.press("down", "x")
+        assert done == [True], "another key ends the text"
+
+
+@pytest.mark.slow
+async def test_a_letter_typed_while_the_server_dies_does_not_restart_it(monkeypatch):
+    monkeypatch.setattr("inspector.tui.key_order.STILL_TYPING", 60.0)
+    async with on_demo() as (app, pilot):
+        await to_tool(app, pilot, "echo")
+        session = main_screen(app).session
+        await pilot.press("h")
+        session.call_tool("crash", {})
+        await shows(app, pilot, "r start again")
+        await pilot.press("r", "e")
+        assert session.phase == "lost"
+        assert not app.screen.is_modal
+        await press(pilot, "down", "r", until=lambda: session.phase == "ready", what="ready")
 
 
 @pytest.mark.slow
