@@ -113,14 +113,16 @@ def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) ->
         out.warn(f"warning: The recording{name} is incomplete: {out.safe(journal.incomplete)}")
 
 
-def new_journal(invocation: Invocation, target: Target, settings: Settings, record: Path | None = None) -> Journal:
+def new_journal(
+    invocation: Invocation, target: Target, settings: Settings, record: Path | None = None, *, purpose: str = ""
+) -> Journal:
     """The recording of the command: in `record`, else where its options say."""
     from inspector.cli.output_files import new_recording
     from inspector.client import recording
 
     record = record or new_recording(invocation)
     keep = settings.record and not invocation.option("no-record")
-    return recording.new_journal(target, record=record, keep=keep, settings=settings)
+    return recording.new_journal(target, record=record, keep=keep, settings=settings, purpose=purpose)
 
 
 def end_recording(out: Output, journal: Journal, *, named: bool = False) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -147,32 +147,40 @@ def new_journal(
     keep: bool = True,
     label: str = "",
     secrets: Iterable[str] = (),
+    purpose: str = "",
 ) -> Journal:
-    """Create the journal of a session with `target`.
+    """Create the journal of a session with `target`; `purpose` is what it is made for, if not a plain session.
 
     It is in `record` (a new file, or a folder that gets one), in the state folder, or (not `keep`) in memory. The
     settings limit its size and what stays in the state folder; older recordings are deleted. `label` names a file in a
     folder instead of the target; `secrets` are redacted besides the target's. If the file cannot be written, the
     journal stays in memory and has a notice. Raises `RecordingError` for `record` only.
     """
-    journal = _begin(target, settings, record, keep, label, tuple(secrets))
+    about = {"purpose": purpose} if purpose else {}
+    journal = _begin(target, settings, record, keep, label, tuple(secrets), about)
     journal.bound(settings.max_recording_bytes)
     return journal
 
 
 def _begin(
-    target: Target, settings: Settings, record: Path | None, keep: bool, label: str, others: tuple[str, ...]
+    target: Target,
+    settings: Settings,
+    record: Path | None,
+    keep: bool,
+    label: str,
+    others: tuple[str, ...],
+    about: Mapping[str, str],
 ) -> Journal:
     secrets = (*(target.secrets if isinstance(target, (StdioTarget, HttpTarget)) else ()), *others)
     if record is not None and record.is_dir():
-        return _create(record, target, secrets, label)
+        return _create(record, target, secrets, label, about)
     if record is not None:
-        return Journal.create(record, target.as_header(), secrets)
+        return Journal.create(record, target.as_header(), secrets, about)
     if not keep or settings.keep_recordings == 0 or settings.keep_recordings_bytes == 0:
         return Journal.unnamed(target.as_header(), secrets)
     try:
         folder = paths.recordings_folder()
-        journal = _create(folder, target, secrets, label)
+        journal = _create(folder, target, secrets, label, about)
     except (ConfigError, RecordingError) as error:
         journal = Journal.unnamed(target.as_header(), secrets)
         journal.notices.append(f"This session is not recorded: {error.message}")
@@ -181,10 +189,10 @@ def _begin(
     return journal
 
 
-def _create(folder: Path, target: Target, secrets: tuple[str, ...], label: str) -> Journal:
+def _create(folder: Path, target: Target, secrets: tuple[str, ...], label: str, about: Mapping[str, str]) -> Journal:
     """Create a file whose name sorts by time and contains the label."""
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     label = _NOT_IN_A_NAME.sub("-", label or target.label).strip(".-")[:_LABEL] or "session"
     names = (folder / f"{moment}-{label}-{os.urandom(2).hex()}{SUFFIX}" for _ in range(_TRIES))
     path = next((path for path in names if not path.exists()), folder / f"{moment}-{label}-{os.getpid()}{SUFFIX}")
-    return Journal.create(path, target.as_header(), secrets)
+    return Journal.create(path, target.as_header(), secrets, about)

@@ -93,6 +93,8 @@ class RecordingInfo(NamedTuple):
     """Error responses to `server/discover` before the connection was ready: older servers answer it with an error."""
     server: str = ""
     """The name that the server gave itself; empty if it is not among the first events."""
+    purpose: str = ""
+    """What it was made for, such as `check` or `load`; empty for a plain session."""
 
     @property
     def name(self) -> str:
@@ -145,6 +147,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
         _count(last.get("errors")) if ended else None,
         refused_probes=refused,
         server=server,
+        purpose=text_at(header, "purpose"),
     )
 
 

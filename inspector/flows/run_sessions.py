@@ -119,6 +119,7 @@ class SessionOpener:
             settings=self.settings,
             label=label,
             secrets=secrets.known,
+            purpose="run",
         )
         # The recording never has these: they are not among those that it must lose at the end.
         journal.redactor.tell(secrets.add)()

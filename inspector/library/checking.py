@@ -142,7 +142,7 @@ async def check(
         with whole_journal(meant.path) as journal:
             run = of_recording(journal, meant.path.name, wanted)
             return _reported(report_of(run, journal, policy), journal)
-    with recorded(meant, record) as journal:
+    with recorded(meant, record, "check") as journal:
         async with running(meant):
             run = await Runner(meant, journal, how, wanted).go()
         return _reported(report_of(run, journal, policy), journal)

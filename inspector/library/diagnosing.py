@@ -54,5 +54,5 @@ async def doctor(
                 "An app in this process has no connection to examine.", hint="Open it with inspector.open instead."
             )
         meant = found
-    with recorded(meant, record) as journal:
+    with recorded(meant, record, "doctor") as journal:
         return await diagnose(meant, journal, without_person(how), entry=entry)

@@ -85,7 +85,7 @@ async def load(
     conditions = [FailCondition.parse(text) for text in ((wanted,) if isinstance(wanted, str) else wanted)]
     names = frozenset((allow_calls,) if isinstance(allow_calls, str) else allow_calls)
     allowed: frozenset[str] | Literal["all"] = "all" if names == {"all"} else names
-    with recorded(meant, record) as journal:
+    with recorded(meant, record, "load") as journal:
 
         async def run(plan: LoadPlan) -> LoadReport:
             return await LoadRun(

@@ -318,10 +318,12 @@ def need_asyncio() -> None:
 
 
 @contextmanager
-def recorded(target: StdioTarget | HttpTarget, record: str | os.PathLike[str] | bool) -> Iterator[Journal]:
+def recorded(
+    target: StdioTarget | HttpTarget, record: str | os.PathLike[str] | bool, purpose: str
+) -> Iterator[Journal]:
     """The recording of work on a server, ended afterwards: in the file `record`, or True: in the recordings folder."""
     file = None if isinstance(record, bool) else Path(record)
-    journal = new_journal(target, settings=Settings(), record=file, keep=record is True)
+    journal = new_journal(target, settings=Settings(), record=file, keep=record is True, purpose=purpose)
     try:
         yield journal
     finally:

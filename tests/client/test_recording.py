@@ -179,6 +179,12 @@ def test_a_finished_recording_says_what_it_is(tmp_path: Path) -> None:
     assert info.size == (tmp_path / "a.mcp.jsonl").stat().st_size
 
 
+@pytest.mark.parametrize("purpose", ["check", ""])
+def test_a_recording_says_what_it_was_made_for(tmp_path: Path, purpose: str) -> None:
+    new_journal(TARGET, settings=SETTINGS, record=tmp_path, purpose=purpose).release()
+    assert [info.purpose for info in list_recordings(tmp_path)] == [purpose]
+
+
 @pytest.mark.parametrize(("method", "failures"), [("server/discover", 0), ("initialize", 1), ("ping", 1)])
 def test_that_a_server_is_of_the_older_era_is_not_a_failure(tmp_path: Path, method: str, failures: int) -> None:
     journal = Journal.create(tmp_path / "a.mcp.jsonl", TARGET.as_header())

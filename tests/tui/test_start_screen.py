@@ -56,7 +56,9 @@ def configured(home: Path) -> Path:
     recordings.mkdir(mode=0o700)
     (recordings / "2026-01-02T03-04-05Z-everything-ab12.mcp.jsonl").write_bytes(SESSION.read_bytes())
     (recordings / "2026-01-01T03-04-05Z-torn-ab12.mcp.jsonl").write_bytes(
-        b"".join(SESSION.read_bytes().splitlines(keepends=True)[:5]).replace(b"everything", b"torn-one")
+        b"".join(SESSION.read_bytes().splitlines(keepends=True)[:5])
+        .replace(b"everything", b"torn-one")
+        .replace(b'"id"', b'"purpose": "check", "id"', 1)
     )
     (recordings / "2025-01-01T03-04-05Z-broken-ab12.mcp.jsonl").write_bytes(b"nothing\n")
     return home
@@ -84,6 +86,7 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert "failed: The program uv was" in rows["weather"]
         assert any("everything" in line and "2 errors" in line for line in screen_lines(app))
         assert any("torn-one" in line and "end is missing" in line for line in screen_lines(app))
+        assert any("torn-one check " in " ".join(line.split()) for line in screen_lines(app)), "what it was made for"
         assert any("8 B not a recording" in line for line in screen_lines(app))
         assert "3 recordings" in text
 

@@ -134,7 +134,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
             raise target
         options = session_setup.options_of(invocation, target, settings, asking=False)
         keep = settings.record and not invocation.option("no-record")
-        journal = new_journal(target, keep=keep, settings=settings)
+        journal = new_journal(target, keep=keep, settings=settings, purpose="check")
         try:
             run = await Runner(target, journal, options, wanted).go()
             # A server without a baseline has an empty one: all of its findings are new.
@@ -292,7 +292,7 @@ def _of_server(
 
     settings = session_setup.settings_of(invocation)
     options = session_setup.options_of(invocation, target, settings, asking=False)
-    journal = session_setup.new_journal(invocation, target, settings)
+    journal = session_setup.new_journal(invocation, target, settings, purpose="check")
     progress = _Progress(out)
 
     async def work() -> Run:

@@ -139,7 +139,7 @@ def _of_server(
     seconds = None if entry is None or host is None else start_time(host, entry.entry)
     if seconds is not None and not invocation.option("timeout"):
         options = replace(options, timeout=seconds, max_timeout=max(seconds, options.max_timeout))
-    journal = session_setup.new_journal(invocation, target, settings)
+    journal = session_setup.new_journal(invocation, target, settings, purpose="doctor")
     line = ProgressLine(out)
 
     def told(step: DoctorStep) -> None:

@@ -165,7 +165,7 @@ class _Runs:
         self._prepared = _prepared(invocation, out)
         self.progress = _Progress(out)
         self.made: list[LoadRun] = []
-        self.journal = session_setup.new_journal(invocation, target, settings)
+        self.journal = session_setup.new_journal(invocation, target, settings, purpose="load")
 
     def new(self, plan: LoadPlan) -> LoadRun:
         """A run of a plan; only the first one measures our own floor."""

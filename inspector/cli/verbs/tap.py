@@ -160,7 +160,7 @@ def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     number, record = 1, named
     while True:
         try:
-            journal = new_journal(target, record=record, keep=keep, settings=settings)
+            journal = new_journal(target, record=record, keep=keep, settings=settings, purpose="tap")
             break
         except RecordingExists:
             # Creating the file claims it, even if many taps start at once.

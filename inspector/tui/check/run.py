@@ -81,7 +81,7 @@ class CheckRun:
         before = self.report.run if only and self.report is not None else None
         if self.journal is None or not only:
             self.release()
-            self.journal = new_journal(target, settings=self._settings, keep=self._keep)
+            self.journal = new_journal(target, settings=self._settings, keep=self._keep, purpose="check")
         else:
             self.journal.go_on()
         runner = Runner(

@@ -136,7 +136,7 @@ class LoadScreen(FullScreen[None], VerbsByRules):
         self._report = None
         self._is_paused = False
         self._planned_rate = self._plan.rate
-        self._journal = new_journal(target, settings=window.settings, keep=window.keep)
+        self._journal = new_journal(target, settings=window.settings, keep=window.keep, purpose="load")
         options = self.session.options
         if options.authorize is not None:
             # The run has a thread of its own, and cannot ask: it uses the login that is there.

@@ -61,7 +61,7 @@ class Examination:
 
         target = self._session.target
         assert isinstance(target, (StdioTarget, HttpTarget))
-        journal = new_journal(target, settings=self._settings, keep=self._keep)
+        journal = new_journal(target, settings=self._settings, keep=self._keep, purpose="doctor")
         try:
             options = without_person(self._session.options)
             line = line_of(target, os.environ)

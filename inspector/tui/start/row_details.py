@@ -87,6 +87,8 @@ def _of_entry(thing: Configured) -> RowDetails:
 def _of_recording(info: RecordingInfo, is_kept: bool) -> RowDetails:
     rows = fact("target", info.target or info.label)
     facts: list[Pieces] = [when(info.started)]
+    if info.purpose:
+        facts.append(safe(info.purpose, _TEXT))
     if info.events is not None:
         facts.append(quantity(info.events, "event"))
     if info.duration is not None:

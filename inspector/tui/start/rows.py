@@ -11,7 +11,7 @@ from rich.segment import Segment
 from inspector.client.recording_info import RecordingInfo
 from inspector.config.server_memory import LastOpen
 from inspector.config.servers import ServerEntry
-from inspector.text import cell_len, duration, quantity, size, when
+from inspector.text import cell_len, duration, quantity, safe, size, when
 from inspector.tui.matching import Typed
 from inspector.tui.sessions import OpenSession
 from inspector.tui.themes import signs_now
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _ROOMY, _ALIGNED, _WIDE = 100, 130, 140
 """Widths in cells from which an entry has its kind and file, states have one column, and a failure has more room."""
+_KIND = 6
+"""Cells of the kind of a target, or of what a recording was made for."""
 _ENDS = 18
 """Cells after a state."""
 _MAX_NAME = 24
@@ -233,7 +235,7 @@ class StartRows:
     ) -> list[Segment]:
         """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay."""
         names = min(self._name, max(width // 4, 12)) + 2
-        kinds = 7 if width >= _ROOMY else 0
+        kinds = _KIND + 1 if width >= _ROOMY else 0
         middle = max(width - 2 - names - kinds - paint.width(state) - paint.width(end) - 1, 0)
         line = paint.cell(sign, 2)
         named = paint.underlined(name, self.typed.words, "muted" if dim else "bright")
@@ -299,7 +301,7 @@ class StartRows:
         target = info.target if info.target != info.label else ""
         end = paint.cell(state, _ENDS if width >= _WIDE else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
-        return self._columns(width, sign, info.name, "", target, told, end)
+        return self._columns(width, sign, info.name, safe(info.purpose, _KIND), target, told, end)
 
 
 def _states(width: int) -> int:
