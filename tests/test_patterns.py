@@ -45,7 +45,7 @@ ONLY_MATCHED = frozenset(
 OWN_TEXTS = frozenset(("inspector.protocol.exact_json.tokens.STRING_AT",))
 """Patterns that find something only in files of the package."""
 MADE_LATER = {
-    "inspector.apps.scan": "the name of a tag",
+    "inspector.apps.page": "the name of a tag",
     "inspector.calls.environments": "the pattern of a name, from the models",
     "inspector.calls.regex": "a pattern of the user's, for the words of an error",
     "inspector.cli.program_name": "our own help",

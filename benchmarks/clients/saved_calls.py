@@ -56,7 +56,7 @@ async def run_flows(command: list[str], count: int, shared: bool) -> dict[str, f
     from inspector.client.options import Options
     from inspector.config.settings import Settings
     from inspector.config.targets import StdioTarget
-    from inspector.flows.run_sessions import SessionOpener
+    from inspector.flows.collection_run import SessionOpener
     from inspector.flows.runner import CollectionRun, RunOptions
 
     step = "  - call: echo\n    args: {message: hello}\n    expect: {result: {$.content: {items: 1}}}\n"

@@ -50,8 +50,7 @@ async def run_flow(
     from inspector.calls.recipients import CredentialCheck
     from inspector.calls.variables import Secrets
     from inspector.check.judge.judge import Judge
-    from inspector.flows.collection_run import CollectionRun, RunOptions
-    from inspector.flows.run_sessions import SessionOpener
+    from inspector.flows.collection_run import CollectionRun, RunOptions, SessionOpener
 
     if Path(path).is_dir():
         raise UsageError(f"{os.fspath(path)} is a folder.", hint="Name the file of one flow.")

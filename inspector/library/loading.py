@@ -15,12 +15,11 @@ from inspector.journal.journal import Journal
 from inspector.library.opening import open as opened
 from inspector.library.session import Session, parts, recorded, running
 from inspector.library.sync import LoopThread
-from inspector.load.conditions import FailCondition
 from inspector.load.connection import LoadConnection
 from inspector.load.find_limit import STEP_SECONDS, LimitSearch
 from inspector.load.floor import measure_floor
 from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, PlannedCall, is_this_machine
-from inspector.load.report import LoadReport
+from inspector.load.report import FailCondition, LoadReport
 from inspector.load.runner import LoadRun
 from inspector.text import repr_of
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import replace
 
-from inspector.load.conditions import FailCondition
 from inspector.load.plan import MAX_RATE, LoadPlan
-from inspector.load.report import LoadReport, RateStep
+from inspector.load.report import FailCondition, LoadReport, RateStep
 
 STEP_SECONDS = 5.0
 """Length of each step."""

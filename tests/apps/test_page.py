@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from inspector.apps.page import read_page
+from inspector.apps.page import is_html_document, read_page, scan, visible_text
 from inspector.apps.policy import origin_problem, page_policy
-from inspector.apps.scan import is_html_document, scan, visible_text
 
 URI = "ui://harbour/board"
 HTML = "<!doctype html><html><head><title>Tide</title></head><body><p id=t>-</p></body></html>"

@@ -101,6 +101,14 @@ def test_an_error_names_its_place(text: str | bytes, line: int, column: int, sai
     assert caught.value.hint, "each error says what to do"
 
 
+def test_an_anchor_that_is_defined_again_changes_no_earlier_use(tmp_path: Path) -> None:
+    text = "a: &x {k: 1}\nb: &y [*x]\nc: &x 2\nd: *y\n"
+    located = read(text, tmp_path)
+    assert located.value == {"a": {"k": 1}, "b": [{"k": 1}], "c": 2, "d": [{"k": 1}]}
+    assert located.position(("d",)) == (4, 4)
+    assert located.position(("d", 0, "k")) == (1, 11)  # A part of it stands where the anchor is.
+
+
 def test_marks_line_ends_and_anchors(tmp_path: Path) -> None:
     located = read("\ufeffa: &x {b: 1}\r\nc:\r\n  - *x\r\nd: {<<: *x, e: 2}\r\n", tmp_path)
     assert located.value == {"a": {"b": 1}, "c": [{"b": 1}], "d": {"b": 1, "e": 2}}

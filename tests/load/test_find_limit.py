@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.load.conditions import FailCondition
 from inspector.load.find_limit import LimitSearch, broken_bound, rates
 from inspector.load.plan import LoadPlan
-from inspector.load.report import LoadReport
+from inspector.load.report import FailCondition, LoadReport
 from tests.load.simulated import CALL, simulate
 from tests.load.test_report import report
 

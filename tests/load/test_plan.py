@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from inspector.errors import UsageError
-from inspector.load.conditions import FailCondition
 from inspector.load.histogram import Histogram
 from inspector.load.plan import LoadPlan, PlannedCall, WeightedRotation
-from inspector.load.report import LoadReport
+from inspector.load.report import FailCondition, LoadReport
 from tests.load.simulated import CALL
 
 

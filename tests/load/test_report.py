@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from inspector.load.conditions import FailCondition
 from inspector.load.measurement import ErrorCount, Measurement
 from inspector.load.plan import LoadPlan, PlannedCall
-from inspector.load.report import Floor, LoadReport, RateStep
+from inspector.load.report import FailCondition, Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
 from inspector.load.reports.text import LoadText, as_junit, as_markdown, row_limits
 from inspector.text import signs

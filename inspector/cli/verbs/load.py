@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.load.conditions import FailCondition
     from inspector.load.plan import LoadPlan, PlannedCall
-    from inspector.load.report import LoadReport
+    from inspector.load.report import FailCondition, LoadReport
     from inspector.load.runner import LoadRun
 
 _REPORTS = ("html", "junit", "markdown")
@@ -43,7 +42,7 @@ def run(invocation: Invocation) -> int:
     """Run the plan and report; 5 where a condition of --fail-on holds."""
     from inspector.calls.variables import Secrets
     from inspector.cli import session_setup
-    from inspector.load.conditions import FailCondition
+    from inspector.load.report import FailCondition
 
     out = Output.of(invocation)
     _check(invocation)

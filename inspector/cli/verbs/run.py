@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.config.trust import Consent
-    from inspector.flows.collection_run import CollectionRun, RunOptions
+    from inspector.flows.collection_run import CollectionRun, RunOptions, SessionOpener
     from inspector.flows.reports import TextReport
     from inspector.flows.results import FlowResult, RunResult
-    from inspector.flows.run_sessions import SessionOpener
 
 _REPORTS = ("junit", "markdown", "html")
 
@@ -130,7 +129,7 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
     """Opens the sessions, as other verbs do. The judge looks at each exchange."""
     from inspector.check.judge.judge import Judge
     from inspector.cli import session_setup
-    from inspector.flows.run_sessions import SessionOpener
+    from inspector.flows.collection_run import SessionOpener
 
     settings = session_setup.settings_of(said)
 
