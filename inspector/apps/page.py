@@ -1,4 +1,4 @@
-"""A page as the server returned it, read and never run: its policy, URLs, text, and what is wrong with it."""
+"""A page as the server returned it, never run: its source, policy, URLs and text, and what is wrong with it."""
 
 from __future__ import annotations
 
