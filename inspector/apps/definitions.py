@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.views import View
 
 OLD_MIME_TYPE = "text/html+mcp"
 """The type that drafts before 2026-01-26 used."""
@@ -100,8 +101,7 @@ def is_app_type(mime_type: Any) -> bool:
 
 def ui_of(item: Any) -> Mapping[str, Any] | None:
     """Return `_meta.ui` of a resource or a content; None if it has none."""
-    meta = item.get("_meta") if type(item) is dict else None
-    ui = meta.get("ui") if type(meta) is dict else None
+    ui = View(item).meta.get("ui")
     return ui if type(ui) is dict else None
 
 

@@ -1,4 +1,4 @@
-"""A page as the server returned it, never run: its source, policy, URLs and text, and what is wrong with it."""
+"""A page as the server returned it: its source, policy, URLs, text and problems. Nothing is run."""
 
 from __future__ import annotations
 

@@ -126,10 +126,6 @@ def page_policy(ui: Any) -> PagePolicy:
     )
 
 
-def _by_specification(values: tuple[str, ...]) -> tuple[PolicySource, ...]:
-    return tuple(PolicySource(value, BY_SPECIFICATION) for value in values)
-
-
 def page_problems(ui: Any) -> Iterator[AppProblem]:
     """Yield what is wrong with `permissions`, `domain` and `prefersBorder` of a page (APP-09)."""
     if not isinstance(ui, dict):

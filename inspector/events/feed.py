@@ -38,6 +38,7 @@ from inspector.protocol.events import (
 )
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.views import View
 
 FollowState = Literal["starting", "active", "waiting", "reconnecting", "ended"]
 """`active`: the stream is confirmed; `waiting`: for the next poll."""
@@ -338,8 +339,7 @@ class Feed:
             self.must_list_again = True
             return
         params = message.get("params")
-        meta = params.get("_meta") if type(params) is dict else None
-        id = meta.get(SUBSCRIPTION_ID) if type(meta) is dict else None
+        id = View(params).meta.get(SUBSCRIPTION_ID)
         followed = self._streams.get((type(id), id)) if isinstance(id, (int, str)) else None
         at = journal.index.time(n) / 1e6
         if followed is None:

@@ -26,6 +26,7 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import NotJson, Shape, parse
+from inspector.protocol.views import View
 from inspector.text import quantity, safe
 from inspector.version import __version__
 
@@ -371,13 +372,11 @@ def _partial(data: bytes) -> tuple[int, str]:
         body = parse(data)
     except NotJson:
         return 0, ""
-    part = body.get("partialSuccess") if type(body) is dict else None
-    if type(part) is not dict:
-        return 0, ""
-    number, reason = part.get("rejectedSpans"), part.get("errorMessage")
+    part = View(View(body).object("partialSuccess"))
+    number, reason = part.members.get("rejectedSpans"), part.text("errorMessage")
     if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 18:
         number = int(number)  # an int64 is a string in the JSON encoding
-    return number if type(number) is int and number > 0 else 0, reason if isinstance(reason, str) else ""
+    return number if type(number) is int and number > 0 else 0, reason
 
 
 def _why(error: Exception) -> str:

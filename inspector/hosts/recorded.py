@@ -7,6 +7,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
 
 MAX_RESULTS = 10_000
 """The newest results of a recording that are looked at."""
@@ -23,9 +24,8 @@ def results_in(journal: Journal) -> tuple[EvaluatedResult, ...]:
         request = index.pair(n)
         if not request or index.size(n) > MAX_SIZE:
             continue
-        message = journal.event(request).message
-        params = message.get("params") if type(message) is dict else None
-        name = params.get("name") if type(params) is dict else None
+        params = View(journal.event(request).message).object("params")
+        name = params.get("name")
         if type(name) is str and index.size(n) >= index.size(largest.get(name, n)):
             largest[name] = n
     found = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import excerpt
@@ -170,8 +170,7 @@ def read_entry(raw: Any) -> Skill:
             problems += _manifest_problems(name, files) if count <= MAX_READ else ()
     skill = Skill(raw, name, fields, kind, files, tuple(problems), count)
     if skill.over_limit:
-        limit = EntryProblem("SKILL-17", skill.over_limit, "should")
-        skill = Skill(raw, name, fields, kind, files, (*problems, limit), count)
+        return replace(skill, problems=(*problems, EntryProblem("SKILL-17", skill.over_limit, "should")))
     return skill
 
 

@@ -15,6 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.journal.redaction import MARK
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
 from inspector.skills import uris
 from inspector.skills.entries import Skill, SkillFile, read_entry
 from inspector.skills.verify import FileCheck, check_result
@@ -104,17 +105,13 @@ class SkillLog:
         if method == "resources/read" and not self._newest:
             return  # Before any entry is known, it is not a file of a skill.
         request = self.journal.index.pair(n)
-        asked = self.journal.event(request).message if request else None
-        params = asked.get("params") if type(asked) is dict else None
-        params = params if type(params) is dict else {}
+        params = View(self.journal.event(request).message if request else None).object("params")
         uri = params.get("uri")
         if method == "resources/read":
             if isinstance(uri, str):
                 self._reads[uri] = n
             return
-        message = self.journal.event(n).message
-        message = message if type(message) is dict else {}
-        result = message.get("result")
+        result = View(self.journal.event(n).message).members.get("result")
         if method == "skills/list":
             if "cursor" not in params:
                 self.list = SkillList()
@@ -177,12 +174,11 @@ class SkillLog:
         if event.dropped is not None:
             return FileCheck(file, "unverified", "the recording was full, so it does not have the content", n=n)
         message = self.journal.redactor.restored(event.message)
-        message = message if type(message) is dict else {}
-        error = message.get("error")
-        if "result" not in message:
-            said = error.get("message") if type(error) is dict else None
+        members = View(message).members
+        if "result" not in members:
+            said = View(message).object("error").get("message")
             return FileCheck(file, "unreadable", f"the server answered with an error: {str(said)[:200]}", n=n)
-        found = check_result(skill, file, message["result"], n)
+        found = check_result(skill, file, members["result"], n)
         if found.failed and message is event.message and MARK.search(event.text):
             return FileCheck(file, "unverified", "the recording hides a secret in it", n=n)
         return found
