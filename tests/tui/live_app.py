@@ -19,10 +19,9 @@ from inspector.demo.revisions import HANDSHAKE, Features
 from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from inspector.tui.app import InspectorApp
-from inspector.tui.main.screen import MainScreen
+from inspector.tui.main.screen import MainScreen, Panes
 from inspector.tui.widgets.status_lines import TabLine
-from tests.tui.idle import wait_until
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 TESTS = Path(__file__).parents[1]
 ROOT = str(TESTS.parent)
@@ -96,16 +95,19 @@ def main_screen(app: InspectorApp) -> MainScreen:
     return next(screen for screen in app.screen_stack if isinstance(screen, MainScreen))
 
 
-async def shows(app: InspectorApp, pilot: Pilot[Any], *words: str) -> None:
-    """Wait until the screen shows each of these words."""
-    for each in words:
-        await becomes(app, pilot, lambda each=each: each in screen_text(app), each)
+def panes(app: InspectorApp) -> Panes:
+    """The panes of the main screen."""
+    return main_screen(app).panes
+
+
+async def shows(app: InspectorApp, pilot: Pilot[Any], *words: str, without: str | tuple[str, ...] = ()) -> None:
+    """Wait until the screen shows all of these words, and none of those."""
+    await press(pilot, shows=words, hides=without)
 
 
 async def becomes(app: InspectorApp, pilot: Pilot[Any], so: Callable[[], bool], what: str = "so") -> None:
     """Wait until something is so; the screen is told where it never is."""
-    if not await wait_until(app, so):
-        raise AssertionError(f"never {what}:\n{screen_text(app)}")
+    await settle(pilot, so, what)
 
 
 async def click(app: InspectorApp, pilot: Pilot[Any], words: str, *, times: int = 1) -> None:

@@ -76,3 +76,15 @@ def example() -> Talk:
     talk.journal.record_stderr("stderr", [b"warming \x1b[31mup"])
     talk.receive_raw(b"Server running on port 3000")
     return talk
+
+
+def order(talk: Talk) -> Talk:
+    """Add a call of 15.7 s, 14 of which the server waited for a person."""
+    start = talk.ms
+    size = {"action": "accept", "content": {"size": "l"}}
+    talk.call(21, "order-pizza")
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Size?"}}
+    talk.at(start + 500).receive(asked)
+    talk.at(start + 14_500).send({"jsonrpc": "2.0", "id": 7, "result": size})
+    talk.at(start + 15_700).say(21, "ordered")
+    return talk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -36,13 +37,14 @@ Probe = Callable[[Visit], Awaitable[Outcome]]
 
 
 class Probes:
-    """The checks of these tests: one fails, one warns, one passes, others are not allowed; one waits when told to."""
+    """The checks of these tests: one fails, one warns, one passes, others are not allowed; `holds` waits."""
 
     def __init__(self) -> None:
         self.answer: Outcome = bad("answered \x1b[31m200\u202e")
         self.looked = 0
         self.called: list[str] = []
-        self.holds = False
+        self.holds = ""
+        """The check that does not end by itself."""
 
     def table(self) -> dict[str, Check]:
         rows = (
@@ -66,6 +68,7 @@ class Probes:
         answer = await visit.session.request("tools/list", {})
         assert answer is not None
         n = len(visit.journal)
+        await self.hold("TEST-01")
         return self.answer._replace(evidence=(n - 1, n)) if self.answer.seen == "bad" else self.answer
 
     async def warns(self, visit: Visit) -> Outcome:
@@ -79,11 +82,12 @@ class Probes:
         return good()
 
     async def waits(self, visit: Visit) -> Outcome:
-        if self.holds:
-            import asyncio
-
-            await asyncio.Event().wait()
+        await self.hold(WAITS)
         return good()
+
+    async def hold(self, check: str) -> None:
+        if self.holds == check:
+            await asyncio.Event().wait()
 
 
 @pytest.fixture
@@ -212,7 +216,7 @@ async def test_a_finding_is_copied_as_text_and_one_check_is_run_again_on_the_sam
 
 
 async def test_the_session_is_used_while_checks_run_and_esc_stops_them_and_keeps_what_was_found(probes: Probes) -> None:
-    probes.holds = True
+    probes.holds = WAITS
     async with on_demo() as (app, pilot):
         await press(pilot, "ctrl+r", shows=f": {WAITS}")
         await app.session.request("tools/list", {})
@@ -329,9 +333,8 @@ async def test_the_recording_of_a_run_has_ended_with_it_and_goes_on_when_a_check
         path = pane(app).found.path
         assert read_info(path).ended
         assert not read_info(path).growing
-        probes.holds = True
+        probes.holds = "TEST-01"  # Else it may have ended before the screen is looked at.
         await press(pilot, "r", until=lambda: pane(app).found.running and read_info(path).growing, what="recording")
-        probes.holds = False
         await pilot.press("escape")
         await ended(app, pilot)
         info = read_info(path)

@@ -15,7 +15,7 @@ from inspector.tui.feed.screen import EventsScreen
 from inspector.tui.main.screen import MainScreen
 from tests.events.test_subscription import happened, tide
 from tests.tui.live_app import NARROW, ROOT, SESSION, WIDE, Live, becomes, running, shows
-from tests.tui.tui_screens import assert_in, press, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text, settle
 
 OFFERED = {EVENTS: {}}
 
@@ -43,7 +43,7 @@ async def test_a_type_is_chosen_followed_stopped_and_its_message_opened(size: tu
         await shows(app, pilot, "payloadSchema")
         await press(pilot, "enter", shows="integer 1-60")
         await pilot.press("2", "ctrl+r")
-        await becomes(app, pilot, lambda: screen.followed is not None and screen.followed.state == "active", "active")
+        await settle(pilot, lambda: screen.followed is not None and screen.followed.state == "active")
         subscription = screen.followed.subscription
         assert subscription.arguments in ({"every": 2}, {"every": 12}, {"every": 21})
         await becomes(app, pilot, lambda: subscription.counts.events > 1, "events")
@@ -61,9 +61,7 @@ async def test_one_poll_and_then_the_next_from_its_cursor(monkeypatch: pytest.Mo
     async with running(demo("--tick", "0.02"), era="modern", extensions=OFFERED) as (app, pilot):
         screen = await opened((app, pilot))
         await pilot.press("f5")
-        await becomes(
-            app, pilot, lambda: screen.rows.subscription is not None and bool(screen.rows.subscription.cursor)
-        )
+        await settle(pilot, lambda: screen.rows.subscription is not None and bool(screen.rows.subscription.cursor))
         first = screen.rows.subscription
         for _ in range(50):  # A poll before the next tick has no event.
             await pilot.press("f5")
@@ -75,21 +73,19 @@ async def test_one_poll_and_then_the_next_from_its_cursor(monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_followed_says_so() -> None:
+async def test_wrong_arguments_and_what_cannot_be_followed_are_not_sent_and_a_changed_list_is_read_again() -> None:
+    """C-EVENT-06, C-EVENT-18, C-EVENT-20."""
     async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
         screen = await opened((app, pilot))
-        await pilot.press("down")
-        await shows(app, pilot, "only by webhook".capitalize())
+        before = len(screen.session.journal)
+        screen.feed.must_list_again = True
+        await shows(app, pilot, "is read again")
+        await becomes(app, pilot, lambda: len(screen.session.journal) >= before + 2, "a new list")
+        assert not screen.feed.must_list_again
+        await press(pilot, "down", shows="only by webhook".capitalize())
         await press(pilot, "ctrl+r", shows="is not delivered by poll or push")
         assert screen.followed is None
-
-
-@pytest.mark.slow
-async def test_wrong_arguments_are_not_sent() -> None:
-    """C-EVENT-06."""
-    async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
-        screen = await opened((app, pilot))
-        await press(pilot, "enter", shows="integer 1-60")
+        await press(pilot, "up", "enter", shows="integer 1-60")
         await press(pilot, "9", "9", "9", "ctrl+r", shows="Correct the arguments first.")
         assert screen.followed is None
 
@@ -109,24 +105,11 @@ async def test_a_recording_sends_nothing() -> None:
 
 
 @pytest.mark.slow
-async def test_a_changed_list_is_read_again() -> None:
-    """C-EVENT-18, C-EVENT-20."""
-    async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
-        screen = await opened((app, pilot))
-        before = len(screen.session.journal)
-        screen.feed.must_list_again = True
-        await shows(app, pilot, "is read again")
-        await becomes(app, pilot, lambda: len(screen.session.journal) >= before + 2, "a new list")
-        assert not screen.feed.must_list_again
-
-
-@pytest.mark.slow
 async def test_leaving_the_view_ends_the_stream() -> None:
     """C-EVENT-27."""
     async with running(demo("--tick", "0.05"), era="modern", extensions=OFFERED) as (app, pilot):
         screen = await opened((app, pilot))
-        await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: screen.followed is not None and screen.followed.state == "active", "active")
+        await press(pilot, "ctrl+r", until=lambda: screen.followed is not None and screen.followed.state == "active")
         await app.pop_screen()
         assert screen.followed.over.is_set()
 

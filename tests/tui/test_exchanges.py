@@ -16,6 +16,13 @@ from inspector.tui.log.waterfall import TimeSpan, WaterfallRows
 from tests.tui.recorded_conversation import Talk, example
 
 
+def look(talk: Talk, text: str = "") -> MessageView:
+    """The exchanges that a filter leaves, up to the last event."""
+    view = MessageView(talk.journal, parse(text) if text else None, by_exchange=True)
+    catch_up(view)
+    return view
+
+
 def rows(view: MessageView) -> list[tuple[int, int]]:
     return [(view.exchanges.root(row), view.exchanges[row]) for row in range(len(view.exchanges))]
 
@@ -39,19 +46,20 @@ def expected(talk: Talk, text: str) -> list[tuple[int, int]]:
     return sorted((root, n) for n, root in roots.items() if root in wanted and not is_answer(index, n))
 
 
-def test_an_exchange_is_a_row_and_what_happened_in_it_stands_below() -> None:
-    view = MessageView(example().journal, None, by_exchange=True)
-    catch_up(view)
+def test_an_exchange_is_a_row_with_what_happened_in_it_and_a_filter_leaves_whole_ones() -> None:
+    view = look(example())
     assert rows(view) == [(1, 1), (2, 2), (4, 4), (4, 5), (4, 6), (8, 8), (10, 10), (11, 11)]
     assert view.exchanges.position(7) == view.exchanges.position(4) == 2
     assert view.exchanges.position(99) is None
     assert view.exchanges.stats == Stats(3, 1, 14_000, 612_000)
+    view = look(example(), "hello")
+    assert rows(view) == [(4, 4), (4, 5), (4, 6)]
+    assert view.matching == 2
 
 
 def bars(talk: Talk, now: int | None = None) -> WaterfallRows:
     """The rows of a conversation as they are looked at, with its bars; `now` while it goes on."""
-    view = MessageView(talk.journal, None, by_exchange=True)
-    catch_up(view)
+    view = look(talk)
     assert view.exchanges is not None
     found = WaterfallRows(MessageRows(talk.journal), view.exchanges)
     found.now = now
@@ -77,43 +85,26 @@ def test_the_request_that_stays_open_has_a_bar_where_nothing_else_is_seen() -> N
     assert bars(talk).span == TimeSpan(10_000, 90_000)
 
 
-def test_interleaved_exchanges_are_reported_apart() -> None:
+def test_interleaved_exchanges_are_reported_apart_and_leave_when_nothing_in_them_fits() -> None:
     talk = Talk()
     talk.call(1, "a")
     talk.call(2, "b")
-    view = MessageView(talk.journal, None, by_exchange=True)
-    catch_up(view)
+    everything, pending = look(talk), look(talk, "status:pending")
+    assert rows(pending) == [(1, 1), (2, 2)]
     talk.notice("progress", progressToken=1, progress=1)
     talk.notice("progress", progressToken=2, progress=1)
     talk.say(1, "x")
-    catch_up(view)
-    assert rows(view) == [(1, 1), (1, 3), (2, 2), (2, 4)]
-
-
-def test_a_filter_leaves_whole_exchanges() -> None:
-    view = MessageView(example().journal, parse("hello"), by_exchange=True)
-    catch_up(view)
-    assert rows(view) == [(4, 4), (4, 5), (4, 6)]
-    assert view.matching == 2
-
-
-def test_an_exchange_leaves_when_nothing_in_it_fits_any_more() -> None:
-    talk = Talk()
-    talk.call(1, "a")
-    talk.call(2, "b")
-    view = MessageView(talk.journal, parse("status:pending"), by_exchange=True)
-    catch_up(view)
-    assert rows(view) == [(1, 1), (2, 2)]
-    talk.say(1, "x")
-    catch_up(view)
-    assert rows(view) == [(2, 2)]
+    for view in (everything, pending):
+        catch_up(view)
+    assert rows(everything) == [(1, 1), (1, 3), (2, 2), (2, 4)]
+    assert rows(pending) == [(2, 2), (2, 4)]
 
 
 @pytest.mark.parametrize("text", ["", "status:done", "status:pending", "name:b", "progress", "method:tools/*"])
 def test_growing_ends_where_a_fresh_look_would(text: str) -> None:
     chance = random.Random(11)
     talk = Talk()
-    view = MessageView(talk.journal, parse(text) if text else None, by_exchange=True)
+    view = look(talk, text)
     asked: list[int] = []
     for step in range(250):
         choice = chance.random()
@@ -137,10 +128,7 @@ def test_percentiles_are_those_of_the_exchanges_shown() -> None:
     for id in range(1, 101):
         talk.at(id * 1000).call(id, "a" if id % 2 else "b")
         talk.at(id * 1000 + id).say(id, "x")
-    everything = MessageView(talk.journal, None, by_exchange=True)
-    catch_up(everything)
-    even = MessageView(talk.journal, parse("name:b"), by_exchange=True)
-    catch_up(even)
+    everything, even = look(talk), look(talk, "name:b")
     assert everything.exchanges is not None
     assert even.exchanges is not None
     assert everything.exchanges.stats == Stats(100, 0, 50_000, 95_000)

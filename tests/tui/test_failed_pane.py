@@ -30,7 +30,7 @@ from tests.tui.live_app import (
 )
 from tests.tui.live_demo import sent
 from tests.tui.test_server_pane import COUNTING
-from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -58,17 +58,27 @@ def fails_once(home: Path) -> StdioTarget:
     return StdioTarget((sys.executable, str(home / "server.py"), str(home / "runs")), name="fails")
 
 
-async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> None:
+async def test_it_names_the_cause_and_the_steps_at_every_width_and_copies_them(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "The server exited before it answered")
-        text = screen_text(app)
-        for words in (
-            "exit code 3", "✓ start", "✗ handshake", "no response to initialize", "“Using CPython 3.12.4” is not JSON-RPC",
-            "✗ exit", "stderr, last lines", "ModuleNotFoundError: httpx",
-        ):  # fmt: skip
-            assert words in text
+        await shows(
+            app, pilot, "The server exited before it answered", "exit code 3", "✓ start", "✗ handshake",
+            "no response to initialize", "“Using CPython 3.12.4” is not JSON-RPC", "✗ exit", "stderr, last lines",
+            "ModuleNotFoundError: httpx", "Messages",
+        )  # fmt: skip
         assert screen_lines(app)[-1].startswith(" r start again   e edit the command   d doctor   c copy report")
-        assert "Messages" in text, "the log stays"
+        await press(pilot, "c", shows="Copied the error report.")
+        lines = app.clipboard.splitlines()
+        assert sys.executable in lines[0]
+        assert "It fails with ModuleNotFoundError: httpx." in lines[2], "what the doctor finds in what it printed"
+        assert lines[-1].strip() == "ModuleNotFoundError: httpx"
+        assert not any(ord(char) < 32 for line in lines for char in line)
+        # Tabs and messages can be looked at meanwhile.
+        await press(pilot, "m", until=lambda: "/ filter" in screen_lines(app)[-1])
+        await press(pilot, "6", "2", shows="r start again")
+        for size in (MEDIUM, NARROW, (60, 20)):
+            await pilot.resize_terminal(*size)
+            await shows(app, pilot, "r start again", "✗ exit")
+            assert all(len(line) <= size[0] for line in screen_lines(app))
 
 
 async def test_it_is_drawn_once_its_width_is_known(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,48 +93,23 @@ async def test_it_is_drawn_once_its_width_is_known(home: Path, monkeypatch: pyte
 async def test_the_last_line_of_stderr_is_in_view_on_a_small_screen_and_all_are_copied(home: Path) -> None:
     (home / "chatty.py").write_text(CHATTY)
     async with running(StdioTarget((sys.executable, str(home / "chatty.py"))), size=NARROW) as (app, pilot):
-        await shows(app, pilot, "fatal: database gone")
-        assert "before them in the messages" in screen_text(app)
+        await shows(app, pilot, "fatal: database gone", "before them in the messages")
         await press(pilot, "c", shows="Copied the error report.")
         assert sum(line.strip().startswith("line ") for line in app.clipboard.splitlines()) > 10
 
 
-async def test_r_tries_again(home: Path) -> None:
+@pytest.mark.parametrize("way", ["key", "click", "after the doctor"])
+async def test_it_connects_again(home: Path, way: str) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "start again")
-        await press(pilot, "r", shows="● connected")
-        await shows(app, pilot, "Tools 2")
-        assert "start again" not in screen_text(app)
+        await shows(app, pilot, "r start again", "d doctor")
+        if way == "click":
+            await click(app, pilot, "r start again")
+        else:
+            if way == "after the doctor":
+                await press(pilot, "d", shows="It connects: ")
+            await pilot.press("r")
+        await shows(app, pilot, "● connected", "Tools 2", without=("start again", "It connects: "))
         assert app.focused.is_on_screen
-
-
-async def test_a_click_tries_again(home: Path) -> None:
-    async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "r start again")
-        await click(app, pilot, "r start again")
-        await shows(app, pilot, "● connected")
-
-
-async def test_a_copy_for_a_bug_report_is_plain_text(home: Path) -> None:
-    async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "copy report")
-        await press(pilot, "c", shows="Copied the error report.")
-        lines = app.clipboard.splitlines()
-        assert sys.executable in lines[0]
-        assert "It fails with ModuleNotFoundError: httpx." in lines[2], (
-            "the cause that the doctor finds in what it printed"
-        )
-        assert lines[-1].strip() == "ModuleNotFoundError: httpx"
-        assert not any(ord(char) < 32 for line in lines for char in line)
-
-
-async def test_it_wraps_to_every_width(home: Path) -> None:
-    async with running(fails_once(home), size=WIDE, until="not connected") as (app, pilot):
-        for size in (MEDIUM, NARROW, (60, 20)):
-            await pilot.resize_terminal(*size)
-            await shows(app, pilot, "r start again")
-            assert "✗ exit" in screen_text(app)
-            assert all(len(line) <= size[0] for line in screen_lines(app))
 
 
 async def test_a_connection_that_is_lost_says_so_and_is_made_again() -> None:
@@ -133,26 +118,14 @@ async def test_a_connection_that_is_lost_says_so_and_is_made_again() -> None:
         await press(pilot, "r", until=lambda: screen_text(app).count("exit") > 1)
 
 
-async def test_a_command_that_does_not_exist_is_named(home: Path) -> None:
-    async with running(StdioTarget(("no-such-program-anywhere",)), until="not connected") as (app, pilot):
-        await shows(app, pilot, "Connection failed")
-        assert "no-such-program-anywhere" in screen_text(app)
-
-
-async def test_an_address_without_a_listener_is_named() -> None:
+async def test_a_command_that_does_not_exist_and_an_address_without_a_listener_are_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        async with running(HttpTarget(f"http://127.0.0.1:{port}/mcp"), until="not connected") as (app, pilot):
-            await shows(app, pilot, "Connection failed")
-            assert str(port) in screen_text(app)
-
-
-async def test_tabs_and_messages_can_be_looked_at_meanwhile(home: Path) -> None:
-    async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "start again")
-        await press(pilot, "m", until=lambda: "/ filter" in screen_lines(app)[-1])
-        await press(pilot, "6", "2", shows="r start again")
+        missing, silent = StdioTarget(("no-such-program-anywhere",)), HttpTarget(f"http://127.0.0.1:{port}/mcp")
+        for target, name in ((missing, "no-such-program-anywhere"), (silent, str(port))):
+            async with running(target, until="not connected") as (app, pilot):
+                await shows(app, pilot, "Connection failed", name)
 
 
 async def test_the_doctor_names_the_cause_first_and_the_fix(home: Path) -> None:
@@ -164,14 +137,6 @@ async def test_the_doctor_names_the_cause_first_and_the_fix(home: Path) -> None:
         assert_in(text, "✓ command", "✗ stderr", "✗ exit", "Try   ", "-m pip install no_such_package")
         await press(pilot, "c", shows="Copied the doctor's report.")
         assert app.clipboard.startswith("**It cannot import the Python module no_such_package")
-
-
-async def test_what_the_doctor_found_goes_with_the_next_attempt(home: Path) -> None:
-    async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "d doctor")
-        await press(pilot, "d", shows="It connects: ")
-        await press(pilot, "r", shows="● connected")
-        assert "It connects: " not in screen_text(app)
 
 
 BANNER = """
@@ -191,8 +156,13 @@ def banner(home: Path) -> StdioTarget:
 
 async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) -> None:
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
-        await shows(app, pilot, "“My server 1.0 is starting” is not JSON-RPC", "loading the index")
-        await shows(app, pilot, "initialize sent; no answer yet: 1")
+        await shows(
+            app,
+            pilot,
+            "“My server 1.0 is starting” is not JSON-RPC",
+            "loading the index",
+            "initialize sent; no answer yet: 1",
+        )
         text = screen_text(app)
         assert " of 600 s" in " ".join(text.split())
         assert "✓ start" in text
@@ -229,7 +199,7 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         assert not failed.display
         assert main_screen(app).panes.catalog.display
         await pilot.press("home", "enter")
-        await becomes(app, pilot, lambda: work.work is not None and work.work.catalog_item.address == "echo", "echo")
+        await settle(pilot, lambda: work.work is not None and work.work.catalog_item.address == "echo")
         await becomes(app, pilot, lambda: work.result.answer is not None, "its result")
         assert work.request.form.value == {"message": "hi"}
         await shows(app, pilot, "f10 reconnect")
@@ -246,19 +216,26 @@ async def test_one_key_connects_again_from_everywhere(place: str) -> None:
         await lose(app, pilot)
         session = main_screen(app).session
         await pilot.press(*(("1", "enter") if place == "form" else place))
-        await becomes(app, pilot, lambda: "f10 reconnect" in screen_lines(app)[-1], "the key in the footer")
+        await settle(pilot, lambda: "f10 reconnect" in screen_lines(app)[-1])
         await press(pilot, "f10", until=lambda: session.phase == "ready", what="ready")
-        await becomes(app, pilot, lambda: "f10" not in screen_text(app), "no key of a lost session")
+        await press(pilot, hides="f10")
 
 
-async def test_the_lost_call_is_sent_again_after_the_restart() -> None:
+@pytest.mark.parametrize("way", ["the call", "the server"])
+async def test_the_lost_call_is_sent_again_after_the_restart_and_its_form_is_kept(way: str) -> None:
     async with on_demo() as (app, pilot):
         await lose(app, pilot)
-        lost = main_screen(app).panes.work.sending.lost_work()
-        lost.sent = {"exit_code": 9}
-        await press(pilot, "ctrl+r", shows="exit code 9")
-        calls = sent(main_screen(app).session, "tools/call")
-        assert [each["arguments"] for each in calls] == [{"exit_code": 7}, {"exit_code": 9}]
+        session, work = main_screen(app).session, main_screen(app).panes.work
+        if way == "the call":
+            work.sending.lost_work().sent = {"exit_code": 9}
+            await press(pilot, "ctrl+r", shows="exit code 9")
+        else:
+            await press(pilot, "r", until=lambda: session.phase == "ready", what="ready")
+            assert work.request.form.value == {"exit_code": 7}
+            assert len(sent(session, "tools/call")) == 1
+            await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2, what="sent again")
+        codes = [call["arguments"]["exit_code"] for call in sent(session, "tools/call")]
+        assert codes == ([7, 9] if way == "the call" else [7, 7])
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
@@ -270,18 +247,8 @@ async def test_a_restart_moves_the_focus_into_no_field(size: tuple[int, int], ke
         await press(pilot, "ctrl+r", until=lambda: work.running.has_focus_within)
         session.call_tool("crash", {})
         await shows(app, pilot, "r start again")
-        await press(pilot, key, until=lambda: session.phase == "ready", what="ready")
+        await press(pilot, key, until=lambda: session.phase == "ready")
         await becomes(app, pilot, lambda: app.screen.query_one(f"#{pane}").has_focus_within, pane)
-
-
-async def test_after_a_restart_the_form_still_has_the_lost_call() -> None:
-    async with on_demo() as (app, pilot):
-        await lose(app, pilot)
-        session = main_screen(app).session
-        await press(pilot, "r", until=lambda: session.phase == "ready", what="ready")
-        assert main_screen(app).panes.work.request.form.value == {"exit_code": 7}
-        assert len(sent(session, "tools/call")) == 1
-        await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2, what="sent again")
 
 
 def test_a_long_path_leaves_room_for_what_matters() -> None:

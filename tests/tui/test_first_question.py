@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,9 +62,19 @@ for line in sys.stdin:
 """Asks for roots before it answers `initialize`, as soon as it is initialized (a ping may withdraw it), or on a ping."""
 
 
-def asker(home: Path, when: str) -> StdioTarget:
+@asynccontextmanager
+async def asked(home: Path, when: str, until: str = "answer", **more: Any) -> AsyncIterator[tuple[Any, Any, Session]]:
+    """The app on the server that asks at a time."""
     (home / "asker.py").write_text(ASKS_FIRST)
-    return StdioTarget((sys.executable, str(home / "asker.py"), when), name="asker")
+    target = StdioTarget((sys.executable, str(home / "asker.py"), when), name="asker")
+    async with running(target, until=until, **more) as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        yield app, pilot, session
+
+
+def answered(session: Session) -> bool:
+    return session.inbox.questions[0].state == "answered"
 
 
 @pytest.fixture(autouse=True)
@@ -72,12 +85,8 @@ def quick_readers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 @pytest.mark.parametrize("when", ["connecting", "ready"])
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+s"])
-async def test_roots_are_answered_by_one_key_of_the_list(
-    home: Path, size: tuple[int, int], when: str, key: str
-) -> None:
-    async with running(asker(home, when), size=size, until="answer") as (app, pilot):
-        session = app.session
-        assert isinstance(session, Session)
+async def test_one_key_of_the_list_answers(home: Path, size: tuple[int, int], when: str, key: str) -> None:
+    async with asked(home, when, size=size) as (app, pilot, session):
         if size == WIDE:
             await shows(app, pilot, "A root is a folder or file that the server may work in.")
             pane = main_screen(app).query_one(QuestionPane)
@@ -86,11 +95,9 @@ async def test_roots_are_answered_by_one_key_of_the_list(
             await shows(app, pilot, f"? which folders may it use?  {Path.cwd().as_uri()[:20]}")
         await shows(app, pilot, "always answer this")
         if when == "ready":
-            await becomes(
-                app, pilot, lambda: "^d decline   enter open" in screen_lines(app)[-1], "a tool can be opened"
-            )
+            await becomes(app, pilot, lambda: "^d decline   enter open" in screen_lines(app)[-1])
         assert isinstance(app.focused, VirtualList), "the question does not take the focus"
-        await press(pilot, key, until=lambda: session.inbox.questions[0].state == "answered", what="answered")
+        await press(pilot, key, until=lambda: answered(session))
         assert session.inbox.questions[0].answer == {"roots": [{"uri": Path.cwd().as_uri(), "name": "home"}]}
         await becomes(app, pilot, lambda: session.phase == "ready" and "echo" in screen_text(app), "the list")
         assert isinstance(app.focused, VirtualList)
@@ -100,12 +107,8 @@ async def test_roots_are_answered_by_one_key_of_the_list(
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_who_opens_a_tool_types_into_its_form_and_goes_to_the_question_by_a_key(
-    home: Path, size: tuple[int, int]
-) -> None:
-    async with running(asker(home, "ready"), size=size, until="answer") as (app, pilot):
-        session = app.session
-        assert isinstance(session, Session)
+async def test_a_form_is_typed_in_before_the_question_is_gone_to(home: Path, size: tuple[int, int]) -> None:
+    async with asked(home, "ready", size=size) as (app, pilot, session):
         await shows(app, pilot, "echo")
         await pilot.press("enter", *"hi")
         assert isinstance(app.focused, Editor)
@@ -117,15 +120,20 @@ async def test_who_opens_a_tool_types_into_its_form_and_goes_to_the_question_by_
         await becomes(app, pilot, lambda: question.has_focus_within, "in the question")
         await press(pilot, "escape", until=lambda: app.focused is field, what="later: back in the field")
         await press(pilot, "ctrl+g", until=lambda: question.has_focus_within, what="in the question again")
-        await press(pilot, "ctrl+r", until=lambda: session.inbox.questions[0].state == "answered", what="answered")
+        await press(pilot, "ctrl+r", until=lambda: answered(session))
         await becomes(app, pilot, lambda: app.focused is field, "back in the field")
         await press(pilot, "!", "ctrl+r", shows="said hi!")
+    async with asked(home, "ready", size=size) as (app, pilot, session):
+        # From the list: its keys are those of the list again.
+        question = main_screen(app).query_one(QuestionPane)
+        await press(pilot, "ctrl+g", until=lambda: question.has_focus_within)
+        await press(pilot, "ctrl+d", until=lambda: not question.has_focus_within)
+        await pilot.pause()
+        assert main_screen(app).panes.catalog.has_focus_within
 
 
 async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> None:
-    async with running(asker(home, "pinged"), until="echo") as (app, pilot):
-        session = app.session
-        assert isinstance(session, Session)
+    async with asked(home, "pinged", until="echo") as (app, pilot, session):
         await pilot.press("slash", "e")
         assert isinstance(app.focused, Editor)
         await session.request("ping")
@@ -136,20 +144,16 @@ async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> No
         assert session.inbox.questions[0].state == "open", "the key called the tool that the user had chosen"
 
 
-async def test_a_call_that_misses_an_argument_shows_its_form_although_the_server_asks_just_then(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_without_a_required_argument_shows_its_form(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work_pane, "READ_TIME", 60.0)
-    async with running(asker(home, "required"), until="answer") as (app, pilot):
+    async with asked(home, "required") as (app, pilot, _session):
         await shows(app, pilot, "echo")
         await press(pilot, "ctrl+r", shows="is required")
         await press(pilot, *"hello", "ctrl+r", shows="said hello")
 
 
 async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: Path) -> None:
-    async with running(asker(home, "withdrawn"), until="answer") as (app, pilot):
-        session = app.session
-        assert isinstance(session, Session)
+    async with asked(home, "withdrawn") as (app, pilot, session):
         await shows(app, pilot, "echo")
         await session.request("ping")
         await shows(app, pilot, "asker withdrew its question.", "^r calls it")
@@ -158,24 +162,10 @@ async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: P
 
 
 async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_answers_from_the_list(home: Path) -> None:
-    async with running(asker(home, "pinged"), until="echo") as (app, pilot):
-        session = app.session
-        assert isinstance(session, Session)
+    async with asked(home, "pinged", until="echo") as (app, pilot, session):
         await press(pilot, "down", "f3", shows="Open now")
         await session.request("ping")
         await shows(app, pilot, "1 question")
         await press(pilot, "enter", shows="asks you")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.asked_from_list is not None, "it has the keys")
-        await press(pilot, "ctrl+r", until=lambda: session.inbox.questions[0].state == "answered", what="answered")
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_after_an_answer_that_was_gone_to_from_the_list_its_keys_are_those_of_the_list(
-    home: Path, size: tuple[int, int]
-) -> None:
-    async with running(asker(home, "ready"), size=size, until="answer") as (app, pilot):
-        question = main_screen(app).query_one(QuestionPane)
-        await press(pilot, "ctrl+g", until=lambda: question.has_focus_within)
-        await press(pilot, "ctrl+d", until=lambda: not question.has_focus_within)
-        await pilot.pause()
-        assert main_screen(app).panes.catalog.has_focus_within
+        await press(pilot, "ctrl+r", until=lambda: answered(session))

@@ -42,8 +42,7 @@ async def test_keys_wait_for_a_form_that_is_being_made():
 
 async def test_keys_wait_for_the_first_screen_however_long_it_takes(monkeypatch):
     monkeypatch.setattr("inspector.tui.key_order.OPENING", 0.0)
-    field = Editor()
-    app = Stage(field)
+    app = Stage(field := Editor())
     app.screen_comes = True
     async with app.run_test(size=(20, 4)) as pilot:
         for key in "ab":
@@ -120,22 +119,18 @@ async def test_text_typed_right_after_enter_goes_to_the_form(monkeypatch):
         await becomes(app, pilot, lambda: "▌ 41" in screen_text(app) and "▌ 1" in screen_text(app), "typed in the form")
 
 
-async def test_when_the_newest_key_came_is_known_to_threads_that_give_way_to_it():
-    async with on_stage(Editor(), (20, 4)) as (app, pilot, _):
+async def test_a_paste_keeps_its_place_among_the_keys_and_the_time_of_the_newest_is_known():
+    async with on_stage(Editor(), (20, 4)) as (app, pilot, one):
         assert app.key_came == 0.0
         before = time.monotonic()
-        await pilot.press("a")
-        assert app.key_came >= before
-
-
-async def test_a_paste_keeps_its_place_among_the_keys():
-    async with on_stage(Editor(), (20, 4)) as (app, pilot, one):
-        app.post_message(Key("a", None))
-        app.post_message(Key("left", None))
-        app.post_message(Paste("xyz"))
-        app.post_message(Key("backspace", None))
+        for event in (Key("a", None), Key("left", None), Paste("xyz"), Key("backspace", None)):
+            app.post_message(event)
         await pilot.pause()
         assert one.value == "xya"
+        assert app.key_came >= before, "known to threads that give way to it"
+        await burst(pilot, "end", *(["b", "left"] * 200))
+        assert one.value == "xya" + "b" * 200
+        assert app._key_under_way is None
 
 
 async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to():
@@ -157,14 +152,12 @@ async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to(
 @pytest.mark.slow
 async def test_keys_wait_while_what_a_key_means_is_reported_from_pane_to_pane() -> None:
     async with on_demo() as (app, pilot):
+        for keys in (("enter",), ("escape", "slash", "ctrl+u", *"ech", "enter", "ctrl+u")):
+            await burst(pilot, *keys, "x", "y")
+            await shows(app, pilot, "▌ xy")
+    async with on_demo() as (app, pilot):
         await burst(pilot, "slash", *"ech", "down", "q")
         await becomes(app, pilot, lambda: not app._running, "left: the filter no longer had the focus")
-    async with on_demo() as (app, pilot):
-        await burst(pilot, "enter", "x", "y")
-        await shows(app, pilot, "▌ xy")
-    async with on_demo() as (app, pilot):
-        await burst(pilot, "slash", *"ech", "enter", "x", "y")
-        await shows(app, pilot, "▌ xy")
 
 
 async def test_keys_behind_one_that_opens_a_dialog_are_typed_in_the_dialog() -> None:
@@ -202,13 +195,6 @@ async def test_a_key_that_removes_what_has_the_focus_holds_nothing_up():
     async with app.run_test(size=(20, 4)) as pilot:
         await burst(pilot, "x", "y", "z")
         await settle(pilot, lambda: stays.value == "yz")
-
-
-async def test_many_keys_are_all_taken():
-    async with on_stage(Editor(), (20, 4)) as (app, pilot, one):
-        await burst(pilot, *(["a", "left"] * 200))
-        assert one.value == "a" * 200
-        assert app._key_under_way is None
 
 
 async def test_without_anything_to_focus_keys_reach_the_app():

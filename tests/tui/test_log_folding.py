@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -18,8 +16,8 @@ from inspector.tui.pane_messages import EventHighlighted
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
 from tests.tui.drawn_log import DrawnLog
-from tests.tui.live_demo import Ticking, demo, on_pane
-from tests.tui.recorded_conversation import Talk, example
+from tests.tui.live_demo import Ticking, on_pane
+from tests.tui.recorded_conversation import Talk, example, order
 from tests.tui.test_messages import facts, shown
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
@@ -107,7 +105,7 @@ async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_requested() 
         assert len(shown(app)) == 2
         talk.ask(2, "tools/list", {"cursor": "x"})
         talk.answer(2, {"tools": [{"name": "b"}]})
-        await settle(pilot, lambda: "2 pages  2 tools" in screen_text(app))
+        await press(pilot, shows="2 pages  2 tools")
         assert pane.current == 1
 
 
@@ -124,12 +122,12 @@ async def test_the_http_view_has_what_is_folded_and_counts_it() -> None:
     async with app.run_test(size=(100, 40)) as pilot:
         messages.focus_inside()
         messages.select(26)
-        await settle(pilot, lambda: "http 7" in screen_text(app))
+        await press(pilot, shows="http 7")
         detail.tab_row.choose("http")
-        await settle(pilot, lambda: "200 OK" in screen_text(app))
+        await press(pilot, shows="200 OK")
         detail.focus_inside()
-        await press(pilot, "end", shows="These 7 events are folded into the row in the log.")
-        assert "server-sent event  id 3.3" in screen_text(app)
+        await pilot.press("end")
+        await press(pilot, shows=("These 7 events are folded into the row in the log.", "server-sent event  id 3.3"))
 
 
 def test_a_long_name_keeps_its_end() -> None:
@@ -144,33 +142,9 @@ def test_a_long_name_keeps_its_end() -> None:
     assert fitted(["log info ", ("x" * 40, "bright")], 20) == ["log info ", ("x" * 40, "bright")]
 
 
-@pytest.mark.slow
-async def test_newer_rows_are_counted_where_the_end_is_not_followed() -> None:
-    async with demo() as session, on_pane(MessagesPane(session), (78, 9)) as (app, pilot, pane):
-        for _ in range(4):
-            await session.request("ping")
-        await settle(pilot, lambda: pane.current == len(session.journal))
-        await pilot.press("home")
-        before = len(session.journal)
-        await session.request("ping")
-        await settle(pilot, lambda: f"▾ {len(session.journal) - before} newer rows below" in facts(app))
-        await press(pilot, "end", until=lambda: "newer" not in facts(app))
-
-
-def asked() -> Talk:
-    """A call of 15 s, 14 of which the server waited for a person."""
-    talk = Talk()
-    talk.at(0).call(1, "order-pizza")
-    talk.at(500).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Size?"}})
-    talk.at(14_500).send({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"size": "l"}}})
-    talk.at(15_700).say(1, "ordered")
-    return talk
-
-
 def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
-    log = DrawnLog(asked().session, width=110)
-    line = next(line for line in log.lines if "ordered" in line)
-    assert_in(line, "+14.0 s yours", "1.7 s")
+    log = DrawnLog(order(Talk()).session, width=110)
+    assert_in(next(line for line in log.lines if "ordered" in line), "+14.0 s yours", "1.7 s")
     assert "+14.0 s yours" in next(line for line in log.lines if "accept" in line)
     log.draw("", by_exchange=True)
     assert "p50 1.7 s  p95 1.7 s  +14.0 s yours" in log.facts
@@ -188,7 +162,7 @@ def lost(ms: float) -> RecordedSession:
     return session
 
 
-def test_a_request_is_not_lost_before_it_was() -> None:
+def test_a_request_is_not_lost_and_no_error_counted_before_it_was() -> None:
     session = lost(20)
     log = DrawnLog(session)
     assert "lost" in log.lines[0]
@@ -200,13 +174,9 @@ def test_a_request_is_not_lost_before_it_was() -> None:
     session.at(None, 20_000)
     log.moment_changed(go=False)
     assert "lost" in log.lines[0]
-
-
-def test_the_errors_of_a_replay_are_counted_at_its_end_only() -> None:
     session = lost(20_000)
     log = DrawnLog(session, by_exchange=True, width=120)
-    # The request was in flight until it was lost: its bar says so.
-    assert log.lines[0].count("█") > 10
+    assert log.lines[0].count("█") > 10, "the bar of a request that was in flight until it was lost"
     assert "1 error" in log.facts
     session.at(2, 10_000)
     log.moment_changed(go=False)
@@ -220,16 +190,6 @@ def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
 
 
 async def test_the_scale_of_the_bars_is_that_of_the_rows_that_are_shown() -> None:
-    async with on_pane(MessagesPane(example().session), (120, 18), focus=False) as (app, pilot, pane):
-        pane.maximised = True
-        await settle(pilot, lambda: "9.7 s" in screen_lines(app)[2])
-        pane.focus_inside()
-        await pilot.press("slash", *"id:1", "enter")
-        await settle(pilot, lambda: "14 ms" in screen_lines(app)[2].split("duration")[0])
-        assert "9.7 s" not in screen_lines(app)[2]
-
-
-async def test_the_scale_of_the_bars_follows_the_scrolling() -> None:
     talk = Talk()
     for id in range(1, 41):
         talk.at(id * 10).ask(id, "ping", {})
@@ -242,6 +202,8 @@ async def test_the_scale_of_the_bars_follows_the_scrolling() -> None:
         scale = lambda: screen_lines(app)[2].split("duration")[0]  # noqa: E731
         for key, unit, other in (("end", " s ", " ms "), ("home", " ms ", " s "), ("end", " s ", " ms ")):
             await press(pilot, key, until=lambda unit=unit, other=other: unit in scale() and other not in scale())
+        await pilot.press("slash", *"id:1", "enter")
+        await settle(pilot, lambda: " ms" in scale() and " s " not in scale())
 
 
 async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_term_is_complete() -> None:
@@ -264,33 +226,22 @@ async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_ter
         await pilot.press("ctrl+u", *"method:tools", "enter")
         assert not field.has_focus
         await settle(pilot, lambda: field.size.height == 1)
-
-
-async def test_enter_takes_a_filter_as_it_stands() -> None:
-    async with on_pane(MessagesPane(example().session), (90, 24)) as (app, pilot, _pane):
-        await press(pilot, "slash", *"method:nothing/x", until=lambda: "0 rows  11 hidden by the filter" in facts(app))
+        # Enter takes a filter as it stands.
+        nothing = "0 rows  11 hidden by the filter"
+        await press(pilot, "slash", "ctrl+u", *"method:nothing/x", until=lambda: nothing in facts(app))
         await pilot.press("ctrl+u", *"id", "enter")
         await settle(pilot, lambda: "hidden by the filter" in facts(app) and "searches" not in facts(app))
 
 
 async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None:
     async with on_pane(MessagesPane(example().session), (110, 24), focus=False) as (app, pilot, pane):
+        hints = lambda: footer_hints(app.screen, Arrangement(width=160))  # noqa: E731
         pane.maximised = True
         pane.focus_inside()
         await pilot.pause()
         assert "s send again" in screen_text(app) or "d compare two" in screen_text(app)
         await pilot.press("slash", *"kin")
         assert "compare two" not in screen_text(app)
-        assert [hint.title for hint in footer_hints(app.screen, Arrangement(width=160))] == [
-            "take",
-            "choose",
-            "to rows",
-            "clear",
-            "start",
-        ]
+        assert [hint.title for hint in hints()] == ["take", "choose", "to rows", "clear", "start"]
         await pilot.press("escape")
-        assert [hint.title for hint in footer_hints(app.screen, Arrangement(width=160))] == [
-            "to rows",
-            "leave",
-            "start",
-        ]
+        assert [hint.title for hint in hints()] == ["to rows", "leave", "start"]

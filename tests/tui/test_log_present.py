@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.tui.drawn_log import DrawnLog
-from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows, to_tool
+from tests.tui.live_app import Live, main_screen, on_demo, shows, to_tool
 from tests.tui.recorded_conversation import Talk
-from tests.tui.tui_screens import press, screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 
 def edge(live: Live) -> str:
@@ -26,29 +26,20 @@ async def call(live: Live, name: str, *keys: str, says: str) -> None:
 
 
 @pytest.mark.slow
-async def test_the_filter_of_an_exchange_ends_with_the_next_call() -> None:
+async def test_the_filter_of_an_exchange_ends_with_the_next_call_or_one_that_is_sent_again() -> None:
     async with on_demo() as live:
         app, pilot = live
+        log = main_screen(app).panes.messages
         await call(live, "add", "1", "tab", "2", says="sum 3")
         main_screen(app).pane_layout.focus_in(main_screen(app).panes.work.result)
         await press(pilot, "m", shows="/ exchange:")
-        assert "2 rows of this exchange" in edge(live)
-        assert "hidden by the filter" in edge(live)
+        assert_in(edge(live), "2 rows of this exchange", "hidden by the filter")
         await call(live, "echo", *"hi", says="hi")
-        await shows(app, pilot, "tools/call echo")
-        assert "/ exchange:" not in screen_text(app)
+        await shows(app, pilot, "tools/call echo", without="/ exchange:")
         assert "hidden" not in edge(live)
-
-
-@pytest.mark.slow
-async def test_a_message_that_is_sent_again_ends_the_filter_of_its_exchange() -> None:
-    async with on_demo() as live:
-        app, pilot = live
-        await call(live, "echo", *"hi", says="tools/call echo")
-        log = main_screen(app).panes.messages
         log.focus_inside()
         await press(pilot, "end", "g", shows="/ exchange:")
-        await press(pilot, "s", until=lambda: log.filter is None, what="no filter")
+        await press(pilot, "s", until=lambda: log.filter is None)
 
 
 def test_a_filter_shows_what_must_be_seen_since_it_was_typed() -> None:
@@ -91,5 +82,4 @@ async def test_a_detail_says_that_it_is_not_of_the_call_whose_result_is_shown() 
         await call(live, "add", "1", "tab", "2", says="sum 3")
         await shows(app, pilot, "not the call of the result")
         log.focus_inside()
-        await pilot.press("end")
-        await becomes(app, pilot, lambda: "not the call of the result" not in screen_text(app), "the same call")
+        await press(pilot, "end", hides="not the call of the result")

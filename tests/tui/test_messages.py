@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.journal.findings import Finding
+from inspector.text import cell_len
 from inspector.tui.log import view
 from inspector.tui.log.filter import highlight
 from inspector.tui.log.last_message import LastMessageLine
@@ -18,9 +19,9 @@ from inspector.tui.model.log import LogCursor
 from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.drawn_log import DrawnLog
-from tests.tui.live_app import TOOLS, becomes, on_demo
+from tests.tui.live_app import TOOLS, on_demo
 from tests.tui.live_demo import Ticking, demo, on_pane
-from tests.tui.recorded_conversation import Talk, example
+from tests.tui.recorded_conversation import Talk, example, order
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 
@@ -71,23 +72,19 @@ def test_the_exchange_view_has_a_row_for_each_exchange_and_bars() -> None:
     assert not any("█" in line for line in log.lines)
 
 
-def test_the_exchanges_end_on_the_same_cell_at_every_width() -> None:
-    rows = DrawnLog(example().session, by_exchange=True).rows
-    for width in range(10, 161):
-        for index in range(len(rows)):
-            line = rows.render(index, width, False, False)
-            assert sum(segment.cell_length for segment in line) <= max(width, 16), (width, index)
+def drawn(rows: Any, count: int, width: int) -> list[str]:
+    """Rows as text."""
+    return ["".join(segment.text for segment in rows.render(at, width, False, False)) for at in range(count)]
 
 
-def test_rows_end_on_the_same_cell_at_every_width() -> None:
+def test_rows_and_exchanges_end_on_the_same_cell_at_every_width() -> None:
+    exchanges = DrawnLog(example().session, by_exchange=True).rows
     rows = MessageRows(example().journal)
     rows.everything.count = 11
     for width in range(10, 161):
-        columns = LogColumns(width, rows.id_cells)
-        assert columns.what >= 1
-        for index in range(11):
-            line = rows.render(index, width, False, False)
-            assert sum(segment.cell_length for segment in line) <= width, (width, index)
+        assert LogColumns(width, rows.id_cells).what >= 1
+        assert all(cell_len(line) <= width for line in drawn(rows, 11, width)), width
+        assert all(cell_len(line) <= max(width, 16) for line in drawn(exchanges, len(exchanges), width)), width
     assert [LogColumns(width, 3).size > 0 for width in (30, 55, 61)] == [False, False, True]
     assert [LogColumns(width, 3).duration > 0 for width in (30, 45, 60)] == [False, True, True]
     assert [LogColumns(width, 3).time > 0 for width in (20, 45)] == [False, True]
@@ -100,7 +97,7 @@ def test_a_text_that_would_be_cut_takes_the_empty_column_of_the_duration() -> No
     talk.at(14).answer(1, {"tools": [{"name": "a"}]})
     rows = MessageRows(talk.journal)
     rows.everything.count = 3
-    lines = ["".join(segment.text for segment in rows.render(at, 58, False, False)) for at in range(3)]
+    lines = drawn(rows, 3, 58)
     assert "server: 4711" in lines[0]
     assert [len(line) for line in lines] == [58, 58, 58]
     assert lines[2].split()[-2:] == ["14", "ms"], "the column is kept where it has a duration"
@@ -114,31 +111,46 @@ async def test_a_long_method_name_leaves_the_size_column_of_the_widest_screen() 
     talk.at(14).answer(1, {"content": [{"type": "text", "text": "a result of more words than its column has cells"}]})
     async with on_demo(size=(160, 45)) as (app, pilot):
         width = app.screen.query_one(MessageList).content_region.width
-        await becomes(
-            app, pilot, lambda: re.search(rf"{TOOLS} tools +[\d.]+ ms +[\d.]+ kB", screen_text(app)) is not None
-        )
+        await settle(pilot, lambda: re.search(rf"{TOOLS} tools +[\d.]+ ms +[\d.]+ kB", screen_text(app)) is not None)
     rows = MessageRows(talk.journal)
     rows.everything.count = 3
-    lines = ["".join(segment.text for segment in rows.render(at, width, False, False)) for at in range(3)]
+    lines = drawn(rows, 3, width)
     assert "subscriptions/acknowledged" in lines[0]
     assert all(re.search(r" \d+ B *$", line) for line in lines), lines
 
 
 @pytest.mark.slow
-async def test_follows_the_end_until_the_user_leaves_it() -> None:
-    async with demo() as session, on_pane(MessagesPane(session), (70, 12), focus=False) as (app, pilot, pane):
-        await settle(pilot, lambda: pane.current == len(session.journal))
+async def test_follows_the_end_until_the_user_leaves_it_and_counts_newer_rows_then() -> None:
+    async with demo() as session, on_pane(MessagesPane(session), (78, 9), focus=False) as (app, pilot, pane):
+        journal = session.journal
+        await settle(pilot, lambda: pane.current == len(journal))
         assert "follow" in facts(app)
         pane.focus_inside()
         await pilot.press("up")
         at = pane.current
         assert "follow" not in facts(app)
         await session.call_tool("echo", {"message": "hi"}).result()
-        await settle(pilot, lambda: f"{len(session.journal)} rows" in facts(app))
+        await settle(pilot, lambda: f"{len(journal)} rows" in facts(app))
         assert pane.current == at
-        await press(pilot, "f", until=lambda: pane.current == len(session.journal))
+        await press(pilot, "f", until=lambda: pane.current == len(journal))
         assert "follow" in facts(app)
         assert app.heard(EventHighlighted)
+        await pilot.press("home")
+        before = len(journal)
+        await session.request("ping")
+        await settle(pilot, lambda: f"▾ {len(journal) - before} newer rows below" in facts(app))
+        await press(pilot, "end", until=lambda: "newer" not in facts(app))
+        # How the connection was made is folded away by a key.
+        await press(pilot, "home", shows="initialize")
+        await press(pilot, "underscore", shows=("echo", "-phase:negotiation"), hides="initialize")
+        await pilot.press("underscore")
+        await settle(pilot, lambda: f"{len(journal)} rows" in facts(app) and pane.filter is None)
+        call = session.call_tool("slow", {"seconds": 30, "steps": 2})
+        await press(pilot, "end")
+        waits = lambda words: any("tools/call slow" in line and words in line for line in shown(app))  # noqa: E731
+        await settle(pilot, lambda: waits("1.2 s"))
+        call.cancel()
+        await settle(pilot, lambda: waits("cancelled"))
 
 
 async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> None:
@@ -213,23 +225,21 @@ async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
 
 async def test_times_are_absolute_since_the_start_or_since_the_previous() -> None:
     async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
-        await pilot.press("t")
+        await press(pilot, "t", shows="since start")
         assert [line.split()[0] for line in shown(app)[:4]] == ["0.000", "0.211", "0.225", "8.700"]
-        assert "since start" in screen_text(app)
         await pilot.press("t")
         assert [" ".join(line.split()[:2]) for line in shown(app)[1:4]] == ["+211 ms", "+14 ms", "+8.5 s"]
         await pilot.press("t")
         assert shown(app)[1].startswith(".211")
-
-
-async def test_the_first_visible_row_tells_the_whole_time() -> None:
-    async with on_pane(MessagesPane(example().session), (78, 8)) as (app, pilot, _pane):
-        await pilot.press("home", *["down"] * 6)
-        assert [line.split()[0].count(":") for line in shown(app)] == [2, 2, 0, 0, 0]
-        await pilot.press("down")
-        assert [line.split()[0].count(":") for line in shown(app)] == [2, 0, 0, 0, 2]
-        await pilot.press("home")
-        assert [line.split()[0].count(":") for line in shown(app)] == [2, 0, 0, 2, 0]
+        # The first visible row tells the whole time.
+        await pilot.resize_terminal(78, 8)
+        for keys, colons in (
+            (["home", *["down"] * 6], [2, 2, 0, 0, 0]),
+            (["down"], [2, 0, 0, 0, 2]),
+            (["home"], [2, 0, 0, 2, 0]),
+        ):
+            await pilot.press(*keys)
+            assert [line.split()[0].count(":") for line in shown(app)] == colons
 
 
 def test_times_since_the_start_are_written_for_people() -> None:
@@ -238,28 +248,20 @@ def test_times_since_the_start_are_written_for_people() -> None:
     ]  # fmt: skip
 
 
-async def test_exports_what_is_shown() -> None:
-    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
-        await pilot.press("x", "slash", *"status:error", "enter", "x")
-        assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
-
-
-async def test_a_row_is_copied_as_json_and_as_curl_without_its_detail() -> None:
+async def test_what_is_shown_is_exported_a_row_copied_and_two_compared() -> None:
     talk = example()
     async with on_pane(MessagesPane(talk.session), (78, 16), notifications=True) as (app, pilot, pane):
-        pane.select(7)
-        await pilot.press("c", "C")
-        assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
-        assert "HTTP" in screen_text(app), "over stdio it says why"
-
-
-async def test_compares_two_messages() -> None:
-    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
         await pilot.press("home", "d")
         assert "comparing" in facts(app)
         await pilot.press("down", "d")
         assert [(message.one, message.other) for message in app.heard(MessagesPane.Compared)] == [(1, 2)]
         assert "comparing" not in facts(app)
+        pane.select(7)
+        await pilot.press("c", "C")
+        assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
+        assert "HTTP" in screen_text(app), "over stdio it says why there is no curl"
+        await pilot.press("x", "slash", *"status:error", "enter", "x")
+        assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
 
 
 @pytest.mark.slow
@@ -279,15 +281,6 @@ async def test_sends_again_and_edits_what_was_sent() -> None:
             assert "progressToken" not in texts[0]
 
 
-@pytest.mark.slow
-async def test_shows_how_long_a_request_waits() -> None:
-    async with demo() as session, on_pane(MessagesPane(session), (78, 30), focus=False) as (app, pilot, _pane):
-        call = session.call_tool("slow", {"seconds": 30, "steps": 2})
-        await settle(pilot, lambda: any("tools/call slow" in line and "1.2 s" in line for line in shown(app)))
-        call.cancel()
-        await settle(pilot, lambda: any("tools/call slow" in line and "cancelled" in line for line in shown(app)))
-
-
 async def test_a_row_that_changes_outside_of_the_view_is_drawn_as_it_is() -> None:
     talk = example()
     request = talk.call(9, "pay")
@@ -298,12 +291,10 @@ async def test_a_row_that_changes_outside_of_the_view_is_drawn_as_it_is() -> Non
         pane.focus_inside()
         pane.select(request)
         await pilot.pause()
-        await pilot.press("up", "up")
-        await settle(pilot, lambda: any("→   9  tools/call pay" in line for line in shown(app)))
-        await pilot.press("end")
-        await settle(pilot, lambda: "tools/call pay" not in screen_text(app))
+        await press(pilot, "up", "up", until=lambda: any("→   9  tools/call pay" in line for line in shown(app)))
+        await press(pilot, "end", hides="tools/call pay")
         talk.journal.record_life("", "lost", **{"for": request})
-        await settle(pilot, lambda: "lost its connection" in screen_text(app))
+        await press(pilot, shows="lost its connection")
         pane.select(request - 2)
         await settle(pilot, lambda: any("tools/call pay" in line and " lost " in line for line in shown(app)))
 
@@ -327,43 +318,19 @@ def test_a_filter_is_coloured_as_far_as_it_can_be_read() -> None:
     assert highlight('id:1 "open') == [(0, 3, "json-key")]
 
 
-async def test_the_last_message_in_one_line() -> None:
+async def test_the_last_message_in_one_line_with_the_time_of_a_person_apart() -> None:
     talk = example()
     async with on_pane(LastMessageLine(talk.session), (80, 3), focus=False) as (app, pilot, _line):
-        await settle(pilot, lambda: "not JSON" in screen_text(app))
+        await press(pilot, shows="not JSON")
         talk.say(3, "late")
         talk.call(8, "get-structured-content")
         talk.at(9721).say(8, "x")
-        await settle(pilot, lambda: "← 8 get-structured-content 9.0 ms" in screen_text(app))
+        await press(pilot, shows="← 8 get-structured-content 9.0 ms")
         assert screen_lines(app)[0].endswith("m messages")
-
-
-async def test_the_last_message_tells_the_time_of_a_person_apart() -> None:
-    talk = Talk()
-    talk.at(0).call(1, "order-pizza")
-    talk.at(500).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Size?"}})
-    talk.at(14_500).send({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"size": "l"}}})
-    talk.at(15_700).say(1, "ordered")
-    async with on_pane(LastMessageLine(talk.session), (80, 3), focus=False) as (app, pilot, _):
-        await settle(pilot, lambda: "← 1 order-pizza 1.7 s +14.0 s yours" in screen_text(app))
+        order(talk.at(20_000))
+        await press(pilot, shows="← 21 order-pizza 1.7 s +14.0 s yours")
 
 
 async def test_ascii_screens_have_ascii_signs() -> None:
-    app = Ticking(MessagesPane(example().session), ascii_only=True)
-    async with app.run_test(size=(78, 16)):
+    async with on_pane(MessagesPane(example().session), (78, 16), ascii_only=True) as (app, _, _pane):
         assert screen_text(app).isascii()
-
-
-@pytest.mark.slow
-async def test_how_the_connection_was_made_is_folded_away_by_a_key() -> None:
-    async with demo() as session, on_pane(MessagesPane(session), (80, 12), focus=False) as (app, pilot, pane):
-        await settle(pilot, lambda: "initialize" in screen_text(app))
-        n = session.journal.index.count
-        await session.call_tool("echo", {"message": "hi"}).result()
-        pane.focus_inside()
-        await press(pilot, "underscore", until=lambda: "initialize" not in screen_text(app))
-        await settle(pilot, lambda: "echo" in screen_text(app))
-        assert "-phase:negotiation" in screen_text(app)
-        await pilot.press("underscore")
-        await settle(pilot, lambda: f"{session.journal.index.count} rows" in facts(app) and pane.filter is None)
-        assert session.journal.index.count > n

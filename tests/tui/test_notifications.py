@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from textual import events
+from textual.pilot import Pilot
 
 from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.tui import notifications
 from inspector.tui.app import InspectorApp
 from inspector.tui.notifications import signal_for, signal_sequence
-from tests.tui.live_app import MEDIUM, NARROW, WIDE, Live, becomes, demo, on_demo, running, shows
+from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, demo, on_demo, running, shows
 from tests.tui.terminal import Terminal
 from tests.tui.tui_screens import press, screen_lines, screen_text
 
@@ -29,19 +32,19 @@ def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return written
 
 
-async def left(live: Live) -> Session:
+@asynccontextmanager
+async def behind() -> AsyncIterator[tuple[InspectorApp, Pilot[int], Session]]:
     """The session of the demo server, which is connected, and behind the start list."""
-    app, pilot = live
-    session = app.session
-    await becomes(app, pilot, lambda: session.phase == "ready", "connected")
-    await press(pilot, "b", shows="Open now")
-    return session
+    async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
+        session = app.session
+        await becomes(app, pilot, lambda: session.phase == "ready", "connected")
+        await press(pilot, "b", shows="Open now")
+        yield app, pilot, session
 
 
 @pytest.mark.slow
 async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: list[str]) -> None:
-    async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
-        session = await left((app, pilot))
+    async with behind() as (app, pilot, session):
         session.call_tool("ask-user", {"message": "Who?"})
         await shows(app, pilot, "Demo server: 1 new question")
         assert rings == ["\a"]
@@ -70,8 +73,7 @@ async def test_a_question_in_front_is_told_only_while_the_terminal_has_no_focus(
 
 @pytest.mark.slow
 async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: list[str]) -> None:
-    async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
-        session = await left((app, pilot))
+    async with behind() as (app, pilot, session):
         session.call_tool("ask-user", {"message": "Who?"})
         await shows(app, pilot, "1 new question")
         for number in range(2, 5):
@@ -87,11 +89,8 @@ async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: 
 
 
 @pytest.mark.slow
-async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
-    rings: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
-        session = await left((app, pilot))
+async def test_a_long_call_and_a_failed_one_are_told(rings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    async with behind() as (app, pilot, session):
         await session.call_tool("echo", {"message": "x"}).result()
         assert not app.attention._told.get(app.sessions.opened[0], notifications._ReportedNews()).ended
         monkeypatch.setattr(notifications, "LONG_CALL", 0.0)
@@ -107,8 +106,7 @@ async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
 
 @pytest.mark.slow
 async def test_a_lost_connection_behind_is_told_without_its_calls(rings: list[str]) -> None:
-    async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
-        session = await left((app, pilot))
+    async with behind() as (app, pilot, session):
         session.call_tool("slow", {"seconds": 60, "steps": 2})
         session.call_tool("crash")
         await shows(app, pilot, "Demo server: connection lost")
@@ -159,9 +157,7 @@ def test_a_desktop_notification_reaches_the_terminal(home: Path) -> None:
         ("always-desktop", {"TERM": "xterm-kitty", "SSH_CONNECTION": "1 2 3 4"}, "osc9"),
     ],
 )
-def test_the_signal_follows_the_setting_and_the_terminal(
-    mode: notifications.AttentionMode, environ: dict[str, str], signal: str
-) -> None:
+def test_the_signal_of_a_terminal(mode: notifications.AttentionMode, environ: dict[str, str], signal: str) -> None:
     assert signal_for(mode, environ) == signal
 
 

@@ -36,15 +36,18 @@ async def test_title_at_the_left_facts_at_the_right_keys_at_the_bottom():
         assert lines[7] == "╰" + "─" * 58 + "╯"
 
 
-async def test_facts_give_way_to_a_name_and_not_to_what_follows_it():
-    pane = Pane(title=["trigger-long", "  A title that says the same"], facts=["2 to fix", "read-only", "additive"])
-    pane.name_cells = len("trigger-long")
+@pytest.mark.parametrize(
+    ("name", "title", "top"),
+    [
+        ("trigger-long", "  A title that says the same", "╭─ trigger-long  A title … ─ 2 to fix ─╮"),
+        ("trigger-long-running", "  Title", "╭─ trigger-long-running  … ─ 2 to fix ─╮"),
+    ],
+)
+async def test_facts_give_way_to_a_name_and_not_to_what_follows_it(name, title, top):
+    pane = Pane(title=[name, title], facts=["2 to fix", "read-only", "additive"])
+    pane.name_cells = len(name)
     async with Stage(pane).run_test(size=(40, 5)) as pilot:
-        assert screen_lines(pilot.app)[0] == "╭─ trigger-long  A title … ─ 2 to fix ─╮"
-    pane = Pane(title=["trigger-long-running", "  Title"], facts=["2 to fix", "read-only", "additive"])
-    pane.name_cells = len("trigger-long-running")
-    async with Stage(pane).run_test(size=(40, 5)) as pilot:
-        assert screen_lines(pilot.app)[0] == "╭─ trigger-long-running  … ─ 2 to fix ─╮"
+        assert screen_lines(pilot.app)[0] == top
 
 
 async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fact_goes_first():
@@ -74,9 +77,15 @@ async def test_a_pane_without_room_draws_what_it_can(size):
         assert len(screen_lines(pilot.app)) == size[1]
 
 
-async def test_only_the_pane_with_the_focus_wears_the_accent():
-    one = Pane(VirtualList(TextRows(["one"])), title="One")
-    two = Pane(VirtualList(TextRows(["two"])), title="Two")
+async def test_only_the_pane_with_the_focus_wears_the_accent_and_a_change_draws_no_content():
+    drawn: list[int] = []
+
+    class Rows(TextRows):
+        def render(self, index, width, selected, focused):
+            drawn.append(index)
+            return super().render(index, width, selected, focused)
+
+    one, two = Pane(VirtualList(Rows(["a"] * 5)), title="One"), Pane(VirtualList(TextRows(["two"])), title="Two")
     app = Stage(one, two, css="Pane { height: 5; }")
     async with app.run_test(size=(30, 10)) as pilot:
         await pilot.pause()
@@ -85,41 +94,22 @@ async def test_only_the_pane_with_the_focus_wears_the_accent():
         assert ink(app, 3, 0)[1], "the title is bold where the focus is"
         assert ink(app, 0, 5)[0] == edge
         assert not ink(app, 3, 5)[1]
+        drawn.clear()
         await pilot.press("tab")
         await pilot.pause()
+        assert set(drawn) <= {0}
         for x, y in ((0, 0), (0, 2), (29, 2), (12, 4), (29, 4)):
             assert ink(app, x, y)[0] == edge
             assert ink(app, x, y + 5)[0] == accent
 
 
-async def test_a_change_of_focus_draws_the_edge_and_not_the_content():
-    drawn: list[int] = []
-
-    class Rows(TextRows):
-        def render(self, index, width, selected, focused):
-            drawn.append(index)
-            return super().render(index, width, selected, focused)
-
-    one, two = Pane(VirtualList(Rows(["a"] * 5))), Pane(VirtualList(TextRows(["two"])))
-    app = Stage(one, two)
-    async with app.run_test(size=(30, 20)) as pilot:
-        await pilot.pause()
-        drawn.clear()
-        await pilot.press("tab")
-        await pilot.pause()
-        assert set(drawn) <= {0}
-
-
 async def test_the_tone_is_that_of_what_is_inside():
     pane = Pane(VirtualList(TextRows(["one"])), title="everything asks you")
     async with on_stage(pane, (30, 5)) as (app, pilot, _):
-        for tone in ("ask", "error"):
+        for tone, y, role in (("ask", 0, "ask"), ("error", 0, "error"), ("", 4, "accent")):
             pane.tone = tone
             await pilot.pause()
-            assert ink(app, 0, 0)[0] == app.current_theme.palette.style(tone).color
-        pane.tone = ""
-        await pilot.pause()
-        assert ink(app, 0, 4)[0] == app.current_theme.palette.style("accent").color
+            assert ink(app, 0, y)[0] == app.current_theme.palette.style(role).color
 
 
 async def test_what_is_set_later_is_drawn_later():
@@ -165,15 +155,15 @@ async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
 
 
 async def test_hints_that_do_not_fit_are_omitted_from_the_end_and_the_note_stays():
-    line = KeyLine(HINTS, "2 to fix")
-    async with Stage(line).run_test(size=(44, 3)) as pilot:
-        assert screen_lines(pilot.app)[0] == " ^r call   ^e json   ^o $EDITOR    2 to fix"
-        await pilot.resize_terminal(39, 3)
-        await pilot.pause()
-        assert screen_lines(pilot.app)[0] == " ^r call   ^e json            2 to fix"
-        await pilot.resize_terminal(12, 3)
-        await pilot.pause()
-        assert screen_lines(pilot.app)[0] == "   2 to fix"
+    async with Stage(KeyLine(HINTS, "2 to fix")).run_test(size=(44, 3)) as pilot:
+        for width, shown in (
+            (44, " ^r call   ^e json   ^o $EDITOR    2 to fix"),
+            (39, " ^r call   ^e json            2 to fix"),
+            (12, "   2 to fix"),
+        ):
+            await pilot.resize_terminal(width, 3)
+            await pilot.pause()
+            assert screen_lines(pilot.app)[0] == shown
 
 
 async def test_tabs_are_chosen_by_click_and_by_step():
@@ -194,13 +184,11 @@ async def test_tabs_are_chosen_by_click_and_by_step():
         row.tabs = (Tab("other", "other"),)
         await pilot.pause()
         assert row.active == "other"
-
-
-async def test_the_note_beside_tabs_goes_first():
-    row = TabRow(TABS)
-    row.note = "in answer to → 7"
-    async with Stage(row).run_test(size=(30, 3)) as pilot:
-        assert screen_lines(pilot.app)[0] == " parsed  raw  findings 2"
+        # The note goes first where there is no room.
+        row.tabs = TABS
+        await pilot.resize_terminal(30, 3)
+        await pilot.pause()
+        assert screen_lines(app)[0] == " parsed  raw  findings 2"
 
 
 async def test_server_text_in_a_title_cannot_leave_it():

@@ -18,23 +18,18 @@ def flooded(now: float = 100.0) -> DrawingPace:
     return pace
 
 
-def test_in_a_flood_it_draws_less_often() -> None:
-    assert flooded().pause(100.0, key_came=0.0) == CALM_TICK
-
-
-def test_a_recent_key_keeps_the_usual_pace() -> None:
+def test_in_a_flood_it_draws_less_often_until_a_key_comes_or_the_flood_ends() -> None:
     pace = flooded()
-    assert pace.pause(100.0, key_came=100.0 - KEYS_REST / 2) == TICK
-    assert not pace.hurries(100.0)
-
-
-def test_a_key_ends_a_calm_pause() -> None:
-    pace = flooded()
-    pace.pause(100.0, key_came=0.0)
+    assert pace.pause(100.0, key_came=0.0) == CALM_TICK
     assert not pace.hurries(99.0)
     assert pace.hurries(100.05)
     assert pace.pause(100.05, key_came=100.05) == TICK
     assert not pace.hurries(100.05)
+    pace = flooded()
+    assert pace.pause(100.0, key_came=100.0 - KEYS_REST / 2) == TICK, "a recent key keeps the usual pace"
+    assert not pace.hurries(100.0)
+    pace.drawn(101.0, FLOOD * 2 + 10, live=True)
+    assert pace.pause(101.0, key_came=0.0) == TICK
 
 
 def test_in_a_flood_the_log_waits_while_the_keys_go_elsewhere() -> None:
@@ -44,20 +39,11 @@ def test_in_a_flood_the_log_waits_while_the_keys_go_elsewhere() -> None:
     assert pace.draws_log(100.0 + TICK, focused=True)
     assert not pace.draws_log(100.0 + CALM_TICK, focused=False), "drawn a moment ago"
     assert pace.draws_log(100.0 + 2 * CALM_TICK, focused=False)
-
-
-def test_without_a_flood_the_log_is_always_drawn() -> None:
-    pace = DrawingPace()
-    pace.drawn(100.0, 0, live=True)
-    pace.drawn(101.0, 10, live=True)
-    assert pace.draws_log(101.0, focused=False)
-    assert pace.draws_log(101.0 + TICK, focused=False)
-
-
-def test_the_usual_pace_comes_back_after_the_flood() -> None:
-    pace = flooded()
-    pace.drawn(101.0, FLOOD * 2 + 10, live=True)
-    assert pace.pause(101.0, key_came=0.0) == TICK
+    calm = DrawingPace()
+    calm.drawn(100.0, 0, live=True)
+    calm.drawn(101.0, 10, live=True)
+    assert calm.draws_log(101.0, focused=False)
+    assert calm.draws_log(101.0 + TICK, focused=False)
 
 
 def test_in_a_flood_drawings_that_come_late_leave_more_time_for_keys() -> None:

@@ -39,19 +39,16 @@ def ready(app: InspectorApp, number: int) -> bool:
 
 async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> None:
     async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: ready(app, 1) and "connected" in screen_lines(app)[0], "connected")
+        await press(pilot, "enter", until=lambda: ready(app, 1) and "connected" in screen_lines(app)[0])
         await press(pilot, "b", shows="Open now")
         assert isinstance(app.screen, StartScreen)
         assert any("● Demo server" in line and "connected" in line for line in screen_lines(app))
         assert "recording now" not in screen_text(app), "the session stands above"
         await shows(app, pilot, "open now")
-        await pilot.press("down", "enter")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "no second session of one entry")
+        await press(pilot, "down", "enter", until=lambda: isinstance(app.screen, MainScreen))
         assert len(app.sessions.opened) == 1
         await press(pilot, "b", until=lambda: isinstance(app.screen, StartScreen), what="the list again")
-        await pilot.press("down", "down", "enter")
-        await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
+        await press(pilot, "down", "down", "enter", until=lambda: ready(app, 2) and isinstance(app.screen, MainScreen))
         first, second = app.sessions.opened
         assert app.session is second.session
         await becomes(app, pilot, lambda: "alpha" in screen_lines(app)[0] and "beta" in screen_lines(app)[0], "named")
@@ -59,6 +56,8 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
         await press(pilot, "enter", until=lambda: app.screen is first.screen, what="the first again")
         assert app.session is first.session
         assert first.session.phase == second.session.phase == "ready"
+        # Servers with one name are told apart by their labels.
+        assert [opened.name for opened in app.sessions.opened] == ["@alpha", "@beta"]
 
 
 async def test_the_time_of_a_session_counts_from_connecting() -> None:
@@ -72,7 +71,7 @@ async def test_the_time_of_a_session_counts_from_connecting() -> None:
         assert opened.state[0].endswith(" s"), "from the new connection"
 
 
-async def test_f3_works_while_one_types_and_goes_back_too() -> None:
+async def test_f3_works_while_one_types_and_goes_back_too_as_esc_does() -> None:
     async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
         main = app.screen
         await pilot.press("slash", "b")
@@ -80,24 +79,15 @@ async def test_f3_works_while_one_types_and_goes_back_too() -> None:
         await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start list")
         assert isinstance(app.focused, Editor)
         await press(pilot, "x", "f3", until=lambda: app.screen is main, what="back")
-        await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start reload list")
-        assert app.screen.query_one(Editor).value == "", "what was typed before is over"
+        for keys in ([], ["tab"], ["x", "escape"], ["x", "tab", "escape"]):
+            await press(pilot, "f3", shows="esc back to Demo server", until=lambda: isinstance(app.screen, StartScreen))
+            assert app.screen.query_one(Editor).value == "", "what was typed before is over"
+            await pilot.press(*keys)
+            assert isinstance(app.screen, StartScreen)
+            await press(pilot, "escape", until=lambda: app.screen is main, what="back")
 
 
-async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -> None:
-    async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
-        await press(pilot, "enter", until=lambda: ready(app, 1), what="connected")
-        behind = app.sessions.opened[0]
-        assert isinstance(behind.session, Session)
-        await press(pilot, "b", shows="Open now")
-        await pilot.press("down", "down", "enter")
-        await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
-        behind.session.call_tool("ask-user", {"message": "Who?"})
-        await becomes(app, pilot, lambda: "@alpha 1" in screen_lines(app)[0], "the mark")
-        await press(pilot, "b", shows="1 question")
-
-
-async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
+async def test_a_session_behind_is_not_drawn_but_its_question_is_marked(configured: Path) -> None:
     async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
         await press(pilot, "enter", until=lambda: ready(app, 1), what="connected")
         behind = app.sessions.opened[0]
@@ -111,6 +101,13 @@ async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
         assert len(behind.session.journal) > before, "its journal goes on"
         assert not ticks
         await press(pilot, "enter", until=lambda: bool(ticks), what="drawn again")
+        del behind.screen._tick_state
+        await press(pilot, "b", shows="Open now")
+        await pilot.press("down", "down", "enter")
+        await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
+        behind.session.call_tool("ask-user", {"message": "Who?"})
+        await becomes(app, pilot, lambda: "@alpha 1" in screen_lines(app)[0], "the mark")
+        await press(pilot, "b", shows="1 question")
 
 
 async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> None:
@@ -120,13 +117,13 @@ async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> 
         await becomes(app, pilot, lambda: call.n > 0, "sent")
         await press(pilot, "b", shows="Open now")
         await press(pilot, "tab", "delete", shows="Close this session with a call in flight?")
-        await press(pilot, "escape", until=lambda: "in flight?" not in screen_text(app))
+        await press(pilot, "escape", hides="in flight?")
         assert app.sessions.opened
         await press(pilot, "q", shows="Quit with a call in flight?")
-        await press(pilot, "escape", until=lambda: "in flight?" not in screen_text(app))
+        await press(pilot, "escape", hides="in flight?")
         await press(pilot, "delete", shows="Close this session")
         await press(pilot, "y", until=lambda: not app.sessions.opened, what="closed")
-        await becomes(app, pilot, lambda: "Open now" not in screen_text(app), "gone from the list")
+        await press(pilot, hides="Open now")
         assert session.phase == "closed"
 
 
@@ -164,29 +161,19 @@ def test_leaving_ends_all_sessions_at_once_and_their_recordings(configured: Path
         journal.release()
 
 
-async def test_several_targets_are_open_at_once_and_the_first_is_in_front() -> None:
+async def test_several_targets_are_open_at_once_and_a_text_found_in_another_leads_there() -> None:
     other = demo("--tick", "60")
-    async with running(demo(), size=MEDIUM, others=[other]) as (app, pilot):
+    async with running(demo(), size=MEDIUM, others=[other], keep=True) as (app, pilot):
         await becomes(app, pilot, lambda: ready(app, 2), "both connected")
         first, second = app.sessions.opened
         assert app.screen is first.screen
         assert second.session.target == other
-        await press(pilot, "b", shows="Open now")
-        await press(pilot, "enter", until=lambda: app.screen is second.screen, what="the second, which is marked")
-        await press(pilot, "b", shows="Open now")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.screen is first.screen, "back, because it was in front before")
-
-
-async def test_a_text_found_in_another_open_session_leads_to_that_session() -> None:
-    async with running(demo(), size=MEDIUM, others=[demo("--tick", "60")], keep=True) as (app, pilot):
-        await becomes(app, pilot, lambda: ready(app, 2), "both connected")
-        first, second = app.sessions.opened
+        for session in (second, first):  # The one that was in front before is marked.
+            await press(pilot, "b", shows="Open now")
+            await press(pilot, "enter", until=lambda session=session: app.screen is session.screen)
         await second.session.request("tools/call", {"name": "echo", "arguments": {"message": "needle-behind"}})
-        await press(pilot, "ctrl+f", *"needle-behind", shows="Other open sessions")
-        assert "Earlier sessions" not in screen_text(app)
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.screen is second.screen, "the session, and not a copy of its recording")
+        await press(pilot, "ctrl+f", *"needle-behind", shows="Other open sessions", hides="Earlier sessions")
+        await press(pilot, "enter", until=lambda: app.screen is second.screen)  # Not a copy of its recording.
         await shows(app, pilot, '"needle-behind"')
         assert len(app.screen_stack) == 2
         assert first in app.sessions.opened
@@ -203,23 +190,3 @@ async def test_a_server_has_the_name_of_its_header_in_every_row_and_the_rows_are
         for word in ("connected", "today"):
             row = next(line for line in lines[3:] if word in line)
             assert row.strip("│ ●").startswith("Demo server ")
-
-
-async def test_servers_with_one_name_are_told_apart_by_their_labels(configured: Path) -> None:
-    async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
-        for name in ("@alpha", "@beta"):
-            await press(pilot, *name, "enter", until=lambda: isinstance(app.screen, MainScreen), what="open")
-            await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the list")
-        await becomes(app, pilot, lambda: ready(app, 2), "connected")
-        assert [opened.name for opened in app.sessions.opened] == ["@alpha", "@beta"]
-
-
-@pytest.mark.parametrize("keys", [[], ["tab"], ["x", "escape"], ["x", "tab", "escape"]])
-async def test_esc_goes_back_to_the_session(keys: list[str]) -> None:
-    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
-        main = app.screen
-        await press(pilot, "b", until=lambda: isinstance(app.screen, StartScreen), what="the list")
-        await shows(app, pilot, "esc back to Demo server")
-        await pilot.press(*keys)
-        assert isinstance(app.screen, StartScreen)
-        await press(pilot, "escape", until=lambda: app.screen is main, what="back")

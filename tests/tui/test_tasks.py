@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -29,7 +30,7 @@ from tests.client.conftest import Server, make_session
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import Talk
-from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 SCHEMA = {"type": "object", "properties": {"sheep": {"type": "integer"}}}
 TOOL = {
@@ -47,7 +48,7 @@ class Herd(Server):
         self.initialize["capabilities"] = {"tools": {}, "tasks": offered}
         self.state: dict[str, Any] = {
             "taskId": "t-1", "status": "working", "statusMessage": "counting\x1b[31m", "ttl": 60_000,
-            "createdAt": "2026-01-01T10:00:00Z", "lastUpdatedAt": "2026-01-01T10:00:01Z", "pollInterval": 50,
+            "createdAt": "2026-01-01T10:00:00Z", "lastUpdatedAt": "2026-01-01T10:00:01Z", "pollInterval": 100,
         }  # fmt: skip
         self.methods |= {
             "tools/call": self.begin, "tasks/get": self.tell, "tasks/cancel": self.cancel, "tasks/result": RESULT,
@@ -117,32 +118,45 @@ async def test_the_tab_is_there_only_where_there_may_be_tasks() -> None:
         await press(pilot, "5", shows="No tasks yet.")
 
 
-async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> None:
+async def test_a_task_is_shown_with_what_it_came_through_its_result_and_its_messages() -> None:
     server = Herd()
     async with at_work(server) as (session, (app, pilot)):
+        screen = main_screen(app)
         await becomes(app, pilot, lambda: "5 Tasks 1" in screen_lines(app)[1], "counted")
-        await shows(app, pilot, "1 running")
-        await shows(app, pilot, "↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1")
-        assert "The result appears here" in screen_text(app)
+        await shows(
+            app, pilot, "1 running", "↻ working", "counting␛[31m", "every 100 ms", "1 m 0 s", "2026-01-01T10:00:00Z",
+            "t-1", "The result appears here",
+        )  # fmt: skip
         polls = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="tasks/get")
         await becomes(app, pilot, lambda: polls.count(session.journal.index) > 3, "polled")
-        await becomes(app, pilot, lambda: sum("→←     tasks/get" in line for line in screen_lines(app)) == 1, "row")
+        await becomes(app, pilot, lambda: len(re.findall("→← +tasks/get", screen_text(app))) == 1, "one row")
+        await press(pilot, "enter", until=lambda: screen.query_one("#task").has_focus_within)
+        await press(pilot, "escape", until=lambda: screen.query_one("#tasks").has_focus_within)
         server.state["status"] = "completed"
-        await shows(app, pilot, "matches schema", "✓ completed")
-        assert_in(screen_text(app), "↻ working", '{ "sheep": 12 }')
+        await shows(app, pilot, "matches schema", "✓ completed", "↻ working", '{ "sheep": 12 }')
         task = session.tasks.items["t-1"]
         assert task.done
         assert task.result == RESULT
+        await press(pilot, "m", shows=(f'exchange:#{task.call_n} | "t-1"', "hidden by the filter"))
+        rows = screen.panes.messages.query_one(MessageList).rows
+        found = {session.journal.index.method(rows.numbers[at]) for at in range(len(rows))}
+        assert {"tools/call", "tasks/result"} <= found
+        assert "tools/list" not in found
+        await press(pilot, "5", "o", until=lambda: screen.pane_layout.place == "tools", what="at the tool")
+        await becomes(app, pilot, lambda: screen.panes.work.has_focus_within, "in its form")
 
 
-@pytest.mark.slow
-async def test_a_call_in_flight_says_how_its_task_stands() -> None:
+async def test_a_call_in_flight_says_how_its_task_stands_and_one_must_not_be_called() -> None:
     server = Herd()
-    async with watching(server) as (_, (app, pilot)):
-        await press(pilot, "ctrl+r", shows="↻ working as a task")
-        await shows(app, pilot, "counting␛[31m")
+    async with watching(server) as (session, (app, pilot)):
+        await press(pilot, "ctrl+r", shows=("↻ working as a task", "counting␛[31m"))
         server.state["status"] = "completed"
         await shows(app, pilot, "matches schema")
+        session.refused_tools["count"] = ["the header name is not a token"]
+        session.changes.bump("tools")
+        main_screen(app).panes.work.request.redraw()
+        await shows(app, pilot, "It must not be called over HTTP: the header")
+        await press(pilot, "ctrl+r", shows="must not be called over HTTP", hides="running")
 
 
 async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
@@ -161,83 +175,39 @@ async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
         assert list(session.tasks.items) == ["t-1"]
 
 
-async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> None:
-    async with watching(Herd()) as (session, (app, pilot)):
-        session.refused_tools["count"] = ["the header name is not a token"]
-        session.changes.bump("tools")
-        main_screen(app).panes.work.request.redraw()
-        await shows(app, pilot, "It must not be called over HTTP: the header")
-        await press(pilot, "ctrl+r", shows="must not be called over HTTP")
-        assert "running" not in screen_text(app)
-
-
 @pytest.mark.slow
-async def test_a_task_that_waits_for_the_user_says_where() -> None:
-    def ask(message: Any, reply: Any) -> None:
-        reply({"jsonrpc": "2.0", "id": 77, "method": "sampling/createMessage", "params": {"messages": []}})
-
+@pytest.mark.parametrize(
+    ("status", "result", "words"),
+    [
+        ("input_required", None, ("The task waits for your answer: 7 inbox", "? input_required")),
+        ("failed", {"error": {"code": -32050, "message": "wolves"}}, ("protocol error", "-32050", "wolves")),
+    ],
+)
+async def test_a_task_that_waits_or_failed_says_so(status: str, result: Any, words: tuple[str, ...]) -> None:
+    asks = {"id": 77, "method": "sampling/createMessage", "params": {"messages": []}}
     server = Herd()
-    server.methods["tasks/result"] = ask
+    server.methods["tasks/result"] = lambda message, reply: reply(
+        {"jsonrpc": "2.0", **({"id": message["id"], **result} if result else asks)}
+    )
     async with at_work(server) as (_, (app, pilot)):
-        server.state["status"] = "input_required"
-        await shows(app, pilot, "The task waits for your answer: 7 inbox", "? input_required")
+        server.state["status"] = status
+        await shows(app, pilot, *words)
 
 
-@pytest.mark.slow
-async def test_enter_goes_to_the_task_and_escape_back_to_the_list() -> None:
-    async with at_work(Herd()) as (_, (app, pilot)):
-        screen = main_screen(app)
-        await press(pilot, "enter", until=lambda: screen.query_one("#task").has_focus_within, what="in the task")
-        await press(pilot, "escape", until=lambda: screen.query_one("#tasks").has_focus_within, what="in the list")
-
-
-async def test_a_task_is_cancelled_and_says_who_did_it() -> None:
+async def test_a_task_is_read_at_once_cancelled_and_those_of_others_are_listed() -> None:
     server = Herd()
+    server.state["pollInterval"] = 3_600_000
     async with at_work(server) as (session, (app, pilot)):
-        await press(pilot, "delete", shows="✗ cancelled")
+        assert server.asked("tasks/get") == []
+        await press(pilot, "p", until=lambda: len(server.asked("tasks/get")) == 1, what="asked")
+        await press(pilot, "delete", shows=("✗ cancelled", "The task count was cancelled."), hides="You cancelled it")
         assert len(server.asked("tasks/cancel")) == 1
-        await shows(app, pilot, "The task count was cancelled.")
-        assert "You cancelled it" not in screen_text(app)
         await becomes(app, pilot, lambda: session.tasks.items["t-1"].done, "over")
         await press(pilot, "delete", shows="p poll now")
         assert len(server.asked("tasks/cancel")) == 1, "what is over is not cancelled"
-
-
-async def test_a_task_is_read_at_once_by_a_key() -> None:
-    server = Herd()
-    server.state["pollInterval"] = 3_600_000
-    async with at_work(server) as (_, (_app, pilot)):
-        assert server.asked("tasks/get") == []
-        await press(pilot, "p", until=lambda: len(server.asked("tasks/get")) == 1, what="asked")
-
-
-@pytest.mark.slow
-async def test_tasks_of_others_are_listed_by_a_key() -> None:
-    async with at_work(Herd()) as (_, (app, pilot)):
-        await press(pilot, "r", shows="other")
-        await shows(app, pilot, "not ours")
-        await becomes(app, pilot, lambda: "5 Tasks 2" in screen_lines(app)[1], "counted")
-        await press(pilot, "home", shows="not this session; it was listed")
-        await shows(app, pilot, "The result went to the client that created the task.")
-
-
-@pytest.mark.slow
-async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
-    server = Herd()
-    async with at_work(server) as (session, (app, pilot)):
-        server.state["status"] = "completed"
-        await shows(app, pilot, "matches schema")
-        await pilot.press("m")
-        n = session.tasks.items["t-1"].call_n
-        await shows(app, pilot, f'exchange:#{n} | "t-1"')
-        await becomes(app, pilot, lambda: "hidden by the filter" in screen_text(app), "filtered")
-        rows = main_screen(app).panes.messages.query_one(MessageList).rows
-        found = [session.journal.index.method(rows.numbers[at]) for at in range(len(rows))]
-        assert "tools/call" in found
-        assert "tasks/result" in found
-        assert "tools/list" not in found
-        await press(pilot, "5", "o", until=lambda: main_screen(app).pane_layout.place == "tools", what="at the tool")
-        await becomes(app, pilot, lambda: main_screen(app).panes.work.has_focus_within, "in its form")
+        await press(pilot, "r", shows=("other", "not ours"), until=lambda: "5 Tasks 2" in screen_lines(app)[1])
+        told = ("not this session; it was listed", "The result went to the client that created the task.")
+        await press(pilot, "home", shows=told)
 
 
 async def test_one_column_shows_the_list_then_the_task() -> None:
@@ -247,20 +217,7 @@ async def test_one_column_shows_the_list_then_the_task() -> None:
         await press(pilot, "enter", shows="created by")
         server.state["status"] = "completed"
         await shows(app, pilot, '{ "sheep": 12 }')
-        await press(pilot, "escape", until=lambda: "created by" not in screen_text(app), what="the reload list")
-
-
-@pytest.mark.slow
-async def test_a_failed_task_shows_the_error_of_its_result() -> None:
-    def refuse(message: Any, reply: Any) -> None:
-        reply({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32050, "message": "wolves"}})
-
-    server = Herd()
-    server.methods["tasks/result"] = refuse
-    async with at_work(server) as (_, (app, pilot)):
-        server.state["status"] = "failed"
-        await shows(app, pilot, "protocol error")
-        assert_in(screen_text(app), "-32050", "wolves")
+        await press(pilot, "escape", hides="created by")
 
 
 ODD: list[dict[str, Any]] = [
@@ -279,10 +236,8 @@ async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) ->
     async with watching(server) as (session, (app, pilot)):
         session.call_tool("count")
         await becomes(app, pilot, lambda: bool(session.tasks.items), "a task")
-        await press(pilot, "5", shows="created by")
-        assert "\u202e" not in screen_text(app)
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: main_screen(app).panes.messages.filter is not None, "a filter that is one")
+        await press(pilot, "5", shows="created by", hides="\u202e")
+        await press(pilot, "m", until=lambda: main_screen(app).panes.messages.filter is not None)
 
 
 async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None:
@@ -299,8 +254,7 @@ async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None
     async with app.run_test(size=(90, 40)) as pilot:
         await settle(pilot, lambda: tasks.current is not None)
         pane.show(tasks.current)
-        await settle(pilot, lambda: '{ "sheep": 12 }' in screen_text(app))
-        assert "tools/call count" in screen_text(app)
+        await press(pilot, shows=('{ "sheep": 12 }', "tools/call count"))
         verbs = [hint.verb for hint in pane.task_hints()]
         assert verbs == ["tasks.its-messages", "tasks.open-call"]
 
@@ -325,7 +279,7 @@ def told(status: str, id: str = "t") -> dict[str, Any]:
     return {"taskId": id, "status": status}
 
 
-def test_the_trail_of_a_task_has_each_change_once_with_its_message() -> None:
+def test_the_trail_of_a_task_has_each_change_once_with_its_message_and_is_bounded() -> None:
     talk = Talk()
     call = talk.call(1, "count")
     made = talk.answer(1, {"task": told("working")})
@@ -336,17 +290,11 @@ def test_the_trail_of_a_task_has_each_change_once_with_its_message() -> None:
     trails = TaskChanges(talk.journal)
     assert not trails.advance()
     assert [status for status, _ in trails.of("t", call)] == ["working", "input_required", "completed"]
-    assert trails.of("t", call)[0].n == made
-    assert trails.of("t", call)[-1].n == last
+    assert [trails.of("t", call)[at].n for at in (0, -1)] == [made, last]
     assert trails.of("another", 0) == []
-
-
-def test_the_trail_of_a_task_that_changes_for_ever_is_bounded() -> None:
-    talk = Talk()
     for _ in range(MAX_CHANGES):
         for status in ("working", "input_required"):
             talk.notice("tasks/status", **told(status))
-    trails = TaskChanges(talk.journal)
     while trails.advance():
         pass
     assert len(trails.of("t", 0)) == MAX_CHANGES

@@ -97,11 +97,27 @@ def assert_not_in(text: str, *words: str) -> None:
 
 
 async def press(
-    pilot: Pilot[Any], *keys: str, shows: str = "", until: Callable[[], bool] | None = None, what: str = "so"
+    pilot: Pilot[Any],
+    *keys: str,
+    shows: str | tuple[str, ...] = (),
+    hides: str | tuple[str, ...] = (),
+    until: Callable[[], bool] | None = None,
+    what: str = "",
 ) -> None:
-    """Press keys, and wait until the screen shows words, or until something is so; `what` names it."""
-    await pilot.press(*keys)
-    await settle(pilot, until or (lambda: shows in screen_text(pilot.app)), what)
+    """Press keys, and wait until the screen shows and hides words, and something is so; `what` names it."""
+    if keys:
+        await pilot.press(*keys)
+
+    def so() -> bool:
+        text = screen_text(pilot.app)
+        return all(word in text for word in tuple_of(shows)) and not any(word in text for word in tuple_of(hides))
+
+    await settle(pilot, lambda: so() and (until is None or until()), what or f"as wished: {shows} without {hides}")
+
+
+def tuple_of(words: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Several words, or one."""
+    return (words,) if isinstance(words, str) else words
 
 
 def plain(pieces: Pieces) -> str:

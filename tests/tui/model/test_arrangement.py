@@ -60,19 +60,11 @@ def every_arrangement() -> list[Arrangement]:
     return [Arrangement(*values) for values in itertools.product(*parts)]
 
 
-def test_the_focus_never_rests_on_a_hidden_pane() -> None:
+def test_in_every_arrangement_the_focus_rests_on_a_visible_pane_and_one_column_shows_one() -> None:
     for arrangement in every_arrangement():
-        assert arrangement.resting_pane in arrangement.visible(), arrangement
-
-
-def test_one_column_shows_one_pane() -> None:
-    for arrangement in every_arrangement():
-        if arrangement.narrow:
-            assert len(arrangement.visible() - {"log"}) == 1, arrangement
-
-
-def test_a_tab_ends_every_zoom_and_shows_its_list() -> None:
-    for arrangement in every_arrangement():
+        visible = arrangement.visible()
+        assert arrangement.resting_pane in visible, arrangement
+        assert not arrangement.narrow or len(visible - {"log"}) == 1, arrangement
         after = arrangement.with_tab("prompts", has_lists=True)
         assert (after.zoom, after.front, after.shows_failure) == (Zoom.NONE, Front.MAIN, False)
 

@@ -131,7 +131,7 @@ def test_the_form_is_above_what_concerns_its_item(work: Work, facts: Facts, show
         (None, BESIDE, True, False),
     ],
 )
-def test_keys_of_the_list_answer_what_could_be_read(
+def test_the_list_answers_what_could_be_read(
     unprompted: Unprompted | None, facts: Facts, visible: bool, answered: bool
 ) -> None:
     assert answered_from_list(Work(unprompted=unprompted), facts, visible=visible) is answered
