@@ -259,7 +259,7 @@ async def test_what_is_shown_is_exported_a_row_copied_and_two_compared() -> None
         pane.select(7)
         await pilot.press("c", "C")
         assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
-        assert "HTTP" in screen_text(app), "over stdio it says why there is no curl"
+        assert "HTTP" in screen_text(app), "over stdio it says why it cannot"
         await pilot.press("x", "slash", *"status:error", "enter", "x")
         assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
 

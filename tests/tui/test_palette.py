@@ -91,7 +91,7 @@ async def test_verbs_tools_and_themes_are_found_and_done(home: Path) -> None:
         await press(pilot, "enter", shows="No match. Try fewer letters.")
         assert app.screen.is_modal
         await pilot.press("escape")
-        # There is no palette over a dialog.
+        # A dialog has none.
         await press(pilot, "x", shows="Export the recording")
         await pilot.press("ctrl+p")
         await pilot.pause(0.1)

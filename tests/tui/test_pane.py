@@ -184,7 +184,7 @@ async def test_tabs_are_chosen_by_click_and_by_step():
         row.tabs = (Tab("other", "other"),)
         await pilot.pause()
         assert row.active == "other"
-        # The note goes first where there is no room.
+        # Where room is missing, the note goes first.
         row.tabs = TABS
         await pilot.resize_terminal(30, 3)
         await pilot.pause()
