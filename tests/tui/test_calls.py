@@ -74,7 +74,7 @@ GOOD = "inspector: 1\nsteps:\n  - call: echo\n    args: {message: hi}\n"
 async def on_calls(
     files: dict[str, str], *, size: tuple[int, int] = WIDE, tool: str = "", **more: Any
 ) -> AsyncIterator[Live]:
-    """The app on the demo server in a folder with these files, which are listed; or in the form of a tool."""
+    """The app in a folder with these files, which are listed; or in the form of a tool."""
     for name, text in files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -129,7 +129,9 @@ async def test_a_task_is_shown_with_what_it_came_through_its_result_and_its_mess
         )  # fmt: skip
         polls = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="tasks/get")
         await becomes(app, pilot, lambda: polls.count(session.journal.index) > 3, "polled")
-        await becomes(app, pilot, lambda: len(re.findall("→← +tasks/get", screen_text(app))) == 1, "one row")
+        # A row is for many polls.
+        rows = lambda: len(re.findall("→← +tasks/get", screen_text(app)))  # noqa: E731
+        await becomes(app, pilot, lambda: 0 < rows() < polls.count(session.journal.index) / 3, "few rows")
         await press(pilot, "enter", until=lambda: screen.query_one("#task").has_focus_within)
         await press(pilot, "escape", until=lambda: screen.query_one("#tasks").has_focus_within)
         server.state["status"] = "completed"
