@@ -1,4 +1,4 @@
-"""The files of rules beside the checks: each is read, and each rule is decided by a probe or by the judge."""
+"""Files of rules beside the checks: each is read, and a probe or the judge decides each rule."""
 
 import tomllib
 from pathlib import Path
