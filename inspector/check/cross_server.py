@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from inspector.addresses import spelled_host
 from inspector.check.check_table import Check
-from inspector.check.foreign import array, member
 from inspector.check.outcome import Visited, bad
 from inspector.check.poison.names import GENERIC, imitated, same_name, shared_names
 from inspector.check.poison.phrases import ordered_tools
@@ -29,6 +28,7 @@ from inspector.hosts import host_facts
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.members import array_at, value_at
 
 SAME_NAME, OTHERS_TOOL, IMITATES = "WORD-12", "WORD-01", "WORD-13"
 MAX_COUNT = 5_000
@@ -133,15 +133,15 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
             continue
         if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV or index.shape(n) != Shape.RESULT:
             continue
-        result = member(journal.event(n).message, "result")
+        result = value_at(journal.event(n).message, "result")
         if type(result) is not dict or len(found) >= MAX_COUNT:
             continue
         if method in _HANDSHAKES:
             found["", "its instructions"] = {"instructions": result.get("instructions")}
             continue
         key, kind = _LISTS[method]
-        for listed in array(result.get(key))[:MAX_COUNT]:
-            name = member(listed, "name")
+        for listed in array_at(result.get(key))[:MAX_COUNT]:
+            name = value_at(listed, "name")
             if type(name) is str:
                 found[kind, name] = listed
     texts = tuple((f"the {kind} {excerpt(name, 80)}" if kind else name, entry) for (kind, name), entry in found.items())

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inspector.check.check_table import Check, revisions_of
-from inspector.check.foreign import array, member, object_of
 from inspector.check.outcome import Visited, good, remark, skipped
 from inspector.check.result import Result
 from inspector.hosts import EvaluatedResult, Fact, HostNote, ServerDefinitions, evaluate, host_facts
@@ -22,6 +21,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import array_at, object_at, value_at
 
 GROUP = "hosts"
 MAX_COUNT = 5_000
@@ -107,8 +107,8 @@ def _tools(journal: Journal, visit: Visited) -> tuple[Visited, dict[str, dict[st
     tools: dict[str, dict[str, Any]] = {}
     events: dict[str, int] = {}
     for n in _LISTS.numbers(journal.index, after=max(visit.first - 1, 0), upto=visit.last or len(journal)):
-        for entry in array(_body(journal, n).get("tools")):
-            name = member(entry, "name")
+        for entry in array_at(_body(journal, n).get("tools")):
+            name = value_at(entry, "name")
             if type(name) is str and (name in tools or len(tools) < MAX_COUNT):
                 tools[name], events[name] = entry, n
     return visit, tools, events
@@ -119,10 +119,10 @@ def _handshake(journal: Journal, visit: Visited) -> tuple[str, Any, int]:
     last = visit.last or len(journal)
     for n in (*reversed(_HANDSHAKES.numbers(journal.index, upto=last)),):
         result = _body(journal, n)
-        name = member(result.get("serverInfo") or member(result, "_meta", _SERVER_INFO), "name")
+        name = value_at(result.get("serverInfo") or value_at(result, "_meta", _SERVER_INFO), "name")
         return (name if type(name) is str else ""), result.get("instructions"), n
     return "", "", 0
 
 
 def _body(journal: Journal, n: int) -> dict[str, Any]:
-    return object_of(member(journal.event(n).message, "result"))
+    return object_at(journal.event(n).message, "result")

@@ -14,7 +14,6 @@ from time import monotonic
 from typing import Any
 
 from inspector.check.check_table import Check, TransportName
-from inspector.check.foreign import array, member, objects
 from inspector.check.judge.judge import Judge
 from inspector.check.judge.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
@@ -25,6 +24,7 @@ from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import array_at, objects_at, value_at
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import quantity
 
@@ -77,9 +77,9 @@ class RevisionSpan:
         self.channels.add(channels.family(event.ch))
         shape, method = index.shape(n), index.method(n)
         if shape == Shape.RESULT and method == "initialize":
-            self.revision = str(member(message, "result", "protocolVersion") or "")
+            self.revision = str(value_at(message, "result", "protocolVersion") or "")
         elif not self.revision and shape == Shape.REQUEST and event.dir == Dir.SEND and method != "server/discover":
-            named = member(message, "params", "_meta", VERSION_KEY)
+            named = value_at(message, "params", "_meta", VERSION_KEY)
             self.revision = named if isinstance(named, str) else ""
 
 
@@ -103,13 +103,13 @@ def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
 
 def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
     """Yield the outcomes in a recording with their check, revision and transport; ignore those of another shape."""
-    for row in objects(rows):
+    for row in objects_at(rows):
         seen = row.get("seen")
         make = _MADE.get(seen) if isinstance(seen, str) else None
         key = tuple(row.get(name) for name in ("id", "revision", "transport"))
         if make is not None and all(type(part) is str for part in key):
             text = row.get("text")
-            evidence = [n for n in array(row.get("evidence"))[:MAX_COUNT] if type(n) is int and n > 0]
+            evidence = [n for n in array_at(row.get("evidence"))[:MAX_COUNT] if type(n) is int and n > 0]
             yield key, make(text if type(text) is str else "", *evidence)
 
 

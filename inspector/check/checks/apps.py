@@ -6,12 +6,12 @@ from typing import Any
 
 from inspector.apps.definitions import PLAIN, tool_app, unused_pages
 from inspector.check.check_table import CheckTable, Need, Stage
-from inspector.check.foreign import objects
 from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.members import objects_at
 
 _NO_APPS = "no tool has a page"
 _MAX_NAMED = 10
@@ -40,7 +40,7 @@ async def without_offer(visit: Visit) -> Outcome:
         response = await connection.request("tools/list", {})
     if not response.ok:
         return skipped(f"tools/list is answered with {response.reply}")
-    useless = [tool for tool in objects(response.body.get("tools")) if not tool_app(tool).is_for_model]
+    useless = [tool for tool in objects_at(response.body.get("tools")) if not tool_app(tool).is_for_model]
     if useless:
         text = f"A client without the extension gets {_named(useless)}, which no model may call."
         return doubtful(text, *response.events)
@@ -87,7 +87,7 @@ async def for_pages_only(visit: Visit) -> Outcome:
 
 
 def _means_something(content: Any) -> bool:
-    return any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in objects(content))
+    return any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in objects_at(content))
 
 
 def _named(tools: list[dict[str, Any]]) -> str:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from inspector.auth import challenge, url_checks
 from inspector.check.check_table import CheckMode, CheckTable, Need
-from inspector.check.foreign import array
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
@@ -15,6 +14,7 @@ from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
 from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.members import array_at
 
 _AUTH: CheckMode = "auth"
 _OPEN = "the server requires no authorization"
@@ -195,7 +195,7 @@ async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
 async def names_a_server(visit: Visit, found: Metadata) -> Outcome:
     """`authorization_servers`."""
     listed = found.members.get("authorization_servers")
-    servers = array(listed)
+    servers = array_at(listed)
     are_named = bool(servers) and all(isinstance(server, str) for server in servers)
     return expect(found, are_named, f"authorization_servers is {excerpt(listed, 80)}.")
 
@@ -227,7 +227,7 @@ async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     found, described = _challenge(answer), await metadata(visit)
     if "offline_access" in ((found.scope if found is not None else None) or ()):
         return bad("The challenge requests offline_access.", *answer.events)
-    if "offline_access" in array(described.members.get("scopes_supported")):
+    if "offline_access" in array_at(described.members.get("scopes_supported")):
         return bad("scopes_supported has offline_access.", *described.events)
     return good("", *answer.events)
 

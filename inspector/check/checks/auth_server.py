@@ -11,13 +11,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from inspector.auth import url_checks
 from inspector.check.check_table import CheckMode, CheckTable, Need
 from inspector.check.checks.auth_resource import Metadata, fetch, look_for, metadata, refusal
-from inspector.check.foreign import array, object_of
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, bad, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import encode, excerpt
+from inspector.protocol.members import array_at, object_at
 
 _AUTH: CheckMode = "auth"
 _HARM: CheckMode = "intrusive"
@@ -40,7 +40,7 @@ CHECKS = CheckTable("auth_server", mode=_AUTH, needs=Need.NOTHING)
 async def _server(visit: Visit) -> Metadata:
     """The metadata of the first issuer that the protected resource names (RFC 8414, OpenID Connect Discovery)."""
     resource = await metadata(visit)
-    servers = array(resource.members.get("authorization_servers"))
+    servers = array_at(resource.members.get("authorization_servers"))
     issuer = next((server for server in servers if isinstance(server, str)), "")
     if not issuer and resource.document is None and visit.revision == "2025-03-26":
         issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
@@ -58,7 +58,7 @@ async def _metadata(visit: Visit) -> Metadata | str:
 
 
 def _values(answer: RecordedResponse) -> dict[str, Any]:
-    return object_of(answer.messages[0] if answer.messages else None)
+    return object_at(answer.messages[0] if answer.messages else None)
 
 
 def _token(answer: RecordedResponse) -> bool:
@@ -209,7 +209,7 @@ async def secure_endpoints(visit: Visit, found: Metadata) -> Outcome:
 async def pkce(visit: Visit, found: Metadata) -> Outcome:
     """`code_challenge_methods_supported`."""
     listed = found.members.get("code_challenge_methods_supported")
-    return expect(found, "S256" in array(listed), f"code_challenge_methods_supported is {excerpt(listed, 100)}.")
+    return expect(found, "S256" in array_at(listed), f"code_challenge_methods_supported is {excerpt(listed, 100)}.")
 
 
 @CHECKS.active("AS-05", apart=True)
@@ -247,7 +247,7 @@ async def code_grant(visit: Visit, found: Metadata) -> Outcome:
         ("token_endpoint_auth_methods_supported", "none", ["client_secret_basic"]),
     ):
         listed = found.members.get(name, otherwise)
-        if wanted not in array(listed):
+        if wanted not in array_at(listed):
             return bad(f"{name} is {excerpt(found.members.get(name), 100)}, without {wanted}.", *found.events)
     return good("", *found.events)
 
@@ -345,7 +345,7 @@ async def token_errors(visit: Visit, registered: tuple[dict[str, Any], str]) -> 
 @given(_metadata)
 async def registration_to_come(visit: Visit, found: Metadata) -> Outcome:
     """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
-    lasting = "offline_access" in array(found.members.get("scopes_supported"))
+    lasting = "offline_access" in array_at(found.members.get("scopes_supported"))
     by_url = found.members.get("client_id_metadata_document_supported") is True
     wrong = "Clients can only register dynamically, which is deprecated."
     text = "offline_access is offered" if lasting else ""

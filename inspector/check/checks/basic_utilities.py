@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
-from inspector.check.foreign import member
 from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
@@ -18,6 +17,7 @@ from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.members import value_at
 from inspector.protocol.revisions import LEGACY
 
 _CANCELLED = "notifications/cancelled"
@@ -163,7 +163,7 @@ def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
 def _tokens(connection: RawConnection) -> list[tuple[int, Any]]:
     """The tokens of the received progress notifications."""
     frames = [frame for frame in connection.frames[:1000] if _is_progress(frame)]
-    return [(frame.n, member(frame.message, "params", "progressToken")) for frame in frames]
+    return [(frame.n, value_at(frame.message, "params", "progressToken")) for frame in frames]
 
 
 async def _alive(visit: Visit, connection: RawConnection) -> RequestOutcome:

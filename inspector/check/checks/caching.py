@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.foreign import object_of
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_post import raw_post
 from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
+from inspector.protocol.members import object_at
 
 _LISTS = {"tools": "tools/list", "prompts": "prompts/list", "resources": "resources/list"}
 
@@ -44,7 +44,7 @@ async def public(visit: Visit) -> Outcome:
 
 
 def _result(answer: RecordedResponse) -> dict[str, Any]:
-    return object_of(answer.message.get("result"))
+    return object_at(answer.message.get("result"))
 
 
 def _content(answer: RecordedResponse) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.foreign import member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.client.state.catalog import ListName
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
+from inspector.protocol.members import objects_at, value_at
 
 _ITEMS = ("tools", "resources", "resourceTemplates", "prompts")
 
@@ -36,7 +36,7 @@ async def same_list(visit: Visit, capability: ListName, key: str, *, any_order: 
         return skipped(f"the server lists no {capability}")
     async with visit.connection() as connection:
         response = await connection.request(f"{capability}/list", {})
-    there = [item.get(key) for item in objects(response.body.get(capability))]
+    there = [item.get(key) for item in objects_at(response.body.get(capability))]
     here = [item.get(key) for item in visit.items(capability)]
     if "nextCursor" in response.body:
         here = here[: len(there)]
@@ -53,4 +53,4 @@ def undeclared(capability: str, method: str, response: RequestOutcome) -> Outcom
 
 
 def _is_empty(result: dict[str, Any]) -> bool:
-    return member(result, "completion", "values") == [] or any(result.get(name) == [] for name in _ITEMS)
+    return value_at(result, "completion", "values") == [] or any(result.get(name) == [] for name in _ITEMS)

@@ -15,12 +15,12 @@ from inspector.check.checks.client_request_rules import (
     secrets_asked,
     unbalanced,
 )
-from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.answered_calls import AnsweredCall, answered_call, answered_calls, questions
 from inspector.check.visit.tool_calls import FEW, InputRequest, everything, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
+from inspector.protocol.members import array_at, objects_at, value_at
 
 _ELICIT, _SAMPLE, _ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
 _NO_FORM = "no allowed tool uses form elicitation"
@@ -60,7 +60,7 @@ async def link_errors(visit: Visit) -> Outcome:
     for each in await answered_calls(visit):
         if each.response.code != URL_ELICITATION_REQUIRED:
             continue
-        wanted = member(each.response.error, "data", "elicitations")
+        wanted = value_at(each.response.error, "data", "elicitations")
         if type(wanted) is not list or not wanted:
             return bad(f"{each.call.name}: elicitations is {excerpt(wanted, 80)}.", *each.response.events)
         for elicitation in wanted[:100]:
@@ -174,7 +174,7 @@ async def _links(visit: Visit) -> list[InputRequest]:
     found = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
     for each in await answered_calls(visit):
         if each.response.code == URL_ELICITATION_REQUIRED:
-            links = objects(array(member(each.response.error, "data", "elicitations"))[:100])
+            links = objects_at(array_at(each.response.error, "data", "elicitations")[:100])
             found += (InputRequest(each.response.response_n, _ELICIT, params, each.call.name) for params in links)
     return found
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.foreign import array, member, object_of, objects
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, expect, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit, collected
@@ -36,6 +35,7 @@ from inspector.protocol.events import (
 )
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_PARAMS, Shape, excerpt
+from inspector.protocol.members import array_at, object_at, objects_at, value_at
 from inspector.protocol.sample_values import sample
 from inspector.protocol.validation import Validator
 from inspector.protocol.webhook import new_secret
@@ -118,7 +118,7 @@ async def _listed(visit: Visit) -> _List | str:
     for _ in range(_MAX_PAGES):
         page = await visit.request("events/list", {} if cursor is None else {"cursor": cursor})
         found.pages.append(page)
-        found.entries += objects(page.body.get("events"))
+        found.entries += objects_at(page.body.get("events"))
         found.types += event_page(page.body).types
         cursor = page.body.get("nextCursor")
         if cursor is None or not page.ok:
@@ -210,7 +210,7 @@ def _delivered_by(found: _List, mode: str) -> EventType | None:
 
 
 def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]:
-    arguments = object_of(sample(event.input_schema)) if event.input_schema else {}
+    arguments = object_at(sample(event.input_schema)) if event.input_schema else {}
     return {"name": event.name, "arguments": arguments, "cursor": cursor, **more}
 
 
@@ -317,7 +317,7 @@ async def respects_the_limit(visit: Visit, polls: _Polls) -> Outcome:
 
 
 def _occurrences(polled: RequestOutcome) -> list[Any]:
-    return array(polled.body.get("events"))
+    return array_at(polled.body.get("events"))
 
 
 @CHECKS.active("EVENT-12", mode="tool")
@@ -364,7 +364,7 @@ def _wrong_data(event: EventType, occurrence: Any) -> str:
         validator = Validator(event.payload_schema)
     except SchemaError:
         return ""  # EVENT-06 reports it.
-    found = validator.errors(member(occurrence, "data"), limit=1)
+    found = validator.errors(value_at(occurrence, "data"), limit=1)
     return f"data{found[0].path}: {found[0].message}." if found else ""
 
 
@@ -405,7 +405,7 @@ def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
         validator = Validator(schema)
     except SchemaError:
         return None
-    for name in list(object_of(schema.get("properties")))[:20]:
+    for name in list(object_at(schema.get("properties")))[:20]:
         for value in ([{"inspector": "check"}], 1.5, "inspector-check"):
             if not validator.is_valid({name: value}):
                 return {name: value}
@@ -447,7 +447,7 @@ async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
 
 
 def _subscription(frame: Frame) -> Any:
-    return member(frame.message, "params", "_meta", SUBSCRIPTION_ID)
+    return value_at(frame.message, "params", "_meta", SUBSCRIPTION_ID)
 
 
 def _is_told(frame: Frame) -> bool:
@@ -577,7 +577,7 @@ async def tells_changes_on_request(visit: Visit, _: _List) -> Outcome:
     response = False
     for n in Query(dir=Dir.SEND, method="subscriptions/listen").numbers(index, first):
         message = visit.journal.event(n).message
-        response = response or member(message, "params", "notifications", "eventsListChanged") is True
+        response = response or value_at(message, "params", "notifications", "eventsListChanged") is True
     if came and not response:
         return bad("It came, and no subscription asked for it.", *came[:3])
     if came and not declared(visit.session.server.capabilities).list_changed:

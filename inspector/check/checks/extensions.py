@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
-from inspector.check.foreign import member, object_of
 from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import served_skills
 from inspector.check.outcome import Outcome, bad, expect, good, remark, skipped
@@ -15,6 +14,7 @@ from inspector.check.visit.visit import Visit
 from inspector.client.extensions import declared_settings
 from inspector.protocol.extensions import EVENTS, SKILLS, TASKS
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_CAPABILITY
+from inspector.protocol.members import object_at, value_at
 from inspector.protocol.revisions import LEGACY
 
 _MODERN_ONLY = frozenset((TASKS, SKILLS, EVENTS))
@@ -62,7 +62,7 @@ async def refused(visit: Visit) -> Outcome:
         for call in [call for call in tool_calls(visit) if call.came or call.task][:FEW]:
             response = await connection.request("tools/call", call.params)
             if response.code == MISSING_CAPABILITY:
-                needed = member(response.error, "data", "requiredCapabilities")
+                needed = value_at(response.error, "data", "requiredCapabilities")
                 if type(needed) is not dict or not needed:
                     return bad(f"{call.name}: error -32021 does not name the extension.", *response.events)
             elif response.answered and not response.ok:
@@ -86,4 +86,4 @@ async def nameless(visit: Visit) -> Outcome:
 
 
 def _declared(result: dict[str, Any]) -> dict[str, Any]:
-    return object_of(member(result, "capabilities", "extensions"))
+    return object_at(result, "capabilities", "extensions")

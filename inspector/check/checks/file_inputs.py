@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 
 from inspector.check.check_table import CheckTable
-from inspector.check.foreign import member, object_of
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.tool_calls import arguments_for
 from inspector.check.visit.visit import Visit
 from inspector.protocol.file_inputs import file_input, file_inputs
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.members import object_at
 
 CHECKS = CheckTable("file_inputs")
 LARGEST = 1_000_000
@@ -35,7 +35,7 @@ async def too_large(visit: Visit) -> Outcome:
     """One call of each allowed tool that takes a small file."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
-        for name, each in object_of(member(tool, "inputSchema", "properties")).items():
+        for name, each in object_at(tool, "inputSchema", "properties").items():
             wanted = file_input(each)
             if wanted is None or wanted.max_size is None or wanted.max_size > LARGEST:
                 continue

@@ -6,7 +6,6 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.checks.capabilities import undeclared
-from inspector.check.foreign import array, member
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.raw_connection import RawConnection
@@ -15,6 +14,7 @@ from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
+from inspector.protocol.members import array_at
 from inspector.protocol.revisions import LEGACY, REVISIONS
 
 _TOO_OLD = "1900-01-01"
@@ -259,7 +259,7 @@ def _opening(visit: Visit) -> int:
 
 
 def _supported(response: RequestOutcome) -> list[Any]:
-    return [name for name in array(member(response.error, "data", "supported")) if isinstance(name, str)]
+    return [name for name in array_at(response.error, "data", "supported") if isinstance(name, str)]
 
 
 async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:

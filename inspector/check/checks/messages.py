@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
-from inspector.check.foreign import member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import is_refusal, status_of
@@ -22,6 +21,7 @@ from inspector.protocol.jsonrpc import (
     PARSE_ERROR,
     Shape,
 )
+from inspector.protocol.members import objects_at, value_at
 
 CHECKS = CheckTable("messages", needs=Need.NOTHING)
 
@@ -284,7 +284,7 @@ async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
 
 
 def _names(response: RequestOutcome) -> list[object]:
-    return [tool.get("name") for tool in objects(response.body.get("tools"))]
+    return [tool.get("name") for tool in objects_at(response.body.get("tools"))]
 
 
 def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
@@ -293,7 +293,7 @@ def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
 
 
 def _error_code(frame: Frame) -> object:
-    return member(frame.message, "error", "code")
+    return value_at(frame.message, "error", "code")
 
 
 def _answered(frames: list[Frame]) -> set[object]:

@@ -8,12 +8,12 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable
 from inspector.check.checks.capabilities import list_declared, same_list
-from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
+from inspector.protocol.members import array_at, objects_at
 
 _UNKNOWN_NAME = "inspector-check-no-such-prompt"
 _MARK = "inspectorcheck"
@@ -128,7 +128,7 @@ async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
         return _mark(name)
     params = {"ref": {"type": "ref/prompt", "name": prompt.get("name")}, "argument": {"name": name, "value": ""}}
     completed = await visit.request("completion/complete", params)
-    values = array(member(completed.body, "completion", "values"))
+    values = array_at(completed.body, "completion", "values")
     return values[0] if values and isinstance(values[0], str) else _mark(name)
 
 
@@ -139,11 +139,11 @@ def _mark(name: str, more: str = "") -> str:
 
 
 def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:
-    return objects(array(prompt.get("arguments"))[:100])
+    return objects_at(array_at(prompt.get("arguments"))[:100])
 
 
 def _messages(response: RequestOutcome) -> list[dict[str, Any]]:
-    return objects(array(response.body.get("messages"))[:1000])
+    return objects_at(array_at(response.body.get("messages"))[:1000])
 
 
 def _is_block(block: Any) -> bool:

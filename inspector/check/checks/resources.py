@@ -8,7 +8,6 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import list_declared, same_list
-from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -17,6 +16,7 @@ from inspector.check.visit.visit import Visit
 from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
+from inspector.protocol.members import array_at, objects_at, value_at
 
 _TRIED = 5
 """Resources that are tried with resources/subscribe: a server need not offer it for each."""
@@ -142,7 +142,7 @@ async def expanded(visit: Visit) -> Outcome:
                 break  # Completion does not know the earlier values yet.
             context = {"context": {"arguments": dict(values)}} if values else {}
             completed = await visit.request("completion/complete", {**ref, **context})
-            words = member(completed.body, "completion", "values")
+            words = value_at(completed.body, "completion", "values")
             if type(words) is not list or not words or not isinstance(words[0], str):
                 break
             values[name] = words[0]
@@ -223,7 +223,7 @@ async def named_in_the_error(visit: Visit) -> Outcome:
     response = await visit.request("resources/read", {"uri": uri})
     if not response.error:
         return skipped("it returns a result")
-    return expect(response, member(response.error, "data", "uri") == uri, "The error does not contain the URI.")
+    return expect(response, value_at(response.error, "data", "uri") == uri, "The error does not contain the URI.")
 
 
 async def _unknown(visit: Visit, code: int) -> Outcome:
@@ -243,7 +243,7 @@ async def _reads(visit: Visit, made: list[tuple[dict[str, Any], RequestOutcome]]
 
 
 def _contents(response: RequestOutcome) -> list[dict[str, Any]]:
-    return objects(array(response.body.get("contents"))[:1000])
+    return objects_at(array_at(response.body.get("contents"))[:1000])
 
 
 def _bytes(blob: Any) -> bytes | None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import undeclared
-from inspector.check.foreign import array, member, objects
 from inspector.check.outcome import Outcome, bad, expect, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX
@@ -16,6 +15,7 @@ from inspector.check.visit.tool_calls import FEW, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
+from inspector.protocol.members import array_at, objects_at, value_at
 
 _NOTHING = "inspector-check-no-such-thing"
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -186,7 +186,7 @@ def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
 
 
 def _names(response: RequestOutcome, key: str, name: str) -> list[str]:
-    found = [entry.get(name) for entry in objects(response.body.get(key))]
+    found = [entry.get(name) for entry in objects_at(response.body.get(key))]
     return [each for each in found if isinstance(each, str)]
 
 
@@ -199,8 +199,8 @@ def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
     from inspector.protocol.uri_templates import Template
 
     for prompt in visit.items("prompts"):
-        for argument in array(prompt.get("arguments"))[: visit.limits.items]:
-            name = member(argument, "name")
+        for argument in array_at(prompt.get("arguments"))[: visit.limits.items]:
+            name = value_at(argument, "name")
             if isinstance(name, str) and isinstance(prompt.get("name"), str):
                 yield _completion("ref/prompt", "name", prompt["name"], name)
     for entry in visit.items("templates"):

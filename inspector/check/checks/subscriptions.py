@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
-from inspector.check.foreign import member, object_of, objects
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -16,6 +15,7 @@ from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.members import object_at, objects_at, value_at
 from inspector.protocol.views import is_read_only
 
 _LISTEN = "subscriptions/listen"
@@ -71,7 +71,7 @@ async def agreed(visit: Visit) -> Outcome:
             async with listening(visit, connection, f"agreed-{at}", asks) as (response, first):
                 if first is None or first.message["method"] != _ACKNOWLEDGED:
                     continue
-                given = object_of(first.message["params"].get("notifications"))
+                given = object_at(first.message["params"].get("notifications"))
                 for name in wanted:
                     if given.get(name) and name not in asks:
                         return bad(f"{name} is acknowledged, but was not requested.", response.n, first.n)
@@ -217,7 +217,7 @@ async def listening(
 
 
 def _subscription(frame: Frame) -> Any:
-    return member(frame.message, "params", "_meta", f"{PREFIX}subscriptionId")
+    return value_at(frame.message, "params", "_meta", f"{PREFIX}subscriptionId")
 
 
 def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
@@ -254,7 +254,7 @@ async def _changing(visit: Visit) -> list[tuple[ToolCall, str]]:
 
 
 def _may_change(tool: dict[str, Any]) -> bool:
-    return not is_read_only(tool) and member(tool, "annotations", "destructiveHint") is not True
+    return not is_read_only(tool) and value_at(tool, "annotations", "destructiveHint") is not True
 
 
 async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
@@ -263,5 +263,5 @@ async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str,
     for name in wanted:
         key, method, unique = _LISTS[name]
         response = await connection.request(method, {})
-        found[name] = [entry.get(unique) for entry in objects(response.body.get(key))], response
+        found[name] = [entry.get(unique) for entry in objects_at(response.body.get(key))], response
     return found

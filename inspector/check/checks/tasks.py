@@ -7,7 +7,6 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.subscriptions import listening
-from inspector.check.foreign import member, object_of, objects
 from inspector.check.judge.state import TASKS_EXTENSION
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
@@ -17,6 +16,7 @@ from inspector.check.visit.tool_calls import FEW, ToolCall, arguments_for, every
 from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
+from inspector.protocol.members import object_at, objects_at, value_at
 
 _RELATED = f"{PREFIX}related-task"
 _UNKNOWN_NAME = "inspector-check-no-such-task"
@@ -82,7 +82,7 @@ async def results(visit: Visit) -> Outcome:
                     f"{excerpt(look.body.get('status'), 40)}."
                 )
                 return bad(what, *began.events, *result.events, *look.events)
-            if result.ok and member(result.body, "_meta", _RELATED, "taskId") != task["taskId"]:
+            if result.ok and value_at(result.body, "_meta", _RELATED, "taskId") != task["taskId"]:
                 return bad(f"The result of {_name(tool)} does not name its task in _meta.", *result.events)
             if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
                 again = await connection.request("tasks/cancel", {"taskId": task["taskId"]})
@@ -107,7 +107,7 @@ async def listed(visit: Visit) -> Outcome:
             params: dict[str, Any] = {}
             for _ in range(visit.limits.items):
                 page = await connection.request("tasks/list", params)
-                ids = [entry.get("taskId") for entry in objects(page.body.get("tasks"))]
+                ids = [entry.get("taskId") for entry in objects_at(page.body.get("tasks"))]
                 if not page.ok:
                     return bad(f"tasks/list got {page.reply}.", *page.events)
                 if task["taskId"] in ids:
@@ -216,7 +216,7 @@ async def heard(visit: Visit) -> Outcome:
             response,
             first,
         ):
-            agreed = member(first.message, "params", "notifications", "taskIds") if first is not None else None
+            agreed = value_at(first.message, "params", "notifications", "taskIds") if first is not None else None
         if first is None:
             return skipped(f"subscribing to a task failed: {response.shown}")
     if type(agreed) is not list or id not in agreed:
@@ -229,7 +229,7 @@ async def heard(visit: Visit) -> Outcome:
 
 def _tools(visit: Visit) -> list[dict[str, Any]]:
     """The allowed tools that can be called as tasks."""
-    if member(visit.session.server.capabilities, "tasks", "requests", "tools", "call") is None:
+    if value_at(visit.session.server.capabilities, "tasks", "requests", "tools", "call") is None:
         return []
     found = []
     for tool in visit.callable():
@@ -260,11 +260,11 @@ async def _tasked(visit: Visit) -> list[ToolCall]:
 
 
 def _has_extension(visit: Visit) -> bool:
-    return TASKS_EXTENSION in object_of(visit.session.server.capabilities.get("extensions"))
+    return TASKS_EXTENSION in object_at(visit.session.server.capabilities.get("extensions"))
 
 
 def _names_extension(response: RequestOutcome) -> bool:
-    return TASKS_EXTENSION in object_of(member(response.error, "data", "requiredCapabilities", "extensions"))
+    return TASKS_EXTENSION in object_at(response.error, "data", "requiredCapabilities", "extensions")
 
 
 def _about(visit: Visit, id: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
-from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.thorough_rules import wrong_media
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -13,6 +12,7 @@ from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
+from inspector.protocol.members import array_at, object_at, value_at
 from inspector.protocol.result_shape import has_structured, schema_errors
 from inspector.protocol.sample_values import sample
 
@@ -48,7 +48,7 @@ async def structured_as_text(visit: Visit) -> Outcome:
     seen: list[int] = []
     for tool, response in await _calls(visit):
         if has_structured(response.body):
-            if not any(member(block, "type") == "text" for block in _blocks(response)):
+            if not any(value_at(block, "type") == "text" for block in _blocks(response)):
                 return bad(f"{_name(tool)} returned structuredContent without a text block.", *response.events)
             seen += response.events
     return good("", *seen) if seen else skipped("no result had structuredContent")
@@ -67,7 +67,7 @@ async def content(visit: Visit) -> Outcome:
         if type(response.body.get("content")) is not list:
             return bad(f"{_name(tool)} returned no list of content.", *response.events)
         for block in _blocks(response):
-            kind = member(block, "type")
+            kind = value_at(block, "type")
             if kind not in known or _BLOCKS[str(kind)] not in block:
                 return bad(f"{_name(tool)} returned the block {excerpt(block, 100)}.", *response.events)
         seen += response.events
@@ -80,7 +80,7 @@ async def media(visit: Visit) -> Outcome:
     seen: list[int] = []
     for tool, response in await _calls(visit):
         for block in _blocks(response):
-            if member(block, "type") not in ("image", "audio"):
+            if value_at(block, "type") not in ("image", "audio"):
                 continue
             wrong = wrong_media(block)
             if wrong:
@@ -112,7 +112,7 @@ async def missing_argument(visit: Visit) -> Outcome:
     """The allowed tools with required arguments, called without arguments."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
-        required = array(member(tool, "inputSchema", "required"))
+        required = array_at(tool, "inputSchema", "required")
         if not required:
             continue
         response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": {}})
@@ -127,7 +127,7 @@ async def task_support(visit: Visit) -> Outcome:
     """Plain calls of tools with taskSupport required."""
     seen: list[int] = []
     for tool in visit.callable():
-        if member(tool, "execution", "taskSupport") != "required":
+        if value_at(tool, "execution", "taskSupport") != "required":
             continue
         response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": {}})
         if response.code != METHOD_NOT_FOUND:
@@ -141,7 +141,7 @@ async def embedded(visit: Visit) -> Outcome:
     """The results with an embedded resource."""
     seen: list[int] = []
     for tool, response in await _calls(visit):
-        if any(member(block, "type") == "resource" for block in _blocks(response)):
+        if any(value_at(block, "type") == "resource" for block in _blocks(response)):
             if not visit.can("resources"):
                 return bad(f"{_name(tool)} embeds a resource, but resources is not declared.", *response.events)
             seen += response.events
@@ -163,7 +163,7 @@ def _came(response: RequestOutcome) -> bool:
 
 
 def _blocks(response: RequestOutcome) -> list[Any]:
-    return array(response.body.get("content"))[:1000]
+    return array_at(response.body.get("content"))[:1000]
 
 
 def _is_text(block: Any) -> bool:
@@ -173,9 +173,9 @@ def _is_text(block: Any) -> bool:
 def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
     """Arguments of which one has a type that the schema forbids; None if no argument has a type."""
     schema = tool.get("inputSchema")
-    arguments = object_of(sample(schema))
-    for name, wanted in object_of(member(schema, "properties")).items():
-        kind = member(wanted, "type")
+    arguments = object_at(sample(schema))
+    for name, wanted in object_at(schema, "properties").items():
+        kind = value_at(wanted, "type")
         if kind in ("integer", "number", "boolean", "array", "object"):
             return {**arguments, name: "inspector-check: not of this type"}
         if kind == "string":

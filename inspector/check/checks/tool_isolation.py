@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from inspector.check.check_table import CheckTable
-from inspector.check.foreign import member, object_of
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import arguments_for
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.members import object_at
 from inspector.protocol.views import is_read_only
 
 _MAX_TOOLS = 10
@@ -96,7 +96,7 @@ async def _call(connection: RawConnection, tool: dict[str, Any], arguments: dict
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
     """The arguments with the marker in every string that accepts any text."""
     marked = dict(arguments)
-    for name, wanted in object_of(member(tool, "inputSchema", "properties")).items():
+    for name, wanted in object_at(tool, "inputSchema", "properties").items():
         if type(wanted) is dict and wanted.get("type") == "string" and not any(key in wanted for key in _PLAIN):
             marked[name] = marker
     return marked

@@ -6,12 +6,12 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable
 from inspector.check.checks.capabilities import list_declared, same_list
-from inspector.check.foreign import objects
 from inspector.check.judge.app_rules import read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
+from inspector.protocol.members import objects_at
 
 _UNKNOWN_NAME = "inspector-check-no-such-tool"
 _MANY = 64
@@ -83,7 +83,7 @@ async def app_pages(visit: Visit) -> Outcome:
 
 
 def _names(response: RequestOutcome) -> list[Any]:
-    return [tool.get("name") for tool in objects(response.body.get("tools"))]
+    return [tool.get("name") for tool in objects_at(response.body.get("tools"))]
 
 
 def _listing(visit: Visit) -> int:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.foreign import member, object_of
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_post import RawPost, raw_post
@@ -22,6 +21,7 @@ from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.headers import HeaderParam, mirrored
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
+from inspector.protocol.members import object_at, value_at
 from inspector.protocol.revisions import LEGACY
 from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
@@ -143,7 +143,7 @@ async def other_number(visit: Visit) -> Outcome:
             arguments = _arguments(tool, wanted)
             params = {"name": tool.get("name"), "arguments": arguments}
             for name, path in wanted if not reasons else ():
-                value = member(arguments, *path)
+                value = value_at(arguments, *path)
                 if type(value) is int:
                     answer = await post.request("tools/call", params, more=((name, f"{value}.0"),))
                     if answer.code == HEADER_MISMATCH:
@@ -322,14 +322,14 @@ def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:
     for _, path in wanted:
         schema: Any = tool.get("inputSchema")
         for step in path:
-            schema = member(schema, "properties", step)
+            schema = value_at(schema, "properties", step)
         arguments = _with(arguments, path, sample(schema))
     return arguments
 
 
 def _with(arguments: Any, path: tuple[str, ...], value: Any) -> Any:
     """Arguments with a value at a path, unless it has one."""
-    given = object_of(arguments)
+    given = object_at(arguments)
     if len(path) == 1:
         return {path[0]: value, **given}
     return {**given, path[0]: _with(given.get(path[0]), path[1:], value)}

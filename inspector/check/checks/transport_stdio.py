@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from inspector.check.check_table import CheckTable, Need, Stage
-from inspector.check.foreign import member
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.process import Child
@@ -13,6 +12,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.members import value_at
 from inspector.protocol.sample_values import sample
 
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -144,7 +144,7 @@ async def named_subscriptions(visit: Visit) -> Outcome:
         connection.notify("notifications/cancelled", {"requestId": id})
     if frame is None or frame.shape is not Shape.NOTIFICATION:
         return skipped("the subscription was not acknowledged")
-    named = member(frame.message, "params", "_meta", _SUBSCRIPTION)
+    named = value_at(frame.message, "params", "_meta", _SUBSCRIPTION)
     if named != id:
         return bad(f"{frame.message['method'][:80]} has the subscriptionId {jsonrpc.excerpt(named, 60)}.", frame.n)
     return good("", begun.n, frame.n)

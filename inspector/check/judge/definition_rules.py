@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
 from inspector.protocol.jsonrpc import compact_json
+from inspector.protocol.members import array_at, object_at, value_at
 from inspector.protocol.subschemas import Subschema, subschemas
 
 MAX_COUNT = 1_000
@@ -95,7 +95,7 @@ def _mixed_facts() -> list[Any]:
 
 
 def _own_properties(schema: Any) -> Iterator[tuple[str, Any]]:
-    properties = object_of(member(schema, "properties"))
+    properties = object_at(schema, "properties")
     yield from ((name, inner) for name, inner in properties.items() if type(name) is str)
 
 
@@ -113,11 +113,11 @@ def _is_described(schema: Any, root: Any) -> bool:
         reference = item.get("$ref")
         if type(reference) is str:
             for key in ("$defs", "definitions"):
-                place = member(root, key)
+                place = value_at(root, key)
                 if reference.startswith(f"#/{key}/") and type(place) is dict:
                     todo.append(place.get(reference.rpartition("/")[2]))
         for key in ("anyOf", "oneOf", "allOf"):
-            todo += array(item.get(key))
+            todo += array_at(item.get(key))
     return False
 
 
@@ -126,7 +126,7 @@ def _names(parts: list[Subschema]) -> set[str]:
     found: set[str] = set()
     for part in parts:
         for key in ("properties", "patternProperties"):
-            found.update(name for name in object_of(part.schema.get(key)) if type(name) is str)
+            found.update(name for name in object_at(part.schema.get(key)) if type(name) is str)
     return found
 
 
@@ -150,7 +150,7 @@ def _named(description: Any) -> Iterator[str]:
 def _opaque(schema: Any) -> str:
     """The name of a parameter with values that say nothing, and no description; empty without one."""
     for name, property in _own_properties(schema):
-        values = member(property, "enum")
+        values = value_at(property, "enum")
         if type(values) is not list or len(values) < 2 or _is_described(property, schema):
             continue
         if all(type(value) in (int, float, str) and _SIGNS.fullmatch(str(value)) for value in values[:50]):
@@ -175,7 +175,7 @@ def _without(tools: list[dict[str, Any]], what: str) -> str:
     """A sentence about the tools without a title or without hints; empty if all have them."""
     lacking = []
     for tool in tools:
-        hints = object_of(tool.get("annotations"))
+        hints = object_at(tool.get("annotations"))
         if what == "title":
             has = tool.get("title") or hints.get("title")
         else:

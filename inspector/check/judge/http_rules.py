@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.check.foreign import object_of
 from inspector.check.judge.rules import RuleVerdict, is_error_response, short
 from inspector.check.judge.state import JudgeState
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.members import object_at
 
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream"
@@ -271,7 +271,7 @@ class HttpWatch:
         self, event: Event, exchange: ObservedExchange, state: JudgeState, *, bare: bool
     ) -> Iterator[RuleVerdict]:
         """The id and type of an event on a stream."""
-        fields = event.fields if bare else object_of(event.fields.get("sse"))
+        fields = event.fields if bare else object_at(event.fields.get("sse"))
         kind, id = fields.get("event", ""), fields.get("id")
         if bare and not {"event", "id", "retry"} & fields.keys() and event.text.startswith(":"):
             return

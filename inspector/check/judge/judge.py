@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from inspector.check.foreign import object_of, objects
 from inspector.check.judge import rules, schema_rules, thorough_rules
 from inspector.check.judge.era_rules import ERAS
 from inspector.check.judge.http_rules import HttpWatch, stdio_error_rules
@@ -27,6 +26,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.members import object_at, objects_at
 
 UNREAD = 32 << 20
 """Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
@@ -289,7 +289,7 @@ class Judge:
         return Notice(
             event.n,
             message["method"],
-            object_of(message.get("params")),
+            object_at(message.get("params")),
             self.state.streams.get(event.ch, 0),
             request,
             self._request,
@@ -352,7 +352,7 @@ class Judge:
 
     def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[RuleVerdict]:
         self.state.answered(method, result)
-        body = object_of(result)
+        body = object_at(result)
         if self.thorough and not large:
             params = self._request(request)[1] if method in thorough_rules.DATA else None
             yield from thorough_rules.result_rules(method, body, self.state, params)
@@ -379,7 +379,7 @@ class Judge:
         if isinstance(self._now.next_page, str) and self._now.next_page in self._now.cursors:
             self._now.tool_names = set()  # The cursor does not advance: this page may be one that came before.
         over_http = ERAS[self.state.era].http_tools if event.ch in self.state.streams else ()
-        for tool in objects(result.get("tools")):
+        for tool in objects_at(result.get("tools")):
             yield from rules.tool_rules(tool, self._now.tool_names, self.state)
             for rule in over_http:
                 yield from rule(tool, self.state)
@@ -394,6 +394,6 @@ class Judge:
 
     def _request(self, n: int) -> tuple[str, dict[str, Any]]:
         """Method and params of request `n`; empty if it has none."""
-        message = object_of(self.journal.event(n).message) if n else {}
+        message = object_at(self.journal.event(n).message) if n else {}
         method = message.get("method")
-        return method if type(method) is str else "", object_of(message.get("params"))
+        return method if type(method) is str else "", object_at(message.get("params"))

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import JudgeState
 from inspector.errors import UsageError
+from inspector.protocol.members import array_at, object_at, value_at
 from inspector.protocol.uri_templates import Template
 
 MAX_COUNT = 10_000
@@ -87,8 +87,8 @@ def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
     if type(name) is not str or not name:
         yield "PROM-02", "must", f"The name of a prompt is {short(name)}."
     seen: set[str] = set()
-    for argument in array(prompt.get("arguments"))[:MAX_COUNT]:
-        key = member(argument, "name")
+    for argument in array_at(prompt.get("arguments"))[:MAX_COUNT]:
+        key = value_at(argument, "name")
         if type(key) is not str:
             yield "PROM-02", "must", f"An argument of {short(name)} is {short(argument)}."
             continue
@@ -105,7 +105,7 @@ def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
     exact: set[str] = set()
     folded: dict[str, str] = {}
     for entry in entries if key else ():
-        name = member(entry, key)
+        name = value_at(entry, key)
         if not isinstance(name, str):
             continue
         other = folded.setdefault(name.lower(), name)
@@ -135,13 +135,20 @@ def tool_rules(name: Any, tool: dict[str, Any], state: JudgeState) -> Iterator[R
         for missing in _unnamed(tool.get(key)):
             yield "TOOL-27", "should", f"{key} of {short(name)} requires {short(missing)}, which is not a property."
     output = tool.get("outputSchema")
-    if row.structured_content and not row.structured_any and output is not None and member(output, "type") != "object":
+    if (
+        row.structured_content
+        and not row.structured_any
+        and output is not None
+        and value_at(output, "type") != "object"
+    ):
         yield "TOOL-08", "must", f"The outputSchema of {short(name)} does not have the root type object."
     if row.tasks:
-        support = member(tool, "execution", "taskSupport")
+        support = value_at(tool, "execution", "taskSupport")
         if support not in (None, "forbidden", "optional", "required"):
             yield "TOOL-21", "must", f"taskSupport of {short(name)} is {short(support)}."
-        elif support in ("optional", "required") and member(state.server, "tasks", "requests", "tools", "call") is None:
+        elif (
+            support in ("optional", "required") and value_at(state.server, "tasks", "requests", "tools", "call") is None
+        ):
             yield "TOOL-21", "must", f"{short(name)} has a taskSupport, but tasks.requests.tools.call is not declared."
     if state.era == "modern":
         for parameter in _secret_headers(tool.get("inputSchema")):
@@ -167,10 +174,14 @@ def _unnamed(schema: Any) -> Iterator[str]:
         properties = item.get("properties", {})
         if type(properties) is not dict:
             continue
-        for name in array(item.get("required")):
+        for name in array_at(item.get("required")):
             if isinstance(name, str) and name not in properties:
                 yield name
         todo += (*properties.values(), item.get("items"))
+
+
+def _task_calls(state: JudgeState) -> bool:
+    return value_at(state.server, "tasks", "requests", "tools", "call") is not None
 
 
 def _secret_headers(schema: Any) -> Iterator[str]:
@@ -180,7 +191,7 @@ def _secret_headers(schema: Any) -> Iterator[str]:
         if not todo:
             return
         item = todo.pop()
-        for key, value in object_of(member(item, "properties")).items():
+        for key, value in object_at(item, "properties").items():
             if type(value) is dict:
                 if "x-mcp-header" in value and _SECRET.search(key):
                     yield key

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.check.foreign import member, object_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import PREFIX, TASKS_EXTENSION, JudgeState
 from inspector.protocol.jsonrpc import (
@@ -25,6 +24,7 @@ from inspector.protocol.jsonrpc import (
     URL_ELICITATION_REQUIRED,
     excerpt,
 )
+from inspector.protocol.members import object_at, value_at
 
 
 class AnsweredRequest(NamedTuple):
@@ -77,13 +77,13 @@ def result_type(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerd
 
 def server_info(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Results name the server. A server that never does gets one finding."""
-    meta = object_of(answer.body.get("_meta"))
+    meta = object_at(answer.body.get("_meta"))
     if PREFIX + "serverInfo" not in meta:
         if not state.nameless:
             state.nameless = True
             yield "BASE-17", "should", "The result has no serverInfo in _meta."
         return
-    info = object_of(meta[PREFIX + "serverInfo"])
+    info = object_at(meta[PREFIX + "serverInfo"])
     missing = [name for name in ("name", "version") if type(info.get(name)) is not str]
     if missing:
         yield "BASE-17", "should", f"serverInfo in _meta has no {' and no '.join(missing)}."
@@ -131,12 +131,12 @@ def discovery(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdic
     if type(names) is not list or not names or not all(type(name) is str and name for name in names):
         yield "LIFE-21", "must", f"supportedVersions is {short(names)}, not a list of revisions."
     else:
-        requested = member(answer.params, "_meta", PREFIX + "protocolVersion")
+        requested = value_at(answer.params, "_meta", PREFIX + "protocolVersion")
         if requested not in names:
             yield "LIFE-22", "must", f"The server accepts {short(requested)}, but supportedVersions does not list it."
     if type(body.get("capabilities")) is not dict:
         yield "LIFE-21", "must", f"capabilities is {short(body.get('capabilities'))}, not an object."
-    for name, settings in list(object_of(member(body, "capabilities", "extensions")).items())[:100]:
+    for name, settings in list(object_at(body, "capabilities", "extensions").items())[:100]:
         prefix, slash, rest = name.partition("/")
         if not (prefix and slash and rest):
             yield "LIFE-28", "must", f"The extension {short(name)} has no prefix, such as com.example/."
@@ -165,14 +165,14 @@ def input_requests(requests: Any, params: dict[str, Any]) -> Iterator[RuleVerdic
     if requests is not None and type(requests) is not dict:
         yield "MRTR-03", "must", f"inputRequests is {short(requests)}, not an object."
         return
-    declared = object_of(member(params, "_meta", PREFIX + "clientCapabilities"))
+    declared = object_at(params, "_meta", PREFIX + "clientCapabilities")
     for key, request in list((requests or {}).items())[:100]:
-        method = member(request, "method")
+        method = value_at(request, "method")
         capability = _INPUTS.get(method) if type(method) is str else None
         if capability is None:
             yield "MRTR-03", "must", f"The input request {short(key)} has the method {short(method)}."
             continue
-        for missing in _undeclared(capability, object_of(member(request, "params")), declared):
+        for missing in _undeclared(capability, object_at(request, "params"), declared):
             yield (
                 "MRTR-04",
                 "must",
@@ -186,10 +186,10 @@ def _undeclared(capability: str, params: dict[str, Any], declared: dict[str, Any
         yield capability
     elif capability == "elicitation":
         mode = params.get("mode", "form")
-        has = object_of(own)
+        has = object_at(own)
         if mode in ("form", "url") and mode not in has and (has or mode == "url"):
             yield f"elicitation.{mode}"
-    elif capability == "sampling" and ("tools" in params or "toolChoice" in params) and "tools" not in object_of(own):
+    elif capability == "sampling" and ("tools" in params or "toolChoice" in params) and "tools" not in object_at(own):
         yield "sampling.tools"
 
 
@@ -206,8 +206,8 @@ def tasks(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
         return
     if answer.method and answer.method != "tools/call":
         yield "C-TASK-02", "must", f"{answer.method} returned a task; only tools/call may."
-    declared = object_of(member(answer.params, "_meta", PREFIX + "clientCapabilities"))
-    if TASKS_EXTENSION not in object_of(declared.get("extensions")):
+    declared = object_at(answer.params, "_meta", PREFIX + "clientCapabilities")
+    if TASKS_EXTENSION not in object_at(declared.get("extensions")):
         yield "TASK-04", "must", "A task was created for a client that does not declare the extension."
     if type(answer.body.get("taskId")) is not str:
         yield "C-TASK-02", "must", f"The taskId is {short(answer.body.get('taskId'))}, not a string."
@@ -216,7 +216,7 @@ def tasks(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
 def _task_state(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """A task has the members of its status, and a new key for each input request."""
     body = answer.body
-    status, wanted = body.get("status"), object_of(body.get("inputRequests"))
+    status, wanted = body.get("status"), object_at(body.get("inputRequests"))
     if status == "completed" and type(body.get("result")) is not dict:
         yield "TASK-05", "must", f"The status of the task is completed, but its result is {short(body.get('result'))}."
     elif status == "failed" and type(body.get("error")) is not dict:
@@ -258,12 +258,12 @@ def internal_error(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleV
 
 def error_data(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """The data of an error has the members that the client needs (C-MOD-03)."""
-    code, data = answer.body.get("code"), object_of(answer.body.get("data"))
+    code, data = answer.body.get("code"), object_at(answer.body.get("data"))
     if code == UNSUPPORTED_VERSION:
         names = data.get("supported")
         if type(names) is not list or not names or not all(type(name) is str for name in names):
             yield "LIFE-23", "must", f"data.supported is {short(names)}, not a list of revisions."
-        requested = member(answer.params, "_meta", PREFIX + "protocolVersion")
+        requested = value_at(answer.params, "_meta", PREFIX + "protocolVersion")
         if requested is not None and data.get("requested") != requested:
             yield (
                 "LIFE-23",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.check.foreign import array, member, object_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import PREFIX, JudgeState, Listen, log_level
 from inspector.protocol.jsonrpc import id_key
+from inspector.protocol.members import array_at, object_at, value_at
 
 
 class Notice(NamedTuple):
@@ -74,7 +74,7 @@ def own_stream(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
         return
     request = notice.about(notice.stream)[0]
     foreign = notice.stream and notice.request not in (0, notice.stream)
-    if request == _LISTEN or _SUBSCRIPTION in object_of(notice.params.get("_meta")):
+    if request == _LISTEN or _SUBSCRIPTION in object_at(notice.params.get("_meta")):
         yield "SUB-06", "must", f"{notice.method} came on a subscription."
     elif foreign and notice.method == "notifications/progress" and not request.startswith("tasks/"):
         # Any request to watch a task may bring its notifications.
@@ -87,7 +87,7 @@ def tagged(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
         return
     first = notice.method == _ACKNOWLEDGED
     rule = "SUB-01" if first else "SUB-04"
-    meta = object_of(notice.params.get("_meta"))
+    meta = object_at(notice.params.get("_meta"))
     if _SUBSCRIPTION not in meta:
         yield rule, "must", f"{notice.method} has no subscriptionId in _meta."
         return
@@ -112,7 +112,7 @@ def asked_for(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
         return
     wanted, method = listen.wanted, notice.method
     if method == _ACKNOWLEDGED:
-        agreed = object_of(notice.params.get("notifications"))
+        agreed = object_at(notice.params.get("notifications"))
         listen.agreed = agreed
         for name in _beyond(agreed, wanted):
             yield "SUB-02", "must", f"The acknowledgement has {name}, which was not requested."
@@ -149,7 +149,7 @@ RULES: tuple[NoticeRule, ...] = (wanted_logging, own_stream, tagged, asked_for, 
 def _listen(notice: Notice, state: JudgeState) -> Listen | None:
     if notice.method not in _BY_SUBSCRIPTION:
         return None
-    return state.listens.get(id_key(member(notice.params, "_meta", _SUBSCRIPTION)))
+    return state.listens.get(id_key(value_at(notice.params, "_meta", _SUBSCRIPTION)))
 
 
 def _other_type(id: Any) -> int | str | None:
@@ -171,4 +171,4 @@ def _beyond(agreed: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    return [text for text in array(value) if type(text) is str]
+    return [text for text in array_at(value) if type(text) is str]

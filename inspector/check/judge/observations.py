@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.foreign import array, member, object_of, objects
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.members import array_at, object_at, objects_at, value_at
 from inspector.protocol.result_shape import has_structured
 
 MAX_STREAMS = 4096
@@ -89,7 +89,7 @@ def _of_head(event: Event, streams: set[str]) -> Iterator[str]:
     if channels.is_post(event.ch):
         yield "posted"
     streams.discard(event.ch)
-    for pair in array(event.fields.get("headers")):
+    for pair in array_at(event.fields.get("headers")):
         name, value = (str(part).lower() for part in pair) if type(pair) is list and len(pair) == 2 else ("", "")
         if name == "content-type" and value.startswith("text/event-stream") and len(streams) < MAX_STREAMS:
             streams.add(event.ch)
@@ -105,12 +105,12 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
         yield kind
         yield f"{kind}:{method[:100]}"
         result = message.get("result")
-        resulted = member(result, "resultType")
+        resulted = value_at(result, "resultType")
         if resulted in ("input_required", "task"):
             yield "task" if resulted == "task" else "input"
         if has_structured(result):
             yield "structured"
-        if method == "tools/call" and any(block.get("type") in _MEDIA for block in objects(member(result, "content"))):
+        if method == "tools/call" and any(block.get("type") in _MEDIA for block in objects_at(result, "content")):
             yield "media"
         if shape is Shape.RESULT and type(result) is dict:
             yield from _of_items(result, method)
@@ -126,18 +126,18 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
 
 def _of_items(result: dict[str, Any], method: str) -> Iterator[str]:
     key, kind = _LISTS.get(method, ("", ""))
-    for item in array(result.get(key)):
+    for item in array_at(result.get(key)):
         yield kind
         if type(item) is dict:
             yield from ("schema" for name in ("inputSchema", "outputSchema") if name in item)
             yield from ("icon" for _ in item.get("icons") or () if type(item.get("icons")) is list)
             if "annotations" in item:
                 yield "annotations"
-            if kind == "tool" and not {"ui", "ui/resourceUri"}.isdisjoint(object_of(item.get("_meta"))):
+            if kind == "tool" and not {"ui", "ui/resourceUri"}.isdisjoint(object_at(item.get("_meta"))):
                 yield "app"
 
 
 def _is_page(contents: Any) -> bool:
     """Whether contents are a page of MCP Apps."""
-    uri = member(next(iter(array(contents)), None), "uri")
+    uri = value_at(next(iter(array_at(contents)), None), "uri")
     return isinstance(uri, str) and uri.startswith("ui://")

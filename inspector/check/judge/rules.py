@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.foreign import object_of
 from inspector.check.judge.state import JudgeState
 from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
@@ -19,6 +18,7 @@ from inspector.journal.query import Query
 from inspector.protocol.exact_json.depth import MAX_DEPTH
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
+from inspector.protocol.members import object_at
 
 RuleVerdict = tuple[str, Level, str]
 PAUSE: RuleVerdict = ("", "note", "")
@@ -229,7 +229,7 @@ def request_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVe
 def notification_rules(message: dict[str, Any], index: Index, n: int, state: JudgeState) -> Iterator[RuleVerdict]:
     """Notifications need a declared capability; progress must increase and have a token; log messages need a level."""
     method = message["method"]
-    params = object_of(message.get("params"))
+    params = object_at(message.get("params"))
     if "id" in message:
         yield "BASE-11", "must", "A notification has an id."
     if method in _LIST_CHANGED:
@@ -271,7 +271,7 @@ def batch_rules(state: JudgeState) -> Iterator[RuleVerdict]:
 
 def initialize_rules(result: Any) -> Iterator[RuleVerdict]:
     """The result of initialize has its required members."""
-    body = object_of(result)
+    body = object_at(result)
     info = body.get("serverInfo")
     missing = [name for name in ("protocolVersion", "capabilities", "serverInfo") if name not in body]
     if type(info) is dict:

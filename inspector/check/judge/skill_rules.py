@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from inspector.check.foreign import array, object_of, objects
 from inspector.check.judge import text_rules
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import JudgeState
@@ -17,6 +16,7 @@ from inspector.client.extensions import declared_settings, extension_states
 from inspector.client.state.server import Server
 from inspector.journal.findings import Level
 from inspector.protocol.extensions import KNOWN, PREFIX, SKILLS, VALID_ID
+from inspector.protocol.members import array_at, object_at, objects_at
 from inspector.skills import uris
 from inspector.skills.entries import EntryProblem, Skill, read_entry
 from inspector.skills.observed import FOLDER_TYPE
@@ -151,7 +151,7 @@ def _security_rules(whose: str, skill: Skill) -> Iterator[RuleVerdict]:
 
 
 def _metadata_rules(resources: Any) -> Iterator[RuleVerdict]:
-    for resource in objects(resources):
+    for resource in objects_at(resources):
         key = odd_key(resource.get("_meta"))
         if key:
             yield "SKILL-24", "should", f"A file of a skill has the _meta key {short(key)}."
@@ -159,7 +159,7 @@ def _metadata_rules(resources: Any) -> Iterator[RuleVerdict]:
 
 def odd_key(meta: Any) -> str:
     """The first key with no prefix, or with a reserved one of others; empty if there is none."""
-    for key in object_of(meta):
+    for key in object_at(meta):
         prefix = key.partition("/")[0] + "/"
         if "/" not in key or (prefix.startswith("io.modelcontextprotocol") and prefix != _SKILL_KEYS):
             return str(key)
@@ -167,7 +167,7 @@ def odd_key(meta: Any) -> str:
 
 
 def _old_forms(result: dict[str, Any]) -> Iterator[RuleVerdict]:
-    for resource in objects(result.get("resources")):
+    for resource in objects_at(result.get("resources")):
         if resource.get("uri") == _OLD_INDEX:
             yield "SKILL-39", "should", f"The resource {_OLD_INDEX} belongs to a draft; skills/list replaces it."
 
@@ -226,7 +226,7 @@ async def listed_skills(visit: Visit, found: ServedSkills) -> None:
     for _ in range(visit.limits.items):
         page = await visit.request("skills/list", params)
         found.pages.append(page)
-        found.skills += map(read_entry, array(page.body.get("skills")))
+        found.skills += map(read_entry, array_at(page.body.get("skills")))
         cursor = page.body.get("nextCursor")
         if not isinstance(cursor, str) or cursor in seen:
             found.complete = page.ok and cursor is None
@@ -266,7 +266,7 @@ async def _read_folder(visit: Visit, uri: str) -> ReadDirectory:
     for _ in range(visit.limits.items):
         page = await visit.request("resources/directory/read", params)
         responses.append(page)
-        children += objects(page.body.get("resources"))
+        children += objects_at(page.body.get("resources"))
         cursor = page.body.get("nextCursor")
         if not isinstance(cursor, str):
             return ReadDirectory(uri, tuple(responses), tuple(children))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from inspector.check.foreign import member, object_of, objects
 from inspector.journal import channels
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION, id_key
+from inspector.protocol.members import object_at, objects_at, value_at
 from inspector.protocol.revisions import FEATURES, MODERN, Era, Features, features
 
 PREFIX = "io.modelcontextprotocol/"
@@ -111,17 +111,17 @@ class JudgeState:
     def sent(self, message: dict[str, Any], n: int = 0, channel: str = "") -> None:
         """Learn from a message of the client, event `n`, on `channel`."""
         method = message.get("method")
-        params = object_of(message.get("params"))
-        meta = object_of(params.get("_meta"))
+        params = object_at(message.get("params"))
+        meta = object_at(params.get("_meta"))
         if method == "initialize":
             self.__init__()  # type: ignore[misc]  # a new handshake is a new session
             self.offered = _text(params.get("protocolVersion"))
-            self.client = object_of(params.get("capabilities"))
+            self.client = object_at(params.get("capabilities"))
         elif method == "server/discover":
             if self.era != "modern":
                 self.__init__()  # type: ignore[misc]  # here begins what this era has instead of a session
             self.offered = _text(meta.get(_VERSION))
-            self.client = object_of(meta.get(_CAPABILITIES))
+            self.client = object_at(meta.get(_CAPABILITIES))
         elif method == "notifications/initialized":
             self.initialized = True
         elif id_key(message.get("id")) is not None and type(method) is str:
@@ -133,23 +133,23 @@ class JudgeState:
         """A request carries the revision that initialize agrees on in the legacy era; the first one shows the era."""
         if meta.get(_VERSION) in MODERN and (not self.revision or self.era == "modern"):
             self.revision = self.offered = meta[_VERSION]
-            self.client = object_of(meta.get(_CAPABILITIES))
+            self.client = object_at(meta.get(_CAPABILITIES))
         self.wants_logs = self.wants_logs or log_level(params) is not None
         if method == "subscriptions/listen":
-            _keep(self.listens, id_key(id), Listen(n, object_of(params.get("notifications"))), self.MAX_LISTENS)
+            _keep(self.listens, id_key(id), Listen(n, object_at(params.get("notifications"))), self.MAX_LISTENS)
 
     def answered(self, method: str, result: Any) -> None:
         """Learn from a result of the server."""
-        body = object_of(result)
+        body = object_at(result)
         if method == "initialize":
             self.revision = _text(body.get("protocolVersion"))
-            self.server = object_of(body.get("capabilities"))
+            self.server = object_at(body.get("capabilities"))
             self.introduced = True
         elif method == "server/discover":
-            self.server = object_of(body.get("capabilities"))
+            self.server = object_at(body.get("capabilities"))
             self.introduced = True
         elif method == "tools/list":
-            for tool in objects(body.get("tools")):
+            for tool in objects_at(body.get("tools")):
                 if type(tool.get("name")) is str and len(self.tools) < self.LIMIT:
                     self.tools[tool["name"]] = tool
 
@@ -165,12 +165,12 @@ class JudgeState:
 
     def settled_by(self, message: dict[str, Any]) -> bool:
         """Whether a response to `server/discover` shows a modern server; others may respond with anything."""
-        error = object_of(message.get("error"))
+        error = object_at(message.get("error"))
         if error:
             refused = error.get("code") == UNSUPPORTED_VERSION
-            usable = _modern_versions(member(error, "data", "supported")) if refused else []
+            usable = _modern_versions(value_at(error, "data", "supported")) if refused else []
         else:
-            usable = _modern_versions(member(message, "result", "supportedVersions"))
+            usable = _modern_versions(value_at(message, "result", "supportedVersions"))
         if usable:
             self.revision = self.offered if self.offered in usable else usable[-1]
         return bool(usable)
@@ -181,7 +181,7 @@ class JudgeState:
 
     def client_offers(self, extension: str) -> bool:
         """Whether the client offers an extension."""
-        return extension in object_of(self.client.get("extensions"))
+        return extension in object_at(self.client.get("extensions"))
 
     def client_has(self, capability: str, part: str = "") -> bool:
         """Whether the client declares a capability, or a part of one."""
@@ -195,7 +195,7 @@ def _modern_versions(names: Any) -> list[str]:
 
 def log_level(params: dict[str, Any]) -> Any:
     """The logLevel of a request; None without one."""
-    return member(params, "_meta", PREFIX + "logLevel")
+    return value_at(params, "_meta", PREFIX + "logLevel")
 
 
 def _keep(known: dict[Any, Any], key: Any, value: Any, limit: int) -> None:
@@ -208,7 +208,7 @@ def _keep(known: dict[Any, Any], key: Any, value: Any, limit: int) -> None:
 
 def _has(capabilities: dict[str, Any], name: str, part: str) -> bool:
     value = capabilities.get(name)
-    return value is not None and (not part or bool(object_of(value).get(part)))
+    return value is not None and (not part or bool(object_at(value).get(part)))
 
 
 def _text(value: Any) -> str:

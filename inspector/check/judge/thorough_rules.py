@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from inspector.check.foreign import array, member, object_of, objects
 from inspector.check.judge import app_rules, list_entry_rules, skill_rules, text_rules
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.definition_rules import definition_rules
@@ -22,6 +21,7 @@ from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import TextPlace
 from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.members import array_at, object_at, objects_at, value_at
 
 T = TypeVar("T")
 MAX_COUNT = 10_000
@@ -86,7 +86,7 @@ _MAGIC = {
 def message_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """Rules for any message of the server: keys in its `_meta` at any depth; secrets in log messages."""
     if message.get("method") == "notifications/message":
-        for _, text in text_rules.texts(member(message, "params", "data")):
+        for _, text in text_rules.texts(value_at(message, "params", "data")):
             secret = text_rules.secret(text)
             if secret:
                 yield "UTIL-14", "should", f"A log message contains {secret}."
@@ -187,11 +187,11 @@ def _entry_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator
 
 
 def _server_info(result: dict[str, Any]) -> dict[str, Any]:
-    return object_of(result.get("serverInfo") or member(result, "_meta", SERVER_INFO))
+    return object_at(result.get("serverInfo") or value_at(result, "_meta", SERVER_INFO))
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
-    for block in objects(content):
+    for block in objects_at(content):
         wrong = wrong_media(block) if block.get("type") in ("image", "audio") else ""
         if wrong:
             yield "TOOL-12", "must", f"{short(tool)}: {wrong}."
@@ -273,7 +273,7 @@ def _trace_rules(key: str, value: Any) -> Iterator[RuleVerdict]:
 def _icon_rules(whose: str, icons: Any, state: JudgeState, rule: str) -> Iterator[RuleVerdict]:
     if not state.features.icons:
         return
-    for icon in objects(icons):
+    for icon in objects_at(icons):
         source, sizes, kind = icon.get("src"), icon.get("sizes"), icon.get("mimeType")
         scheme = urlsplit(source).scheme.lower() if type(source) is str and len(source) < 1 << 20 else ""
         if type(source) is str and not source.startswith("data:") and scheme not in _SOURCES:
@@ -281,7 +281,7 @@ def _icon_rules(whose: str, icons: Any, state: JudgeState, rule: str) -> Iterato
             yield rule, level, f"An icon of {whose} comes from {short(source)}."  # type: ignore[misc]
         if type(kind) is str and not kind.lower().startswith("image/"):
             yield rule, "must", f"An icon of {whose} has the MIME type {short(kind)}."
-        for size in array(sizes):
+        for size in array_at(sizes):
             if type(size) is str and not _SIZE.fullmatch(size):
                 yield rule, "must", f"An icon of {whose} has the size {short(size)}."
 
