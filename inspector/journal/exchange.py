@@ -17,7 +17,6 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import object_at, subject_of
-from inspector.protocol.views import View
 
 PROGRESS = "notifications/progress"
 CANCELLED = "notifications/cancelled"
@@ -290,7 +289,7 @@ def _leads_to(journal: Journal, request: int, params: dict[str, Any]) -> bool:
     result = _questions(journal, request)
     if result is None or result.get("requestState") != params.get("requestState"):
         return False
-    return View(params).object("inputResponses").keys() <= View(result).object("inputRequests").keys()
+    return object_at(params, "inputResponses").keys() <= object_at(result, "inputRequests").keys()
 
 
 def _of_call(params: dict[str, Any]) -> dict[str, Any]:
@@ -300,7 +299,7 @@ def _of_call(params: dict[str, Any]) -> dict[str, Any]:
 
 def _params(journal: Journal, request: int) -> dict[str, Any]:
     """Return the parameters of a request; empty for one that is too large."""
-    return dict(View(_message(journal, request)).object("params"))
+    return object_at(_message(journal, request), "params")
 
 
 def _questions(journal: Journal, request: int) -> dict[str, Any] | None:
@@ -308,7 +307,7 @@ def _questions(journal: Journal, request: int) -> dict[str, Any] | None:
     answer = journal.index.pair(request)
     if not answer or journal.index.shape(answer) is not Shape.RESULT:
         return None
-    result = dict(View(_message(journal, answer)).object("result"))
+    result = object_at(_message(journal, answer), "result")
     return result if result.get("resultType") == "input_required" else None
 
 
