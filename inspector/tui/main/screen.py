@@ -486,6 +486,7 @@ class MainScreen(Screen[None]):
         shown = chrome.footer_hints(self, arrangement, self.zoom_hint, asked=asked, out_of_log=out_of_log, is_down=down)
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
+        footer.note_last = bool(self.session.journal.notices)
         pins = arrangement.is_zoomed or (arrangement.narrow and not self.session.journal.notices)
         footer.pinned = chrome.footer_help(self, arrangement) if pins else None
         self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())

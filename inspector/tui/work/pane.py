@@ -447,7 +447,8 @@ class WorkPane(Container):
             self._focus_answer = True
             return
         returned = self._focus.from_call() if to is self.result else False
-        if not returned and not to.focus_inside():
+        goes_back = before is self.asking and self._focus.can_return
+        if not returned and not goes_back and not to.focus_inside():
             # Never a field: the user may be pressing a key for what was shown, which would become text.
             self.post_message(LeaveWork())
         self.post_message(HintsChanged())
