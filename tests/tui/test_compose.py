@@ -146,7 +146,7 @@ async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() ->
 
 @pytest.mark.slow
 async def test_the_answer_is_beside_the_message_where_the_screen_is_wide() -> None:
-    async with composing(PING, (160, 45)) as (_session, app, pilot, screen):
+    async with composing(PING.replace("\n", ""), (160, 45)) as (_session, app, pilot, screen):
         await settle(pilot, lambda: "id 40" in screen_text(app))
         await press(pilot, "ctrl+r", shows="in answer to → 40")
         message, answer = screen.query_one("#message"), screen.query_one("#answer")

@@ -396,6 +396,7 @@ NESTED = schema(
     (UNSET, "/stops", "N e w space Y o r k", {"stops": ["New York"]}, "/stops/0"),
     (UNSET, "/legs", "O s l o space plus 1", {"legs": [{"to": "Oslo +1"}]}, "/legs/0/to"),
     ({"owner": {}}, "/owner", "A d a space L", {"owner": {"name": "Ada L"}}, "/owner/name"),
+    (UNSET, "/owner", "A d a", {"owner": {"name": "Ada"}}, "/owner/name"),
     # Choices take no text, and an item is added after those that are there.
     (UNSET, "/colours", "r e d", {}, "/colours"),
     ({"stops": ["a"]}, "/stops", "b", {"stops": ["a", "b"]}, "/stops/1"),
