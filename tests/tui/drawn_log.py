@@ -5,8 +5,7 @@ from __future__ import annotations
 from rich.segment import Segment
 
 from inspector.client.session_state import SessionState
-from inspector.tui.log import border
-from inspector.tui.log.message_list import MessageList
+from inspector.tui.log.message_list import MessageList, log_facts
 from inspector.tui.model.log import LogQuery
 
 
@@ -43,7 +42,7 @@ class DrawnLog(MessageList):
     @property
     def facts(self) -> str:
         """The facts of the edge, two spaces apart."""
-        facts = border.facts(self, self.query_drawn)
+        facts = log_facts(self, self.query_drawn)
         return "  ".join(
             fact if isinstance(fact, str) else "".join(part if isinstance(part, str) else part[0] for part in fact)
             for fact in facts

@@ -16,8 +16,7 @@ from inspector.calls.variables import names_used
 from inspector.calls.writing import step_text
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.protocol.validation import Validator
-from inspector.tui.calls.drafts import draft_of, file_name, server_of
-from inspector.tui.calls.expectation import choices, place, shape_of
+from inspector.tui.calls.drafts import choices, draft_of, file_name, place, server_of, shape_of
 from inspector.tui.widgets.external_editor import at_line
 from inspector.tui.work.outcome import CallOutcome
 

@@ -6,13 +6,13 @@ import pytest
 
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
-from inspector.tui.log import detail_edge
+from inspector.tui.log.detail import Edge, edge_of_difference, edge_of_event
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import plain
 
 
-def edge(journal: Journal, n: int, *, call_beside: int = 0, folded: int = 0) -> detail_edge.Edge:
-    return detail_edge.of_event(journal, n, now=0, call_beside=call_beside, folded=folded)
+def edge(journal: Journal, n: int, *, call_beside: int = 0, folded: int = 0) -> Edge:
+    return edge_of_event(journal, n, now=0, call_beside=call_beside, folded=folded)
 
 
 @pytest.mark.parametrize(("n", "note"), [
@@ -51,7 +51,7 @@ def test_the_tabs_count_what_they_have() -> None:
     talk.journal.findings.add(Finding(9, "TOOL-1", "must", "odd"))
     assert [tab.number for tab in edge(talk.journal, 9, folded=7).tabs] == ["", "", "7", "1"]
     # A difference names both messages.
-    assert plain(detail_edge.of_difference(talk.journal.index, 7, 9).title) == "← 2  and  ← 3  compared"
+    assert plain(edge_of_difference(talk.journal.index, 7, 9).title) == "← 2  and  ← 3  compared"
 
 
 @pytest.mark.parametrize(("n", "call_beside", "is_other"), [(7, 4, False), (7, 8, True), (7, 0, False), (3, 8, False)])

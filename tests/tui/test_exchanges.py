@@ -9,10 +9,9 @@ import pytest
 from inspector.journal.filters import parse
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.log.exchange_rows import ExchangeRows, Stats
+from inspector.tui.log.reader import MessageView
 from inspector.tui.log.rows import MessageRows
-from inspector.tui.log.view import MessageView
-from inspector.tui.log.waterfall import TimeSpan, WaterfallRows
+from inspector.tui.log.waterfall import ExchangeRows, Stats, TimeSpan, WaterfallRows
 from tests.tui.recorded_conversation import Talk, example
 
 

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.diagnosis import DoctorStep
 from inspector.tui.app import InspectorApp
-from inspector.tui.server.examination import step_rows
 from inspector.tui.server.failed import FailedPane
+from inspector.tui.server.steps import doctor_rows
 from tests.tui.live_app import (
     MEDIUM,
     NARROW,
@@ -253,7 +253,7 @@ async def test_a_restart_moves_the_focus_into_no_field(size: tuple[int, int], ke
 
 def test_a_long_path_leaves_room_for_what_matters() -> None:
     details = ("PATH: " + ":".join(f"/opt/tools/{at}/bin" for at in range(60)),)
-    rows = step_rows(DoctorStep("command", "failed", "x: not found", details), 100)
+    rows = doctor_rows(DoctorStep("command", "failed", "x: not found", details), 100)
     shown = "".join(piece if isinstance(piece, str) else piece[0] for piece in rows[-1].pieces)
     assert len(shown) < 200
     assert shown.endswith("…")

@@ -18,8 +18,8 @@ from inspector.journal.journal import Journal
 from inspector.text import SIGNS, safe
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import title
+from inspector.tui.log.reader import MessageView
 from inspector.tui.log.rows import MessageRows
-from inspector.tui.log.view import MessageView
 from inspector.tui.log.waterfall import WaterfallRows
 
 ANY = st.recursive(

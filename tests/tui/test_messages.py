@@ -9,7 +9,7 @@ import pytest
 
 from inspector.journal.findings import Finding
 from inspector.text import cell_len
-from inspector.tui.log import view
+from inspector.tui.log import reader
 from inspector.tui.log.filter import highlight
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.message_list import MessageList
@@ -175,8 +175,8 @@ async def test_the_empty_filter_shows_some_of_its_terms_while_it_has_the_focus()
 
 
 async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "AT_ONCE", 10)
-    monkeypatch.setattr(view, "STEP", 16)
+    monkeypatch.setattr(reader, "AT_ONCE", 10)
+    monkeypatch.setattr(reader, "STEP", 16)
     talk = Talk()
     for id in range(200):
         talk.call(id, "a" if id % 2 else "b")

@@ -27,12 +27,15 @@ from inspector.journal.filters.completion import quoted
 from inspector.text import size
 from inspector.tui.advice import error_text
 from inspector.tui.calls.drafts import names_server
-from inspector.tui.calls.flow_files import FilesState, digest, files_state, step_now
 from inspector.tui.calls.last_runs import (
+    FilesState,
+    digest,
+    files_state,
     keep_environment_in_use,
     keep_last_runs,
     read_environment_in_use,
     read_last_runs,
+    step_now,
 )
 from inspector.tui.calls.steps import PlainStep
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
@@ -18,10 +18,17 @@ from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.text import json_document
-from inspector.tui.check.allow_calls import allowed_calls
-from inspector.tui.check.finding import FindingView, as_text, rows_of
-from inspector.tui.check.list_facts import empty_text, judging_facts, list_facts
-from inspector.tui.check.rows import CheckHead, CheckRows, level_word
+from inspector.tui.check.rows import (
+    CheckHead,
+    CheckRows,
+    FindingView,
+    as_text,
+    empty_text,
+    judging_facts,
+    level_word,
+    list_facts,
+    rows_of,
+)
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
 from inspector.tui.keymap import bindings
@@ -29,6 +36,8 @@ from inspector.tui.model.check import CHECK_VERBS, FINDING_VERBS, CheckFacts
 from inspector.tui.model_view.choose_hosts import choose_hosts
 from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, HintsChanged, Save
+from inspector.tui.widgets.dialog import LineDialog
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
@@ -407,3 +416,42 @@ class CheckPane(Horizontal, VerbsByRules):
             self._read(False)
         elif self._worker is not None:
             self._worker.cancel()
+
+
+Calls = str | tuple[str, ...]
+_MODES = (
+    ("none", "do not call tools"),
+    ("read-only", "only tools annotated as read-only"),
+    ("all", "every tool, whatever it does"),
+    ("names", "only the tools that you name"),
+)
+
+
+async def allowed_calls(app: App[int], session: SessionState, now: Calls) -> Calls | None:
+    """Return the user's choice: `read-only`, `all`, names, or nothing (empty). None: keep the setting."""
+    current = now if isinstance(now, str) and now else "names" if now else "none"
+    mode = await app.push_screen_wait(Choose("Which tools may be called?", _MODES, current))
+    if mode is None or mode in ("read-only", "all"):
+        return mode
+    if mode == "none":
+        return ()
+    tools = {name for tool in session.catalog["tools"].items if isinstance(name := tool.get("name"), str)}
+    return await app.push_screen_wait(AskNames(tools, now if isinstance(now, tuple) else ()))
+
+
+class AskNames(LineDialog[tuple[str, ...]]):
+    """Asks for names of tools, separated by commas. An unknown name is shown as an error, and the dialog stays open."""
+
+    def __init__(self, known: set[str], now: tuple[str, ...]) -> None:
+        editor = Editor(", ".join(now), placeholder="names, separated by commas", id="names")
+        super().__init__("Tools that may be called", editor, "allow")
+        self._known = known
+
+    def action_take(self) -> None:
+        """Accept the names if the server has these tools."""
+        names = tuple(dict.fromkeys(name.strip() for name in self.editor.value.split(",") if name.strip()))
+        unknown = next((name for name in names if name not in self._known), "")
+        if unknown:
+            self.show_note(f"unknown tool {unknown[:40]}")
+        else:
+            self.dismiss(names)

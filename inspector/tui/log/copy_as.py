@@ -33,8 +33,7 @@ from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.protocol.views import View
 from inspector.text import safe
 from inspector.tui.advice import error_text
-from inspector.tui.log.channel_events import request_head
-from inspector.tui.log.detail_view import json_text
+from inspector.tui.log.detail_view import json_text, request_head
 from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.summaries import headers_of
 from inspector.tui.pane_messages import Copy

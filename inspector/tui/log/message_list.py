@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -11,13 +13,16 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from inspector.client.session_state import SessionState
+from inspector.journal.filters import Filter
+from inspector.text import count, duration, quantity, yours
 from inspector.tui.keymap import bindings
-from inspector.tui.log.always_shown import AlwaysShown
+from inspector.tui.log.filter import AlwaysShown
 from inspector.tui.log.reader import LogReader
+from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.rows import NOW, MessageRows
 from inspector.tui.log.waterfall import WaterfallHead, WaterfallRows
-from inspector.tui.model.log import LogCursor, LogQuery
-from inspector.tui.themes import ascii_only, palette
+from inspector.tui.model.log import LogCursor, LogFacts, LogQuery
+from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.timers import SingleTimer
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.virtual_list import CACHED_ROWS, DrawnRow, VirtualList
@@ -250,3 +255,105 @@ def _moment_line(width: int) -> list[Segment]:
     dash = "-" if ascii_only() else "─"
     pieces = [(dash * 2, "chart"), (" now ", "chart bold"), (dash * max(width - 7, 0), "chart")]
     return paint.cut(paint.segments(pieces, room=width), width)
+
+
+def verb_facts(messages: MessageList, query: LogQuery, *, typed: bool) -> LogFacts:
+    """Return what the verbs depend on; `typed`: the filter field has text."""
+    session, view, current = messages.session, messages.reader.view, messages.current
+    journal = session.journal
+    return LogFacts(
+        rows=messages.count,
+        live=session.commands is not None,
+        at_end=session.at_end,
+        filtered=query.filter is not None,
+        can_clear=query.filter is not None or typed or messages.place.compared > 0,
+        searched=query.searched is not None,
+        folds=query.folds,
+        by_exchange=query.by_exchange,
+        is_one_exchange=query.is_one_exchange,
+        matching=view.matching,
+        hidden=len(view.folding.hidden) if view.folding is not None else 0,
+        findings=journal.findings.total,
+        marks=len(journal.marks),
+        current=current,
+        marked=current > 0 and journal.marks.of(current) is not None,
+        has_partner=current > 0 and journal.index.pair(current) > 0,
+        sent=sent_by_us(journal.index, current) > 0,
+    )
+
+
+def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
+    """Return the facts at the top: rows, what is new or folded, results of exchanges, follow mode."""
+    session, view, signs = messages.session, messages.reader.view, signs_now()
+    happened, newer = messages.rows.happened, messages.unseen
+    rows = len(view.numbers)
+    thing = "row" if view.folding is not None or view.exchanges is not None else "event"
+    found: list[paint.Pieces] = [[(query.problem, "error")]] if query.problem else []
+    if messages.reader.is_behind and view.behind:
+        found.append(f"{quantity(rows, thing)} so far {signs.cut}")
+    elif happened is not None:
+        found.append(f"{count(happened)} of {quantity(rows, thing)} so far")
+    elif view.exchanges is not None:
+        found.append(quantity(rows, thing))
+        if view.filtered is not None:
+            found.append(f"{count(view.matching)} of {quantity(view.last, 'event')} match")
+    elif view.filtered is not None:
+        total = len(view.everything)
+        found.append(f"{quantity(rows, thing)}{' of this exchange' if query.is_one_exchange else ''}")
+        if total > rows:
+            hidden = f"{count(total - rows)} hidden"
+            found.append([(hidden if query.problem else f"{hidden} by the filter", "bright")])
+    else:
+        found.append(quantity(rows, thing))
+    if newer:
+        found.append([(f"{signs.unfolded} {quantity(newer, f'newer {thing}')} below", "bright")])
+    if view.exchanges is not None and session.at_end:
+        # Before the end of a recording, they would tell what had not happened yet.
+        stats = view.exchanges.stats
+        if stats.errors:
+            found.append([(quantity(stats.errors, "error"), "error")])
+        found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
+        if stats.person:
+            found.append([(yours(duration(stats.person)), "ask")])
+    if messages.place.compared:
+        found.append([("comparing: press d on the other", "ask")])
+    marks = len(session.journal.marks)
+    if marks:
+        found.append([(f"{quantity(marks, 'mark')}", "bright")])
+    if view.folding is not None and view.folding.hidden and view.filtered is None:
+        found.append(f"{quantity(len(view.folding.hidden), 'event')} folded")
+    if messages.follow:
+        found.append("follow")
+    return found
+
+
+def empty_text(messages: MessageList, query: LogQuery) -> str:
+    """Return the text for a log without rows."""
+    if query.filter is None:
+        return "No messages yet." if messages.session.commands is not None else "The recording has no messages yet."
+    return f"Looking {signs_now().cut}" if messages.reader.is_behind else "No message matches the filter."
+
+
+_MAX_TRIES = 1000
+"""Most hits that are skipped because they have no row."""
+
+
+async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> int:
+    """The nearest event after `n` (before it, with -1) that matches and has another row; 0 for none. Run in a
+    thread."""
+    row = rows.index_of(n)
+    for _ in range(_MAX_TRIES):
+        n = await asyncio.to_thread(searched.next, rows.journal, n, step)
+        found = rows.index_of(n)
+        if not n or (found is not None and found != row):
+            return n
+    return 0
+
+
+def next_of(found: list[int], rows: MessageRows, n: int, step: int) -> int:
+    """Return the nearest event after `n` (before it, with -1) of those in `found` with another row; 0 for none."""
+    ahead = found[bisect_right(found, n) :] if step > 0 else found[: bisect_left(found, n)][::-1]
+    at = rows.index_of(n)
+    row = -1 if at is None else at
+    pairs = ((m, rows.index_of(m)) for m in ahead)
+    return next((m for m, to in pairs if to is not None and (to - row) * step > 0), 0)

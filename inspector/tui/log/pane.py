@@ -1,4 +1,4 @@
-"""The message log: the events of the session, one row per message, with filter, follow mode and jumps."""
+"""The message log: the events of the session, one row per message, with filter, follow mode and"""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from inspector.journal.filters import Filter
 from inspector.journal.filters.completion import Completions, complete
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.log import border, copy_as, jumps, labels
+from inspector.tui.log import copy_as, labels
 from inspector.tui.log.filter import highlight, known_names
 from inspector.tui.log.marking import AskNote, toggle_mark, write_note
-from inspector.tui.log.message_list import MessageList
+from inspector.tui.log.message_list import MessageList, empty_text, log_facts, next_hit, next_of, verb_facts
+from inspector.tui.log.reader import LONG
 from inspector.tui.log.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.log.rows import TIMES, TIMES_WORDS
-from inspector.tui.log.view import LONG
 from inspector.tui.model.log import (
     EXCHANGE_VERBS,
     LOG_VERBS,
@@ -138,8 +138,8 @@ class MessagesPane(Pane):
     def _describe(self) -> None:
         """Draw the edge and the text for an empty log."""
         self._list.note_seen()
-        self.facts = border.facts(self._list, self.log_query)
-        self._list.empty = border.words_for_nothing(self._list, self.log_query)
+        self.facts = log_facts(self._list, self.log_query)
+        self._list.empty = empty_text(self._list, self.log_query)
         if self.maximised:
             # Letters go to the filter, so none of these keys works.
             self.keys = () if self._filter.has_focus else hints(self, *EXCHANGE_VERBS.line(self.verb_facts()))
@@ -147,7 +147,7 @@ class MessagesPane(Pane):
 
     def verb_facts(self) -> LogFacts:
         """The facts on which the verbs depend."""
-        return border.verb_facts(self._list, self.log_query, typed=bool(self._filter.value))
+        return verb_facts(self._list, self.log_query, typed=bool(self._filter.value))
 
     @property
     def maximised(self) -> bool:
@@ -299,7 +299,7 @@ class MessagesPane(Pane):
         if searched is None:
             self.screen.set_focus(self._filter)
             return
-        n = await jumps.next_hit(searched, self._list.rows, self.current, step)
+        n = await next_hit(searched, self._list.rows, self.current, step)
         self._go(n, f"No {'later' if step > 0 else 'earlier'} message matches {searched.source}")
 
     def action_next_finding(self) -> None:
@@ -317,10 +317,10 @@ class MessagesPane(Pane):
     def _go_among(self, numbers: list[int], step: int, what: str) -> None:
         """Go to the nearest of these messages. If there is only one the other way, name the key for it."""
         rows, n = self._list.rows, self.current
-        found = jumps.next_of(numbers, rows, n, step)
+        found = next_of(numbers, rows, n, step)
         way, back, other = ("later", "previous", "an earlier") if step > 0 else ("earlier", "next", "a later")
         otherwise = f"No {way} {what} in the rows shown."
-        if not found and jumps.next_of(numbers, rows, n, -step):
+        if not found and next_of(numbers, rows, n, -step):
             keys = hints(self, f"messages.{back}-{what}")
             otherwise += "".join(f" {hint.label} goes to {other} one." for hint in keys)
         self._go(found, otherwise)

@@ -29,9 +29,7 @@ from inspector.tui.login.steps import title
 from inspector.tui.model.server import FAILED_VERBS, ServerFacts
 from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
-from inspector.tui.server.connecting import connecting_rows, printed
-from inspector.tui.server.examination import Examination, fix_rows
-from inspector.tui.server.steps import step_rows
+from inspector.tui.server.steps import Examination, connecting_rows, fix_rows, printed, step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
