@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual.app import ComposeResult
@@ -23,39 +22,27 @@ from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.row_source import ListRows
 from inspector.tui.widgets.virtual_list import VirtualList
 
 _TOPIC_CELLS = 12
 
 
-class QuestionRows:
+class QuestionRows(ListRows[Question]):
     """A `RowSource` of questions: open ones first, oldest first, then the others, newest first."""
 
     def __init__(self) -> None:
-        self.questions: list[Question] = []
-        self._at: dict[tuple[int, Any], int] = {}
+        super().__init__(lambda question: question.key)
 
     def take(self, questions: list[Question]) -> None:
         """Set the questions to show."""
         waiting = [question for question in questions if question.state == "open"]
         over = [question for question in reversed(questions) if question.state != "open"]
-        self.questions = waiting + over
-        self._at = {question.key: at for at, question in enumerate(self.questions)}
-
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    def key_at(self, index: int) -> Hashable:
-        """Return the key of a question's row."""
-        return self.questions[index].key
-
-    def index_of(self, key: tuple[int, Any]) -> int | None:
-        """Return the row of a question."""
-        return self._at.get(key)
+        self.rows = waiting + over
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw one row: kind, summary, status."""
-        question, signs = self.questions[index], signs_now()
+        question, signs = self.rows[index], signs_now()
         waits = question.state == "open"
         sign = (
             (signs.asked, "ask") if waits else (signs.done if question.state == "answered" else signs.failed, "muted")
@@ -116,7 +103,7 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
     def question(self) -> Question | None:
         """The question under the cursor."""
         at = self._list.cursor
-        return self._rows.questions[at] if 0 <= at < len(self._rows) else None
+        return self._rows.rows[at] if 0 <= at < len(self._rows) else None
 
     def move_to(self, question: Question) -> None:
         """Put the cursor on a question."""

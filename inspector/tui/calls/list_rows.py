@@ -16,6 +16,7 @@ from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.calls.steps import name_of, rows_of_each
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.row_source import ListRows
 
 CallRowKind = Literal["flow", "step", "error", "folder", "environment", "blank"]
 
@@ -54,14 +55,13 @@ def took(outcome: FlowOutcome, seconds: float) -> str:
     return duration(seconds * 1_000_000) if outcome != "not_run" else ""
 
 
-class CallsRows:
+class CallsRows(ListRows[ListRow]):
     """A `RowSource` over the collection. `take` reads it again; `words` narrows the flows and steps."""
 
     def __init__(self, saved: SavedCalls) -> None:
+        super().__init__(lambda row: row.key)
         self._saved = saved
         self.words = ""
-        self.rows: list[ListRow] = []
-        self._at: dict[Hashable, int] = {}
 
     def take(self) -> None:
         """Take in what the collection holds now."""
@@ -81,7 +81,6 @@ class CallsRows:
             rows.append(ListRow("folder", saved.folder / "env"))
             rows += [ListRow("environment", each.path, name=name) for name, each in saved.environments.items()]
         self.rows = rows
-        self._at = {row.key: at for at, row in enumerate(rows)}
 
     def _flow(self, path: Path, flow: Flow, words: list[str]) -> list[ListRow]:
         head = ListRow("flow", path, line=1, flow=flow)
@@ -112,19 +111,6 @@ class CallsRows:
             return True
         run = self._saved.run_of(row.path) if row.path is not None else None
         return row.kind == "step" and run is not None and run.outcome_of(row.number) == "failed"
-
-    # What a list asks
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def key_at(self, index: int) -> Hashable:
-        """The key of a row."""
-        return self.rows[index].key
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a key, or None where it is gone."""
-        return self._at.get(key)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw one row."""

@@ -160,7 +160,7 @@ class CheckPane(Horizontal, VerbsByRules):
     def current(self) -> CheckSummary | None:
         """The check under the cursor."""
         at = self._list.cursor
-        return self._rows.entries[at].checked if 0 <= at < len(self._rows) else None
+        return self._rows.rows[at].checked if 0 <= at < len(self._rows) else None
 
     def _arrange(self) -> None:
         alone = self._alone
@@ -256,7 +256,7 @@ class CheckPane(Horizontal, VerbsByRules):
         if event.list_view is not self._list:
             return
         event.stop()
-        folded = self._rows.entries[event.index].folded
+        folded = self._rows.rows[event.index].folded
         if folded is None:
             self._read(True)
             return

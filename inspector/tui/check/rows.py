@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -27,6 +26,7 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.paint import Piece
+from inspector.tui.widgets.row_source import ListRows
 
 ROLES: dict[Verdict, str] = {"fail": "error", "warn": "finding", "note": "muted", "skip": "faint", "pass": "received"}
 WORDS: dict[Verdict, str] = {"skip": "skipped"}
@@ -93,18 +93,17 @@ class CheckRow:
     folded: Verdict | None = None
 
 
-class CheckRows:
+class CheckRows(ListRows[CheckRow]):
     """Draws a report. `only` selects verdicts, `level` one level; `open` has the unfolded groups."""
 
     def __init__(self) -> None:
+        super().__init__(lambda row: row.checked.check.id if row.checked is not None else row.folded)
         self.keymap: Keymap | None = None
         """The keys in force; by default the built-in ones."""
         self.only: tuple[Verdict, ...] = VERDICTS
         self.level = ""
         self.open: set[Verdict] = set()
-        self.entries: list[CheckRow] = []
         self._of: dict[Verdict, list[CheckSummary]] = {}
-        self._at: dict[Hashable, int] = {}
 
     def take(self, report: Report | None) -> None:
         """Set the report to show, or None."""
@@ -119,33 +118,20 @@ class CheckRows:
                 entries.append(CheckRow(folded=verdict))
                 if verdict in self.open:
                     entries += [CheckRow(one) for one in found[verdict]]
-        self.entries = entries
-        self._at = {self.key_at(at): at for at in range(len(entries))}
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def key_at(self, index: int) -> Hashable:
-        """The key of a row."""
-        entry = self.entries[index]
-        return entry.checked.check.id if entry.checked is not None else ("folded", entry.folded)
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a key."""
-        return self._at.get(key)
+        self.rows = entries
 
     def next_fault(self, at: int, step: int) -> int | None:
         """The next row after `at` (before it, with -1) that is a failure or a warning."""
         rows = range(at + 1, len(self)) if step > 0 else range(at - 1, -1, -1)
         for row in rows:
-            checked = self.entries[row].checked
+            checked = self.rows[row].checked
             if checked is not None and checked.verdict in ("fail", "warn"):
                 return row
         return None
 
     def about(self, index: int) -> list[Row]:
         """Return the text of a folded row: how many checks of each group, or all reasons."""
-        verdict = self.entries[index].folded
+        verdict = self.rows[index].folded
         if verdict is None:
             return []
         found = self._of[verdict]
@@ -155,7 +141,7 @@ class CheckRows:
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Strip]:
         """Both lines of a row."""
-        entry = self.entries[index]
+        entry = self.rows[index]
         lines = (
             _check(entry.checked, width, self.keymap)
             if entry.checked is not None

@@ -16,6 +16,7 @@ from inspector.text import count
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.row_source import ListRows
 
 if TYPE_CHECKING:
     from inspector.tui.diff.comparison import ComparedRecordings
@@ -46,39 +47,33 @@ class DiffRow:
         return self.change is not None or (self.step is not None and self.step.kind != "same")
 
 
-class DiffRows:
+class DiffRows(ListRows[DiffRow]):
     """Draws the rows of a comparison; with `everything`, also exchanges that are equal."""
 
     def __init__(self, found: ComparedRecordings | None = None, *, everything: bool = False) -> None:
-        self.entries = list(_entries(found, everything)) if found is not None else []
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def key_at(self, index: int) -> Hashable:
-        """The key of a row, which does not depend on the rows around it."""
-        entry = self.entries[index]
-        if entry.step is not None:
-            return "step", id(entry.step)
-        return ("change", id(entry.change)) if entry.change is not None else ("heading", entry.title)
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a key."""
-        return next((at for at in range(len(self.entries)) if self.key_at(at) == key), None)
+        super().__init__(_identity)
+        self.rows = list(_entries(found, everything)) if found is not None else []
 
     def next_difference(self, at: int, step: int) -> int | None:
         """The next row after `at` (before it, with -1) that has a difference."""
-        rows = range(at + 1, len(self.entries)) if step > 0 else range(at - 1, -1, -1)
-        return next((row for row in rows if self.entries[row].differs), None)
+        rows = range(at + 1, len(self)) if step > 0 else range(at - 1, -1, -1)
+        return next((row for row in rows if self.rows[row].differs), None)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """One row in at most `width` cells."""
-        entry = self.entries[index]
+        entry = self.rows[index]
         if entry.change is not None:
             return _change(entry.change, width)
         if entry.step is not None:
             return _step(entry.step, width)
         return paint.cut(paint.segments(entry.title, "bright bold", room=width), width)
+
+
+def _identity(row: DiffRow) -> Hashable:
+    """Return the key of a row, which does not depend on the rows around it."""
+    if row.step is not None:
+        return "step", id(row.step)
+    return ("change", id(row.change)) if row.change is not None else ("heading", row.title)
 
 
 def _entries(found: ComparedRecordings, everything: bool) -> Iterator[DiffRow]:

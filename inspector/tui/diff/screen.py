@@ -122,7 +122,7 @@ class DiffScreen(FullScreen[None], VerbsByRules):
 
     def _entry(self) -> DiffRow | None:
         at = self._list.cursor
-        return self._rows.entries[at] if 0 <= at < len(self._rows) else None
+        return self._rows.rows[at] if 0 <= at < len(self._rows) else None
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         if event.list_view is self._list:

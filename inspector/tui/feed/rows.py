@@ -12,6 +12,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.events import EventType
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.row_source import ListRows
 
 _TIME, _ID, _CURSOR = 13, 22, 18
 _MIN_FOR_CURSOR, _MIN_FOR_ID = 100, 56
@@ -20,26 +21,15 @@ _CLOSE = 200
 """Rows from the end that are read without a pass over all."""
 
 
-class TypeRows:
+class TypeRows(ListRows[EventType]):
     """Draws event types with their delivery modes."""
 
     def __init__(self) -> None:
-        self.types: list[EventType] = []
-
-    def __len__(self) -> int:
-        return len(self.types)
-
-    def key_at(self, index: int) -> Hashable:
-        """The name of a type."""
-        return self.types[index].name
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a name."""
-        return next((at for at, each in enumerate(self.types) if each.name == key), None)
+        super().__init__(lambda event_type: event_type.name)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """One row: name, modes; a type that Inspector cannot follow is muted."""
-        event = self.types[index]
+        event = self.rows[index]
         role = "muted" if event.follows_by is None else "bright" if selected else "normal"
         sign = [(f"{signs_now().finding} ", "finding")] if event.problems else []
         left = paint.segments([*sign, (event.name, role)], room=width)

@@ -137,7 +137,7 @@ class EventsScreen(FullScreen[int | None]):
             if not await self._allowed():
                 self.dismiss(None)
                 return
-            self.types.types = await self.feed.list_types()
+            self.types.rows = await self.feed.list_types()
         except InspectorError as error:
             self._types.empty = safe(error.message, 500)
             self._types.source_changed()
@@ -169,7 +169,7 @@ class EventsScreen(FullScreen[int | None]):
     async def _choose(self) -> None:
         """Show the type under the cursor, and its form."""
         at = self._types.cursor
-        event = self.types.types[at] if 0 <= at < len(self.types) else None
+        event = self.types.rows[at] if 0 <= at < len(self.types) else None
         if event is self._event:
             return
         self._event = event

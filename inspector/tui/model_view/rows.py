@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Literal
 
 from rich.segment import Segment
@@ -12,6 +11,7 @@ from inspector.text import count
 from inspector.tui.matching import Typed
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.row_source import ListRows
 
 SortOrder = Literal["cost", "name", "server"]
 ORDERS: tuple[SortOrder, ...] = ("cost", "name", "server")
@@ -24,15 +24,14 @@ _MIN_FOR_BAR = 40
 """Cells from which there is room for a bar."""
 
 
-class ToolCostRows:
+class ToolCostRows(ListRows[ToolCost]):
     """Draws the tools of a server by cost. `sort` and `narrow` change what is shown."""
 
     def __init__(self) -> None:
+        super().__init__(id)
         self.cost: ServerCost | None = None
         self.order: SortOrder = "cost"
         self.filter = ""
-        self.tools: list[ToolCost] = []
-        self._at: dict[Hashable, int] = {}
         self._most = 1
 
     def take(self, cost: ServerCost) -> None:
@@ -57,27 +56,15 @@ class ToolCostRows:
         tools = list(self.cost.tools) if self.order == "server" else self.cost.sorted(self.order)
         matching = Typed(self.filter).best_first(tools, lambda tool: (tool.name, tool.description))
         kept = {id(tool) for tool in matching}
-        self.tools = matching if self.order == "server" else [tool for tool in tools if id(tool) in kept]
-        self._at = {id(tool): at for at, tool in enumerate(tools)}
-
-    def __len__(self) -> int:
-        return len(self.tools)
-
-    def key_at(self, index: int) -> Hashable:
-        """The key of a row, which stays with its tool."""
-        return id(self.tools[index])
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a key."""
-        return self._at.get(key)
+        self.rows = matching if self.order == "server" else [tool for tool in tools if id(tool) in kept]
 
     def find(self, name: str) -> int | None:
         """The row of the tool with this name."""
-        return next((at for at, tool in enumerate(self.tools) if tool.name == name), None)
+        return next((at for at, tool in enumerate(self.rows) if tool.name == name), None)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """One row: name, bar, tokens, share."""
-        tool = self.tools[index]
+        tool = self.rows[index]
         assert self.cost is not None
         tokens = f"{'~' if self.cost.counter.is_estimate else ''}{count(tool.tokens)}"
         share = f"{self.cost.share(tool):.1%}"

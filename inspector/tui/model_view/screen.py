@@ -176,7 +176,7 @@ class ModelScreen(FullScreen[str | None]):
     def tool(self) -> ToolCost | None:
         """The tool under the cursor."""
         at = self._list.cursor
-        return self.rows.tools[at] if 0 <= at < len(self.rows) else None
+        return self.rows.rows[at] if 0 <= at < len(self.rows) else None
 
     def _arrange(self) -> None:
         for name in _PANES:

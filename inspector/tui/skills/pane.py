@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -26,6 +25,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.row_source import ListRows
 from inspector.tui.widgets.virtual_list import VirtualList
 
 
@@ -41,39 +41,26 @@ def sign_of(skill: Skill, checks: list[FileCheck], differs: bool) -> paint.Piece
     return (signs.later, "muted")
 
 
-class SkillRows:
+class SkillRows(ListRows[Skill]):
     """A `RowSource` over the skills of a session."""
 
     def __init__(self, state: SkillsState) -> None:
+        super().__init__(lambda skill: skill.uri or id(skill))
         self._state = state
-        self.skills: list[Skill] = []
         self._twice: set[str] = set()
         """Names that several skills have."""
         self.words = ""
         """The filter."""
-        self._at: dict[Hashable, int] = {}
 
     def take(self) -> None:
         """Take in the skills of now."""
-        self.skills = self._state.log.skills
-        self._twice = {name for name, number in Counter(skill.name for skill in self.skills).items() if number > 1}
+        self.rows = self._state.log.skills
+        self._twice = {name for name, number in Counter(skill.name for skill in self.rows).items() if number > 1}
         typed = Typed(self.words)
-        self.skills = typed.best_first(self.skills, lambda skill: (skill.name, f"{skill.uri} {skill.description}"))
-        self._at = {self.key_at(at): at for at in range(len(self.skills) - 1, -1, -1)}
-
-    def __len__(self) -> int:
-        return len(self.skills)
-
-    def key_at(self, index: int) -> Hashable:
-        """The URI of a skill."""
-        return self.skills[index].uri or index
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a URI."""
-        return self._at.get(key)
+        self.rows = typed.best_first(self.rows, lambda skill: (skill.name, f"{skill.uri} {skill.description}"))
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        skill = self.skills[index]
+        skill = self.rows[index]
         log = self._state.log
         sign = sign_of(skill, self._state.checks(skill), bool(log.unlisted(skill) or log.missing(skill)))
         note = skill.directory.partition("://")[2] if skill.name in self._twice else skill.version
@@ -150,7 +137,7 @@ class SkillsPane(Pane, SkillActions):
 
     def _take_cursor(self) -> None:
         at = self._list.cursor
-        skill = self._rows.skills[at] if 0 <= at < len(self._rows) else None
+        skill = self._rows.rows[at] if 0 <= at < len(self._rows) else None
         if (skill.uri if skill is not None else "") != self.state.uri:
             self.state.select(skill)
 

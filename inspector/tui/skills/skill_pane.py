@@ -28,6 +28,7 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading, para
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.row_source import ListRows
 from inspector.tui.widgets.sections import Section, TextSection
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.text_view import beginning
@@ -57,11 +58,11 @@ class FileRow(NamedTuple):
         return (self.kind, self.found.uri if self.found is not None else self.text)
 
 
-class FileRows:
+class FileRows(ListRows[FileRow]):
     """A `RowSource` over the files of a skill."""
 
     def __init__(self) -> None:
-        self.rows: list[FileRow] = []
+        super().__init__(lambda row: row.key)
 
     def take(self, skill: Skill | None, state: SkillsState) -> None:
         """Take in the files of a skill."""
@@ -74,17 +75,6 @@ class FileRows:
         if unlisted:
             self.rows += [FileRow("blank"), FileRow("heading", text="not listed, but in the directory")]
             self.rows += [FileRow("unlisted", found=found) for found in unlisted]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def key_at(self, index: int) -> Hashable:
-        """The identity of a row."""
-        return self.rows[index].key
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of an identity."""
-        return next((at for at, row in enumerate(self.rows) if row.key == key), None)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         row, signs = self.rows[index], signs_now()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable
+from typing import Generic, Protocol, TypeVar
 
 from rich.console import Console
 from rich.segment import Segment
@@ -40,6 +40,40 @@ class RowSource(Protocol):
     def __len__(self) -> int: ...
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow: ...
+
+
+Item = TypeVar("Item")
+
+
+class ListRows(Generic[Item]):
+    """A source over a list of items, which a subclass draws. The cursor stays on the item with the same key."""
+
+    def __init__(self, key: Callable[[Item], Hashable]) -> None:
+        self._key = key
+        self.rows = []
+
+    @property
+    def rows(self) -> list[Item]:
+        """The items; set another list to change them."""
+        return self._rows
+
+    @rows.setter
+    def rows(self, rows: list[Item]) -> None:
+        self._rows = rows
+        self._at: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def key_at(self, index: int) -> Hashable:
+        """Return the key of a row."""
+        return self._key(self._rows[index])
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Return the first row with a key, or None."""
+        if not self._at:
+            self._at = {self.key_at(at): at for at in range(len(self._rows) - 1, -1, -1)}
+        return self._at.get(key)
 
 
 class TextRows:

@@ -39,6 +39,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.row_source import ListRows
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem
@@ -113,28 +114,21 @@ def of_other_sessions(
         yield _CACHE.calls(info, tool)
 
 
-class EarlierCallRows:
+def _identity(call: EarlierCall) -> Hashable:
+    """Return the place of the call, so that the cursor stays on it."""
+    return (call.path, call.n) if call.n else (None, json_of(call.arguments))
+
+
+class EarlierCallRows(ListRows[EarlierCall]):
     """The calls as rows of a list, and the one that is marked to be compared."""
 
     def __init__(self) -> None:
-        self.calls: list[EarlierCall] = []
+        super().__init__(_identity)
         self.marked: EarlierCall | None = None
-
-    def __len__(self) -> int:
-        return len(self.calls)
-
-    def key_at(self, index: int) -> Hashable:
-        """The place of the call, so that the cursor stays on it."""
-        call = self.calls[index]
-        return (call.path, call.n) if call.n else (None, json_of(call.arguments))
-
-    def index_of(self, key: Hashable) -> int | None:
-        """The row of a call, or None."""
-        return next((at for at in range(len(self.calls)) if self.key_at(at) == key), None)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """One call in at most `width` cells: when, outcome, arguments, and the result where there is room."""
-        call = self.calls[index]
+        call = self.rows[index]
         sign: list[Piece] = [("A", "bright")] if call is self.marked else []
         line = [*paint.cell(sign, 2), *paint.cell([(day(call.when, seconds=True) or "earlier", "muted")], 16)]
         line += [*paint.cell([(call.outcome, call.role)], 10, right=True), *paint.cell("", 2)]
@@ -186,7 +180,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def _take_own(self) -> None:
         """List the calls of this session, and those that are only remembered."""
         if self._searching:
-            self._rows.calls = [
+            self._rows.rows = [
                 self._row(call)
                 for each in self._sessions
                 for call in islice(
@@ -197,7 +191,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
 
     def _add(self, calls: Sequence[PastCall]) -> None:
         """Add calls of a recording, the newest first, before those of which no recording is known."""
-        known = [call for call in self._rows.calls if call.n] + [self._row(call) for call in calls]
+        known = [call for call in self._rows.rows if call.n] + [self._row(call) for call in calls]
         known.sort(key=lambda call: call.when or datetime.min.replace(tzinfo=UTC), reverse=True)
         there = [call.arguments for call in known]
         remembered = [
@@ -205,7 +199,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             for past in self._past
             if isinstance(past.arguments, dict)
         ]
-        self._rows.calls = [*known[:MAX_COUNT], *(call for call in remembered if call.arguments not in there)]
+        self._rows.rows = [*known[:MAX_COUNT], *(call for call in remembered if call.arguments not in there)]
         self._list.source_changed()
 
     def _row(self, call: PastCall) -> EarlierCall:
@@ -264,7 +258,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         """Fill the form with the arguments of the call."""
         event.stop()
-        self.dismiss(dict(self._rows.calls[event.index].arguments))
+        self.dismiss(dict(self._rows.rows[event.index].arguments))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A comparison needs two calls."""
@@ -275,7 +269,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
         at, rows = self._list.cursor, self._rows
         if not 0 <= at < len(rows):
             return
-        call, marked = rows.calls[at], rows.marked
+        call, marked = rows.rows[at], rows.marked
         if not call.n:
             self.notify("No recording has the answer of this call.", timeout=5)
             return

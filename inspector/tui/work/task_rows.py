@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 
 from rich.segment import Segment
 
@@ -12,6 +12,7 @@ from inspector.text import duration, safe
 from inspector.times import parse_time
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.row_source import ListRows
 
 ID_SHOWN, STATUS_SHOWN = 60, 24
 """Characters of a task's id and status that fit on one line."""
@@ -58,35 +59,22 @@ def seconds(us: int) -> str:
     return f"{us // 1_000_000} s" if us < 600_000_000 else duration(us)
 
 
-class TaskRows:
+class TaskRows(ListRows[Task]):
     """A `RowSource` of tasks, the newest first."""
 
     def __init__(self, journal: Journal) -> None:
+        super().__init__(lambda task: task.id)
         self._journal = journal
         self.now = 0
         """The current time of the journal, for tasks that run."""
-        self.tasks: list[Task] = []
-        self._at: dict[str, int] = {}
 
     def take(self, tasks: Mapping[str, Task]) -> None:
         """Set the tasks to show, in the order in which they became known."""
-        self.tasks = list(tasks.values())[::-1]
-        self._at = {task.id: at for at, task in enumerate(self.tasks)}
-
-    def __len__(self) -> int:
-        return len(self.tasks)
-
-    def key_at(self, index: int) -> Hashable:
-        """Return the id of a row's task."""
-        return self.tasks[index].id
-
-    def index_of(self, key: str) -> int | None:
-        """Return the row of a task."""
-        return self._at.get(key)
+        self.rows = list(tasks.values())[::-1]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw one row: sign of its status, name, whether another client created it, age."""
-        task = self.tasks[index]
+        task = self.rows[index]
         sign, _ = look(task.status)
         pieces: list[paint.Piece] = [sign, (f" {name(task)}", "muted" if task.done else "bright")]
         if not task.call_n:

@@ -143,7 +143,7 @@ class TasksPane(Pane, TaskActions):
     def current(self) -> Task | None:
         """The task under the cursor."""
         at = self._list.cursor
-        return self._rows.tasks[at] if 0 <= at < len(self._rows) else None
+        return self._rows.rows[at] if 0 <= at < len(self._rows) else None
 
     def tick(self) -> None:
         """Draw the changes of the tasks."""
@@ -157,7 +157,7 @@ class TasksPane(Pane, TaskActions):
         self._rows.take(self.session.tasks.items)
         self._list.empty = self._words_for_nothing()
         self._list.source_changed()
-        going_on = sum(not task.done for task in self._rows.tasks)
+        going_on = sum(not task.done for task in self._rows.rows)
         self.facts = [
             *([[(f"{going_on:,} running", "progress")]] if going_on else []),
             *([f"{len(self._rows):,}"] if len(self._rows) else []),
@@ -180,7 +180,7 @@ class TasksPane(Pane, TaskActions):
 
     def _draw_ages(self) -> None:
         """Draw the ages of running tasks."""
-        if self.is_on_screen and any(not task.done for task in self._rows.tasks):
+        if self.is_on_screen and any(not task.done for task in self._rows.rows):
             self._rows.now = self.session.now
             self._list.rows_changed(range(len(self._rows)))
 
