@@ -297,7 +297,7 @@ class ScreenNavigator:
         self._app.push_screen(LoginOptions(options), then)
 
     async def ask_target(self, target: StdioTarget | HttpTarget) -> StdioTarget | HttpTarget | None:
-        from inspector.tui.server.edit_target import EditTarget
+        from inspector.tui.server.failed import EditTarget
 
         return await self._app.push_screen_wait(EditTarget(target))
 

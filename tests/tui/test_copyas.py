@@ -12,8 +12,7 @@ import pytest
 
 from inspector.journal.format import Dir
 from inspector.tui.log import copy_as
-from inspector.tui.log.copy_as import CannotCopy
-from inspector.tui.log.resend import sent_by_us
+from inspector.tui.log.copy_as import CannotCopy, sent_by_us
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import assert_in
 

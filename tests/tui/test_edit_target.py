@@ -9,7 +9,7 @@ import pytest
 
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.server.edit_target import EditTarget
+from inspector.tui.server.failed import EditTarget
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import NARROW, ROOT, running, shows
 from tests.tui.tui_screens import press, screen_text

@@ -3,9 +3,8 @@ from textual import events
 from textual.containers import Vertical
 from textual.geometry import Size
 
-from inspector.tui.widgets.editor import MAX_ROWS, Editor
+from inspector.tui.widgets.editor import MAX_ROWS, Editor, shown
 from inspector.tui.widgets.filter_input import FilterInput
-from inspector.tui.widgets.visible_characters import shown
 from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text
 
 

@@ -12,7 +12,7 @@ from inspector.client.state.steps import connection_steps
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.format import Kind
 from inspector.tui.app import InspectorApp
-from inspector.tui.server import file_watch
+from inspector.tui.server import watches
 from tests.tui.live_app import on_recording, running, shows
 from tests.tui.tui_screens import press, screen_lines, screen_text
 
@@ -97,13 +97,13 @@ async def test_the_steps_after_a_restart_count_from_the_restart(project: Project
 async def test_a_server_that_changes_its_own_files_is_not_started_for_ever(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_watch, "WITHIN", 60.0)
+    monkeypatch.setattr(watches, "WITHIN", 60.0)
     project.file.write_text(f"import os\nopen('built.js', 'a').write(str(os.getpid()))\nTOOLS = []\n{SERVER}")
     async with running(project.target, until="● connected", watch=True) as (app, pilot):
         await pilot.pause(0.4)
         (project.file.parent / "built.js").write_text("x")
         await shows(app, pilot, "built.js changes each time the server starts")
-        assert len(notes(app)) == file_watch.MAX_COUNT
+        assert len(notes(app)) == watches.MAX_COUNT
 
 
 async def test_it_is_offered_only_where_we_have_started_the_server(project: Project) -> None:

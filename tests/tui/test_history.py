@@ -77,7 +77,7 @@ async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(
         monkeypatch.setattr(history, "MAX_SIZE", 10)
         await press(pilot, "up", shows="1 large recording not searched")
         assert isinstance(app.screen, EarlierCalls)
-        assert [row.arguments for row in app.screen._rows.calls if row.n] == [{"message": "now"}]
+        assert [row.arguments for row in app.screen._rows.rows if row.n] == [{"message": "now"}]
 
 
 async def test_an_earlier_call_is_summarised_as_in_the_log_and_without_its_secrets(state: Path) -> None:
@@ -94,7 +94,7 @@ async def test_an_earlier_call_is_summarised_as_in_the_log_and_without_its_secre
         await call(live, "echo", {"message": "m", "password": "hunter2"})
         await press(pilot, "up", shows='{"message": "m"}')
         assert isinstance(app.screen, EarlierCalls)
-        assert not any("password" in row.arguments for row in app.screen._rows.calls)
+        assert not any("password" in row.arguments for row in app.screen._rows.rows)
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])

@@ -67,7 +67,7 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         await becomes(app, pilot, lambda: "~100 tokens, structured ~2" in screen_text(app), "the cost of the result")
         screen = await opened((app, pilot))
-        assert [tool.name for tool in screen.rows.tools] == ["create_order", "list_orders", "\x1b[31mred"]
+        assert [tool.name for tool in screen.rows.rows] == ["create_order", "list_orders", "\x1b[31mred"]
         assert screen.tool.name == "list_orders"  # The cursor was on it.
         await press(pilot, "g", shows="▲ 1280")
         shown = screen_text(app)
@@ -75,9 +75,9 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
         assert_in(shown, "nothing is sent to a model", "Sources", "mcp__shop__create_order")
         assert "\x1b" not in shown
         await pilot.press("o")
-        assert screen.rows.tools[0].name == "\x1b[31mred"
+        assert screen.rows.rows[0].name == "\x1b[31mred"
         await pilot.press("slash", *"create", "enter")
-        assert [tool.name for tool in screen.rows.tools] == ["create_order"]
+        assert [tool.name for tool in screen.rows.rows] == ["create_order"]
         await press(pilot, "escape", "escape", until=lambda: isinstance(app.screen, MainScreen), what="back")
         # A list that is read again is counted again.
         screen = await opened((app, pilot))

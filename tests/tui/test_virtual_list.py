@@ -5,7 +5,7 @@ from textual.events import MouseScrollDown
 from textual.geometry import Size
 
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.note import Note
+from inspector.tui.widgets.form import Note
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text, settle
 

@@ -24,9 +24,9 @@ from inspector.text import count, safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
+from inspector.tui.log.copy_as import sent_by_us
 from inspector.tui.log.labels import id_text, pending, sign_of, times, title
 from inspector.tui.log.marking import toggle_mark
-from inspector.tui.log.resend import sent_by_us
 from inspector.tui.model.detail import DETAIL_VERBS, EDGE_VERBS, DetailFacts
 from inspector.tui.model.log import CALLS
 from inspector.tui.pane_keys import VerbsByRules, hints

@@ -16,9 +16,9 @@ from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
 from inspector.text import count, duration, quantity, yours
 from inspector.tui.keymap import bindings
+from inspector.tui.log.copy_as import sent_by_us
 from inspector.tui.log.filter import AlwaysShown
 from inspector.tui.log.reader import LogReader
-from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.rows import NOW, MessageRows
 from inspector.tui.log.waterfall import WaterfallHead, WaterfallRows
 from inspector.tui.model.log import LogCursor, LogFacts, LogQuery

@@ -34,8 +34,7 @@ from inspector.tui.main.session_verbs import SessionVerbs
 from inspector.tui.model.arrangement import Front
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import SessionConnection
-from inspector.tui.server.file_watch import FileWatch
-from inspector.tui.server.pin_watch import PinWatch
+from inspector.tui.server.watches import FileWatch, PinWatch
 from inspector.tui.sessions import Sessions, is_down
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.paint import Pieces

@@ -23,8 +23,7 @@ from inspector.tui.model.session import SESSION_VERBS, SessionFacts
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import EditMessage, ShowEvent, ShowFiltered, ShowStart
 from inspector.tui.server.connection import SessionConnection
-from inspector.tui.server.file_watch import FileWatch
-from inspector.tui.server.pin_watch import PinWatch
+from inspector.tui.server.watches import FileWatch, PinWatch
 from inspector.tui.sessions import calls_in_flight
 from inspector.tui.window import window_of
 

@@ -16,13 +16,15 @@ from textual.message import Message
 from inspector.client.session_state import Commands, SessionState
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import ConnectionStep, beside_error, connection_steps
+from inspector.config.edited_target import edited
 from inspector.config.settings import Settings
-from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited, TargetError
 from inspector.log_lines import shown
 from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import View
 from inspector.text import quantity, safe
-from inspector.tui.advice import advice
+from inspector.tui.advice import advice, error_text
 from inspector.tui.keymap import bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
@@ -31,6 +33,8 @@ from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import Examination, connecting_rows, fix_rows, printed, step_rows
 from inspector.tui.source_location import open_source, source_locations
+from inspector.tui.widgets.dialog import LineDialog
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
@@ -330,3 +334,28 @@ def _last_lines(lines: Sequence[str], width: int, room: int) -> list[Row]:
 def _height(rows: list[Row], width: int) -> int:
     """Return the lines that rows need when they are wrapped."""
     return sum(len(wrap(plain([row]), width, row.hang)) for row in rows)
+
+
+class EditTarget(LineDialog[StdioTarget | HttpTarget]):
+    """One line with the command or URL as shown; secrets stay hidden. An invalid one is shown as an error."""
+
+    DEFAULT_CSS = """
+    EditTarget > Pane { max-width: 110; }
+    """
+
+    def __init__(self, target: StdioTarget | HttpTarget) -> None:
+        stdio = isinstance(target, StdioTarget)
+        title = "Another command" if stdio else "Another URL"
+        super().__init__(title, Editor(target.describe(), id="target"), "start" if stdio else "connect")
+        self._target = target
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self.show_note("")
+
+    def action_take(self) -> None:
+        """Accept the typed command or URL."""
+        try:
+            self.dismiss(edited(self._target, self.editor.value))
+        except TargetError as error:
+            self.show_note(error_text(error, self))

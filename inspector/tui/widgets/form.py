@@ -10,14 +10,16 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
+from textual.geometry import Size
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.errors import UsageError
 from inspector.protocol.forms.form import UNSET, Field, Form
-from inspector.text import size
+from inspector.text import lines, size
 from inspector.tui.keymap import bindings
-from inspector.tui.themes import signs_now
+from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.external_editor import edit_externally
 from inspector.tui.widgets.fields.base import FieldFrame
@@ -26,13 +28,47 @@ from inspector.tui.widgets.fields.layout import slots_of
 from inspector.tui.widgets.fields.mounted import MountedFields, shows_fields
 from inspector.tui.widgets.fields.text import TextField
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, JsonFault, json_lines, read_json
-from inspector.tui.widgets.note import Note
+from inspector.tui.widgets.line_widget import LineWidget
 
 CHECK_AFTER = 0.03
 """Seconds without a change after which the value is validated."""
 
 _NO_TEXT = ("enum", "multi", "boolean", "const", "null")
 """Kinds of fields in which no text is typed."""
+
+
+TEXT_LIMIT = 2_000
+
+
+class Note(LineWidget):
+    """A text in one role, wrapped."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Note { height: auto; width: 1fr; }
+    """
+
+    def __init__(self, words: tuple[str, str], *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.words = words
+
+    def say(self, words: tuple[str, str]) -> None:
+        """Show another text with its role."""
+        if words != self.words:
+            self.words = words
+            self.refresh(layout=True)
+
+    def _lines(self, width: int) -> list[str]:
+        return lines(self.words[0], max(width, 1), limit=TEXT_LIMIT, ascii=ascii_only())
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        found = self._lines(width)
+        text = found[y] if y < len(found) else ""
+        return paint.strip(paint.segments([(text, self.words[1])]), width)
 
 
 class FormView(VerticalScroll, can_focus=False):
