@@ -15,8 +15,7 @@ from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import VERBS
 from inspector.tui.widgets.dialog import Dialog
-from inspector.tui.widgets.fact_rows import Row, RowSection
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection
 from inspector.tui.widgets.pane import Pane
 
 _KEYS = 12

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.tui.log.detail import DetailPane
-from inspector.tui.log.marking import AskNote
+from inspector.tui.log.detail import AskNote, DetailPane
 from inspector.tui.log.pane import MessagesPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
 from tests.tui.live_demo import Ticking, on_pane

@@ -14,7 +14,7 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.available_verbs import who_does
 from inspector.tui.server.pane import ServerPane
 from inspector.tui.verbs import BY_ID
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView
 from tests.tui.live_app import (
     NARROW,
     SESSION,

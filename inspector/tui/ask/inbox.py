@@ -22,8 +22,7 @@ from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.row_source import ListRows
-from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.widgets.virtual_list import ListRows, VirtualList
 
 _TOPIC_CELLS = 12
 

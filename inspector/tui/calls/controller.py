@@ -35,7 +35,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.calls.drafts import WritableExpectation, choices, draft_of, file_name, secret_note, server_of
-from inspector.tui.calls.list_rows import ListRow
+from inspector.tui.calls.rows import ListRow
 from inspector.tui.calls.save_dialog import FlowFileChoice, SaveCallDialog
 from inspector.tui.calls.saved_calls import NewestRun, SavedCalls
 from inspector.tui.calls.steps import PlainStep, item_of, name_of

@@ -11,8 +11,7 @@ from textual.message import Message
 from inspector.text import quantity, safe
 from inspector.tui.advice import advice
 from inspector.tui.calls.actions import CallsActions, CursorPlace
-from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
-from inspector.tui.calls.list_rows import ListRow
+from inspector.tui.calls.rows import FlowPage, ListRow, page_of, plain, templates
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.keymap import bindings
 from inspector.tui.model.calls import CallsFacts

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from inspector.text import quantity, safe
 from inspector.tui.calls.actions import CallsActions, CursorPlace
-from inspector.tui.calls.list_rows import CallsRows, ListRow
+from inspector.tui.calls.rows import CallsRows, ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.model.calls import CallsFacts

@@ -17,8 +17,7 @@ from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, paragraph
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList

@@ -406,31 +406,12 @@ class SavedCalls:
         if await asyncio.to_thread(journal.blank, [secret]):
             self.blanked()
 
-    def ended(self, run: NewestRun, result: FlowResult) -> None:
-        """The run of a flow is over, or was stopped."""
-        alone = len(run.steps) > len({step.parent or step.number for step in result.steps})
-        run.error = result.error
-        run.seconds = sum(map(run.seconds_of, run.steps)) if alone else result.seconds
-        run.outcome = worst(map(run.outcome_of, run.steps)) if alone else result.outcome
-        for step in result.steps:
-            if step.parent:
-                run.nested.setdefault(step.parent, []).append(step)
-
     def _variables(self, flow: Flow, captured: NewestRun | None) -> Variables:
         made = Variables.for_flow(flow, self._in_use)
         if captured is not None:
             # A secret is masked in a result; without it the step says which variable it lacks.
             made.captured.update({name: value for name, value in captured.captured.items() if value != MASK})
         return made
-
-    def took(self, run: NewestRun, result: StepResult) -> None:
-        """A step of a run has ended."""
-        number = result.number
-        run.steps.setdefault(number, []).append(result)
-        run.captured.update(result.captured)
-        if run.outcome_of(number) == "passed":
-            run.passed_at[number] = time.time()
-        self.note_change()
 
 
 async def _refuse(_: Exposure) -> TrustAnswer:
@@ -453,7 +434,19 @@ class _Progress(FlowProgress):
             self._saved.note_change()
 
     def step_ended(self, flow: Flow, result: StepResult) -> None:
-        self._saved.took(self._run, result)
+        run = self._run
+        run.steps.setdefault(result.number, []).append(result)
+        run.captured.update(result.captured)
+        if run.outcome_of(result.number) == "passed":
+            run.passed_at[result.number] = time.time()
+        self._saved.note_change()
 
     def flow_ended(self, result: FlowResult) -> None:
-        self._saved.ended(self._run, result)
+        run = self._run
+        alone = len(run.steps) > len({step.parent or step.number for step in result.steps})
+        run.error = result.error
+        run.seconds = sum(map(run.seconds_of, run.steps)) if alone else result.seconds
+        run.outcome = worst(map(run.outcome_of, run.steps)) if alone else result.outcome
+        for step in result.steps:
+            if step.parent:
+                run.nested.setdefault(step.parent, []).append(step)

@@ -7,7 +7,7 @@ from functools import partial
 from textual.widget import Widget
 
 from inspector.tui.diff.side import ShownSide
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView
 
 
 class SideView(FactsView):

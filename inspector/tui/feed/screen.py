@@ -29,8 +29,7 @@ from inspector.tui.main import chrome
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, paragraph
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import JsonSection

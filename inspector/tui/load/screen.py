@@ -36,8 +36,7 @@ from inspector.tui.model.screens import LOAD_VERBS, LoadFacts
 from inspector.tui.output_files import write_new
 from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.fact_rows import Row, RowSection
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 
 from inspector.client.session_state import SessionState
 from inspector.client.state.cache import freshness
+from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.exchange import rounds, whole_exchange
 from inspector.journal.folding import Folding
@@ -26,7 +27,6 @@ from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.copy_as import sent_by_us
 from inspector.tui.log.labels import id_text, pending, sign_of, times, title
-from inspector.tui.log.marking import toggle_mark
 from inspector.tui.model.detail import DETAIL_VERBS, EDGE_VERBS, DetailFacts
 from inspector.tui.model.log import CALLS
 from inspector.tui.pane_keys import VerbsByRules, hints
@@ -34,7 +34,10 @@ from inspector.tui.pane_messages import Export, HintsChanged, MarksChanged, Save
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.dialog import LineDialog
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
@@ -43,6 +46,40 @@ _NOTHING = "The message under the cursor is shown here."
 
 _NOTE = 40
 """Characters of a note in the facts of a message."""
+
+
+class AskNote(LineDialog[str]):
+    """Asks for the note about a message. Returns None if the user leaves the dialog."""
+
+    DEFAULT_CSS = """
+    AskNote > Pane { max-width: 100; height: auto; }
+    AskNote Vertical { height: auto; }
+    """
+
+    def __init__(self, title: Pieces, note: str) -> None:
+        editor = Editor(note, placeholder="what you noticed", id="note", multiline=True)
+        super().__init__(title, editor, "keep", facts=("in the recording",))
+
+    def action_take(self) -> None:
+        self.dismiss(self.editor.value.strip())
+
+
+def toggle_mark(journal: Journal, n: int) -> InspectorError | None:
+    """Mark event `n`, or remove its mark with its note. Returns why that is not possible."""
+    return _try(journal, n, "", on=journal.marks.of(n) is None)
+
+
+def write_note(journal: Journal, n: int, note: str) -> InspectorError | None:
+    """Mark event `n` with a note; an empty one leaves the mark. Returns why that is not possible."""
+    return _try(journal, n, note, on=True)
+
+
+def _try(journal: Journal, n: int, note: str, *, on: bool) -> InspectorError | None:
+    try:
+        journal.mark(n, note, on=on)
+    except InspectorError as error:
+        return error
+    return None
 
 
 class Edge(NamedTuple):

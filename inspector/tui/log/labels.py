@@ -31,6 +31,8 @@ _KEPT_HEADS = 1000
 _MAX_COUNTED = 4 << 20
 """Bytes of a list's pages that are read to count its items."""
 
+FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
+"""The states of a request that failed."""
 _WORDS: dict[State, Piece] = {
     State.CANCELLED: ("cancelled", "muted"),
     State.TIMED_OUT: ("timed out", "error"),
@@ -58,6 +60,15 @@ def sign_of(index: Index, n: int, signs: Signs) -> Piece:
         return (signs.asked, "ask")
     failed = shape == Shape.ERROR or index.state(n) in (State.ERROR, State.INVALID)
     return (signs.received, "error" if failed else "received")
+
+
+def bar_role(index: Index, n: int, state: State, *, done: Sequence[State]) -> str:
+    """Return the role of the bar of a request in a drawing of time; `done` are the states of an answered one."""
+    if state in FAILED:
+        return "chart-error"
+    if index.dir(n) is Dir.RECV:
+        return "chart-ask"
+    return "chart" if state in done else "chart-dim"
 
 
 def id_text(index: Index, n: int) -> str:

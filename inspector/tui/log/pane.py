@@ -17,8 +17,8 @@ from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, labels
 from inspector.tui.log.copy_as import send_again, sent_by_us, text_to_edit
+from inspector.tui.log.detail import AskNote, toggle_mark, write_note
 from inspector.tui.log.filter import highlight, known_names
-from inspector.tui.log.marking import AskNote, toggle_mark, write_note
 from inspector.tui.log.message_list import MessageList, empty_text, log_facts, next_hit, next_of, verb_facts
 from inspector.tui.log.reader import LONG
 from inspector.tui.log.rows import TIMES, TIMES_WORDS

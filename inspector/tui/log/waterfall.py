@@ -21,14 +21,13 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query, both, picked
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
-from inspector.tui.log.labels import id_text, sign_of
+from inspector.tui.log.labels import FAILED, bar_role, id_text, sign_of
 from inspector.tui.log.rows import MessageRows, Numbers, RowFacts, fitted
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.paint import Piece
 
-_FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
 _LOOKED_AHEAD = 300
 _STANDING = "subscriptions/listen"
 
@@ -38,7 +37,7 @@ _MANY = 20_000
 PAUSE = 1.0
 """Seconds between two measurements of the durations in a journal of more than `_MANY` events."""
 _OUTERMOST = Query(shape=Shape.REQUEST, inside=0)
-_FAILURES = Query(state=_FAILED)
+_FAILURES = Query(state=FAILED)
 
 
 class Stats(NamedTuple):
@@ -354,7 +353,7 @@ class WaterfallRows(MessageRows):
         if nested:
             return [" ", (signs.nested, "muted")]
         back = signs.received if index.dir(n) == Dir.SEND else signs.sent
-        if row.state in _FAILED:
+        if row.state in FAILED:
             return [(sign[0], "error"), (signs.failed, "error")]
         if row.state == State.PENDING:
             how, role = (signs.asked, "ask") if self._asks(n) else (signs.cut, "muted")
@@ -389,28 +388,13 @@ class WaterfallRows(MessageRows):
             sign, role = signs.bars[5], sign_of(index, n, signs)[1]
             return paint.cell([" " * begin, (sign, role if role != "faint" else "muted")], cells)
         end = max(self.span.cell(self._end(n), cells), begin)
-        role = "chart"
-        if state in _FAILED:
-            role = "chart-error"
-        elif state == State.PENDING:
-            role = "chart-ask" if index.dir(n) == Dir.RECV or self._asks(n) else "chart-dim"
-        elif index.dir(n) == Dir.RECV:
-            role = "chart-ask"
-        elif state != State.DONE:
-            role = "chart-dim"
+        asks = state is State.PENDING and self._asks(n)
+        role = "chart-ask" if asks else bar_role(index, n, state, done=(State.DONE,))
         bar = [role] * (end - begin + 1)
-        for low, high in self._questions(n):
+        for low, high in questions(index, n, self.answer(n) or self.upto or index.count, self._end(n)):
             first, last = (self.span.cell(t, cells) - begin for t in (low, high))
             bar[max(first, 0) : last + 1] = ["chart-ask"] * (min(last, len(bar) - 1) - max(first, 0) + 1)
         return paint.cell([" " * begin, *((signs.bars[-1], role) for role in bar)], cells)
-
-    def _questions(self, n: int) -> list[tuple[int, int]]:
-        """The times at which a person was asked within an exchange."""
-        index = self.journal.index
-        if not asks_people(index):
-            return []
-        last = self.answer(n) or self.upto or index.count
-        return list(questions(index, n, last, self._end(n)))
 
 
 class WaterfallHead(LineWidget):

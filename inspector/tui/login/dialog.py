@@ -18,8 +18,7 @@ from textual.timer import Timer
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, paragraph
 from inspector.tui.widgets.pane import Pane
 
 ELSEWHERE = "elsewhere"

@@ -23,8 +23,7 @@ from inspector.tui.model.screens import LOGIN_VERBS, LoginFacts
 from inspector.tui.model.tabs import TABS
 from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, plain
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, TabLine
 

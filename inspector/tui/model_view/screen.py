@@ -28,8 +28,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import Row, RowSection, text_lines
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, text_lines
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import JsonSection

@@ -18,8 +18,7 @@ from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.dialog import Dialog
-from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, heading
 from inspector.tui.widgets.pane import Pane
 
 LOOK = 0.5

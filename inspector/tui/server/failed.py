@@ -35,8 +35,7 @@ from inspector.tui.server.steps import Examination, connecting_rows, fix_rows, p
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.dialog import LineDialog
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph, plain
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, paragraph, plain
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.wrapping import wrap
 

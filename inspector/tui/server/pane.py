@@ -37,8 +37,7 @@ from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.fact_rows import MAX_LENGTH, Row, RowSection, fact, heading
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import MAX_LENGTH, FactsView, Row, RowSection, fact, heading
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import Section

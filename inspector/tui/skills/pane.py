@@ -25,8 +25,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.row_source import ListRows
-from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.widgets.virtual_list import ListRows, VirtualList
 
 
 def sign_of(skill: Skill, checks: list[FileCheck], differs: bool) -> paint.Piece:

@@ -24,15 +24,13 @@ from inspector.tui.skills.actions import SkillActions
 from inspector.tui.skills.state import SkillsState
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading, paragraph
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, heading, paragraph
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.row_source import ListRows
 from inspector.tui.widgets.sections import Section, TextSection
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.text_view import beginning
-from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.widgets.virtual_list import ListRows, VirtualList
 
 _SHOWN_VALUE, _SHOWN_TEXT, _SHOWN_FIELDS, _SHOWN_PROBLEMS = 2000, 100_000, 40, 20
 """Characters of a field and of a file, and the number of fields and problems that are shown."""

@@ -26,8 +26,7 @@ from inspector.tui.start.rows import RegistryRow
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.dialog import LineDialog, Question
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, paragraph
 
 MAX_COUNT = 200
 """Servers of a search that are listed."""

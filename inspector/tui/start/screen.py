@@ -46,8 +46,7 @@ from inspector.tui.start.targets import (
 )
 from inspector.tui.start.trust import opened
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import RowSection
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, RowSection
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart

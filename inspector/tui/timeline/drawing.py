@@ -16,6 +16,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.lanes import OPEN, EventLane, LaneRows, RequestLane, number_at
 from inspector.text import Signs, cell_len, count, safe
+from inspector.tui.log.labels import bar_role
 from inspector.tui.log.rows import moment
 from inspector.tui.themes import Palette, ascii_only, contrast, signs_now
 from inspector.tui.timeline.view import TimelineView
@@ -130,7 +131,6 @@ LABEL = 16
 FEW = 2000
 """At most so many requests get rows with room for labels, at each zoom."""
 MAX_ROWS = 24
-_FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
 _STEPS = (1, 2, 5)
 _MINUTES = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400)
 _TICK = 10
@@ -287,13 +287,7 @@ class LaneDrawing:
 
     def role(self, n: int) -> str:
         """Return the role of a request's bar."""
-        view = self.view
-        index, state = view.session.journal.index, view.state(n)
-        if state in _FAILED:
-            return "chart-error"
-        if index.dir(n) is Dir.RECV:
-            return "chart-ask"
-        return "chart" if state in (State.DONE, State.LATE) else "chart-dim"
+        return bar_role(self.view.session.journal.index, n, self.view.state(n), done=(State.DONE, State.LATE))
 
     def _questions(self, n: int, end: int) -> list[tuple[int, int]]:
         """Return when a person was asked during a request."""

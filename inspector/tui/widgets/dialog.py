@@ -13,8 +13,7 @@ from textual.widget import Widget
 
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import Row, RowSection
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
 

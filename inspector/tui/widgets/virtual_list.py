@@ -21,10 +21,10 @@ from inspector.tui.key_order import FORM
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.row_source import DrawnRow, RowSource, TextRows, strips
+from inspector.tui.widgets.row_source import DrawnRow, ListRows, RowSource, TextRows, strips
 from inspector.tui.widgets.wrapping import wrap
 
-__all__ = ["DrawnRow", "RowSource", "TextRows", "VirtualList"]
+__all__ = ["DrawnRow", "ListRows", "RowSource", "TextRows", "VirtualList"]
 
 CACHED_ROWS = 400
 OPENED = 0.3

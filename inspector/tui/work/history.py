@@ -39,8 +39,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.row_source import ListRows
-from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.widgets.virtual_list import ListRows, VirtualList
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.work_items import EarlierRun

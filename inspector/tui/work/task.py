@@ -18,8 +18,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.compact_pane import CompactPane
-from inspector.tui.widgets.fact_rows import Row, RowSection, fact
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.task_changes import TaskChanges
