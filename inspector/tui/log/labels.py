@@ -63,7 +63,7 @@ def sign_of(index: Index, n: int, signs: Signs) -> Piece:
 
 
 def bar_role(index: Index, n: int, state: State, *, done: Sequence[State]) -> str:
-    """Return the role of the bar of a request in a drawing of time; `done` are the states of an answered one."""
+    """Return the role of a request's bar. `done` are the states of an answered request."""
     if state in FAILED:
         return "chart-error"
     if index.dir(n) is Dir.RECV:
