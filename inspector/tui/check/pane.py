@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import ClassVar
 
+from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -284,8 +285,7 @@ class CheckPane(Horizontal, VerbsByRules):
         if not only:
             self._list.action_first()
         if self.session.commands is not None:
-            work = self.found.go(only)
-            self._worker = self.run_worker(work, exclusive=True, group="check", exit_on_error=False)
+            self._worker = self.run_worker(self.found.go(only), exclusive=True, group="check", exit_on_error=False)
         else:
             self._worker = self.run_worker(
                 self._read_recording, thread=True, exclusive=True, group="check", exit_on_error=False
@@ -321,11 +321,9 @@ class CheckPane(Horizontal, VerbsByRules):
         self._rows.only = ("fail",) if self._rows.only == VERDICTS else VERDICTS
         self._draw()
 
-    def action_level(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_level(self) -> None:
         """Choose the level of the checks that are shown."""
-        self.run_worker(self._choose_level(), exclusive=True, group="dialog")
-
-    async def _choose_level(self) -> None:
         report = self.found.report
         counted = [checked.check.level for checked in report.checked] if report is not None else []
         choices = [(_EVERYTHING, f"{len(counted)} checks")]
@@ -337,21 +335,17 @@ class CheckPane(Horizontal, VerbsByRules):
             self._rows.level = "" if chosen == _EVERYTHING else chosen
             self._draw()
 
-    def action_allow(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_allow(self) -> None:
         """Ask which tools may be called, then run all checks."""
-        self.run_worker(self._allow(), exclusive=True, group="dialog")
-
-    async def _allow(self) -> None:
         calls = await allowed_calls(self.app, self.session, self.found.allowed.calls)
         if calls is not None:
             self.found.allowed = replace(self.found.allowed, calls=calls)
             self._begin()
 
-    def action_hosts(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_hosts(self) -> None:
         """Ask for the hosts whose limits are checked, then run all checks."""
-        self.run_worker(self._choose_hosts(), exclusive=True, group="dialog")
-
-    async def _choose_hosts(self) -> None:
         hosts = await choose_hosts(self.app, self.found.hosts, ("none", "only the specification"))
         if hosts is not None:
             self.found.hosts = hosts
@@ -362,11 +356,9 @@ class CheckPane(Horizontal, VerbsByRules):
         self.found.allowed = replace(self.found.allowed, auth=not self.found.allowed.auth)
         self._begin()
 
-    def action_intrusive(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_intrusive(self) -> None:
         """Include the intrusive checks after a confirmation, or exclude them again."""
-        self.run_worker(self._intrude(), exclusive=True, group="dialog")
-
-    async def _intrude(self) -> None:
         if not self.found.allowed.intrusive and not await self.app.push_screen_wait(
             Confirm(
                 "Run intrusive checks?",
@@ -379,11 +371,9 @@ class CheckPane(Horizontal, VerbsByRules):
         self.found.allowed = replace(self.found.allowed, intrusive=not self.found.allowed.intrusive)
         self._begin()
 
-    def action_report(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_report(self) -> None:
         """Ask for a format and a name, and save a report."""
-        self.run_worker(self._report(), exclusive=True, group="dialog")
-
-    async def _report(self) -> None:
         choices = [("json", "complete; works as a baseline"), *FORMATS.items()]
         format = await self.app.push_screen_wait(Choose("Save a report", choices))
         report = self.found.report

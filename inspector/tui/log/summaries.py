@@ -200,7 +200,7 @@ def items_of(method: str, message: Any) -> int:
 def counted_items(method: str, number: int) -> str:
     """Format the number of items in a list: `312 tools`."""
     thing = _LISTS.get(_LIST_KEYS.get(method, ""), "item")
-    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+    return quantity(number, thing)
 
 
 def _by_members(view: View) -> list[Piece] | None:
@@ -223,9 +223,8 @@ def _server(view: View) -> list[Piece]:
 
 
 def _listed(view: View, key: str, thing: str) -> list[Piece]:
-    number = len(view.array(key))
-    words = f"{count(number)} {thing}{'' if number == 1 else 's'}"
-    return [(words, "bright"), (", more to come" if view.members.get("nextCursor") is not None else "", "muted")]
+    more = ", more to come" if view.members.get("nextCursor") is not None else ""
+    return [(quantity(len(view.array(key)), thing), "bright"), (more, "muted")]
 
 
 def _tool_result(view: View) -> list[Piece] | None:
@@ -251,7 +250,7 @@ def _task(view: View) -> list[Piece]:
 
 def _content(view: View) -> list[Piece]:
     words, more = answer_summary(view)
-    return [(words, "bright"), (f"  +{count(more)} line{'' if more == 1 else 's'}", "muted") if more else ""]
+    return [(words, "bright"), (f"  +{quantity(more, 'line')}", "muted") if more else ""]
 
 
 def _read(view: View) -> list[Piece] | None:
@@ -270,8 +269,7 @@ def _prompt(view: View) -> list[Piece] | None:
     messages = view.array("messages")
     if not messages:
         return None
-    words = f"{count(len(messages))} message{'' if len(messages) == 1 else 's'}"
-    return [(words, "bright"), f"  {_last_text(messages[:1])}"]
+    return [(quantity(len(messages), "message"), "bright"), f"  {_last_text(messages[:1])}"]
 
 
 def _completion(view: View) -> list[Piece] | None:

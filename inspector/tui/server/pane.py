@@ -319,8 +319,7 @@ class ServerPane(Container, VerbsByRules):
                     rows.append(Row([(f"      {who}  ", "muted"), excerpt(settings, _SHOWN_SETTINGS)], 14))
             if state.problem:
                 rows.append(Row([(f"      {state.problem}", "finding")], 6))
-        if len(states) > _SHOWN_CAPABILITIES:
-            rows.append(Row([(f"  {len(states) - _SHOWN_CAPABILITIES:,} more", "muted")]))
+        rows += _more(len(states) - _SHOWN_CAPABILITIES)
         return [*heading("Extensions"), *rows] if rows else []
 
     def _subscriptions(self) -> list[Row]:
@@ -333,8 +332,7 @@ class ServerPane(Container, VerbsByRules):
             if 0 < n <= journal.index.count:
                 told += f", the last at {journal.clock(journal.index.time(n)):%H:%M:%S}"
             rows.append(Row([f"  {uri}", (told, "muted")], 4))
-        if len(found.uris) > _SHOWN_SUBSCRIPTIONS:
-            rows.append(Row([(f"  {len(found.uris) - _SHOWN_SUBSCRIPTIONS:,} more", "muted")]))
+        rows += _more(len(found.uris) - _SHOWN_SUBSCRIPTIONS)
         for name in found.refused[:_SHOWN_SUBSCRIPTIONS]:
             refused = "  requested, but the server refused"
             rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
@@ -355,8 +353,7 @@ class ServerPane(Container, VerbsByRules):
                 rows.append(Row([(f"      {safe(answer.problem, _SHOWN_TEXT)}: not used", "finding")], 6))
             if answer.changed_early:
                 rows.append(Row([("      changed inside its time to live, no notification", "finding")], 6))
-        if len(found) > _SHOWN_ANSWERS:
-            rows.append(Row([(f"  {len(found) - _SHOWN_ANSWERS:,} more", "muted")]))
+        rows += _more(len(found) - _SHOWN_ANSWERS)
         unused = "" if session.server.era == "modern" else "  (not used in this revision)"
         return [*heading(f"Cached answers{unused}"), *rows] if rows else []
 
@@ -412,9 +409,7 @@ class ServerPane(Container, VerbsByRules):
             mark = (f"  {sign} ", "finding") if loud else ("    ", "muted")
             word = "cannot tell" if change.severity == "unsure" else change.severity
             rows.append(Row([mark, (f"{word:<12}", "muted"), (phrase(change), "finding" if loud else "normal")], 16))
-        if len(drift.changes) > _SHOWN_CHANGES:
-            rows.append(Row([(f"    {len(drift.changes) - _SHOWN_CHANGES:,} more", "muted")]))
-        return rows
+        return [*rows, *_more(len(drift.changes) - _SHOWN_CHANGES, indent=4)]
 
     def _changes(self) -> list[Row]:
         """The items that the server added and removed since the last connection."""
@@ -449,3 +444,8 @@ class ServerPane(Container, VerbsByRules):
         if absent:
             rows.append(Row([(f"  not offered: {', '.join(absent)}", "muted")], 4))
         return rows
+
+
+def _more(number: int, *, indent: int = 2) -> list[Row]:
+    """Return the row that says how many further ones are not shown; none for a number below 1."""
+    return [Row([(f"{' ' * indent}{number:,} more", "muted")])] if number > 0 else []
