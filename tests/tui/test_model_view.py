@@ -122,3 +122,10 @@ def test_a_row_fits_its_width() -> None:
             assert "\x1b" not in "".join(segment.text for segment in line)
             if width >= 30:
                 assert sum(segment.cell_length for segment in line) == width
+
+
+def test_a_filtered_row_is_found_by_its_key() -> None:
+    rows = ToolCostRows()
+    rows.take(cost_of(TOOLS))
+    rows.narrow("list_orders")
+    assert [rows.index_of(rows.key_at(row)) for row in range(len(rows))] == [0]
