@@ -19,11 +19,11 @@ from inspector.protocol.forms.form import UNSET, Form
 from inspector.text import safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.content import MessagesView
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
 from inspector.tui.widgets.links import Link, look_at
-from inspector.tui.widgets.messages_view import MessagesView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.sections import PieceSection, Section, TextSection
 

@@ -25,12 +25,12 @@ from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.links import look_at, open_in_browser
+from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 
 ASKER = 18

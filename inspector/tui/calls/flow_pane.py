@@ -19,9 +19,9 @@ from inspector.tui.pane_keys import keymap_of
 from inspector.tui.pane_messages import HintsChanged, LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
 from inspector.tui.widgets.lines_view import LinesView
+from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.virtual_list import VirtualList
 
 COMPACT_BELOW = 26

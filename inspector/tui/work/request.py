@@ -24,8 +24,8 @@ from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.paragraphs import Paragraphs
 from inspector.tui.work.call_browser import CallBrowser
 from inspector.tui.work.catalog_item import NO_ARGUMENTS

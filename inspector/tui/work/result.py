@@ -20,9 +20,9 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, Export, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.table_view import TableView

@@ -14,10 +14,10 @@ from inspector.errors import ServerError
 from inspector.text import size
 from inspector.tui.memory import return_freed_memory
 from inspector.tui.themes import signs_now
+from inspector.tui.widgets.content import MessagesView
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.fact_rows import FactsView, RowSection
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
-from inspector.tui.widgets.messages_view import MessagesView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.sections import Below
 from inspector.tui.widgets.table_columns import CellMarks

@@ -21,8 +21,8 @@ from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.line_widget import LineWidget
+from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import task_rows
 from inspector.tui.work.call_events import TEXT, CallEvents, steps

@@ -17,8 +17,8 @@ from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import LeaveWork
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact
+from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.task_changes import TaskChanges
