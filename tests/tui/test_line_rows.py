@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.text import cell_len
-from inspector.tui.widgets.line_rows import LineRows
+from inspector.tui.widgets.line_layout import LineRows
 from inspector.tui.widgets.wrapping import wrap
 
 

@@ -17,8 +17,7 @@ from inspector.text import safe, size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.widgets.content_blocks import DrawOptions, PictureSection, ShownBlock, bytes_of, shown_blocks, weight
-from inspector.tui.widgets.fold_view import FoldView
-from inspector.tui.widgets.json_view import AT_ONCE
+from inspector.tui.widgets.json_view import AT_ONCE, FoldView
 from inspector.tui.widgets.media import MAX_COLUMNS, can_draw, decode_png
 from inspector.tui.widgets.sections import JsonSection, PieceSection, Section
 

@@ -18,8 +18,7 @@ from inspector.tui.keymap import bindings
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.line_layout import JoinedSections, LineLayout, Notes, StyledLines
-from inspector.tui.widgets.line_rows import LineRows
+from inspector.tui.widgets.line_layout import JoinedSections, LineLayout, LineRows, Notes, StyledLines
 from inspector.tui.widgets.search import SearchRequested, pattern_of
 from inspector.tui.widgets.sections import Section
 from inspector.tui.widgets.virtual_list import DrawnRow, VirtualList
