@@ -222,6 +222,7 @@ COMPANY = schema(("vat",), vat=TEXT) | {"title": "company"}
     (Form(schema(b=BOOLEAN | {"description": "I agree"})), [
         Step("", {}, "▌ [-] not set  I agree"), Step("space", {"b": True}, "▌ [x] true  I agree"),
         Step("click 3,1", {"b": False}, "▌ [ ] false  I agree"), Step("ctrl+l", {}),
+        Step("ctrl+t", {}),
     ]),
     # One of a few
     (Form(schema(c=NUMBER_OR_ONE)), [
@@ -397,6 +398,8 @@ NESTED = schema(
     (UNSET, "/legs", "O s l o space plus 1", {"legs": [{"to": "Oslo +1"}]}, "/legs/0/to"),
     ({"owner": {}}, "/owner", "A d a space L", {"owner": {"name": "Ada L"}}, "/owner/name"),
     (UNSET, "/owner", "A d a", {"owner": {"name": "Ada"}}, "/owner/name"),
+    # An open object without a field for text takes none.
+    ({"flags": {"on": True}}, "/flags", "x", {"flags": {"on": True}}, "/flags"),
     # Choices take no text, and an item is added after those that are there.
     (UNSET, "/colours", "r e d", {}, "/colours"),
     ({"stops": ["a"]}, "/stops", "b", {"stops": ["a", "b"]}, "/stops/1"),
