@@ -16,7 +16,7 @@ from inspector.text import quantity
 from inspector.tui.keymap import KeyHint
 from inspector.tui.matching import Typed
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.dialog import Dialog, LineDialog, Question
+from inspector.tui.widgets.dialog import LineDialog, ListDialog, Question
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import paragraph
 from inspector.tui.widgets.filter_input import FilterInput
@@ -104,21 +104,15 @@ def _problem(path: Path) -> str:
     return "" if os.access(path.parent, os.W_OK) else "this folder is not writable"
 
 
-class Choose(Dialog[str]):
+class Choose(ListDialog[str]):
     """A menu: options, each with a line of explanation. Typed text narrows a long one."""
 
     DEFAULT_CSS = """
-    Choose VirtualList { height: 1fr; }
     Choose FilterInput { dock: bottom; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        # The field keeps the focus.
-        Binding("up", "step('up')", show=False, priority=True),
-        Binding("down", "step('down')", show=False, priority=True),
-        Binding("pageup", "step('page_up')", show=False, priority=True),
-        Binding("pagedown", "step('page_down')", show=False, priority=True),
-        Binding("home", "step('first')", show=False, priority=True),
-        Binding("end", "step('last')", show=False, priority=True),
+        Binding("home", "move('first')", show=False, priority=True),
+        Binding("end", "move('last')", show=False, priority=True),
     ]
 
     def __init__(self, title: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
@@ -164,7 +158,3 @@ class Choose(Dialog[str]):
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         self.dismiss(self._shown[event.index][0])
-
-    def action_step(self, by: str) -> None:
-        """Move the cursor of the list."""
-        getattr(self.query_one(VirtualList), f"action_{by}")()

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from inspector.compare.rules import ComparisonRules
     from inspector.export.otlp_stream import OtlpStream
     from inspector.tui.diff.side import AnswerSide
-    from inspector.tui.login.person import DialogPerson
+    from inspector.tui.login.dialog import DialogPerson
     from inspector.tui.main.screen import MainScreen
     from inspector.tui.replay.playback import PlaybackOptions
-    from inspector.tui.replay.serve import LoopbackMock
+    from inspector.tui.replay.uses import LoopbackMock
     from inspector.tui.side_by_side.screen import PairScreen
     from inspector.tui.start.screen import StartScreen
 
@@ -139,7 +139,7 @@ class ScreenNavigator:
             opening.record = None  # A file has one session.
         options, person = _with_kept_roots(opening.options, target), None
         if options.authorize is not None:
-            from inspector.tui.login.person import DialogPerson
+            from inspector.tui.login.dialog import DialogPerson
 
             person = DialogPerson(self._app)
             options = replace(options, authorize=options.authorize.for_session(person))
@@ -292,7 +292,7 @@ class ScreenNavigator:
         self._app.push_screen(AuthorizationScreen(session), then)
 
     def ask_login_options(self, options: AuthOptions, then: Callable[[AuthOptions | None], None]) -> None:
-        from inspector.tui.login.options import LoginOptions
+        from inspector.tui.login.dialog import LoginOptions
 
         self._app.push_screen(LoginOptions(options), then)
 
@@ -367,7 +367,7 @@ class ScreenNavigator:
         self._app.push_screen(screen, left)
 
     def serve(self, server: LoopbackMock) -> None:
-        from inspector.tui.replay.serve import ServeScreen
+        from inspector.tui.replay.uses import ServeScreen
 
         self._app.push_screen(ServeScreen(server))
 
@@ -379,7 +379,7 @@ class ScreenNavigator:
         await ask_and_load(self._app, session, LoadPlan((call,)))
 
     def rerun(self, path: Path, suggested: str) -> None:
-        from inspector.tui.replay.rerun import RerunScreen
+        from inspector.tui.replay.uses import RerunScreen
 
         self._app.push_screen(RerunScreen(path, suggested))
 

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widget import Widget
 
 from inspector.client.state.catalog import KINDS
@@ -21,6 +21,7 @@ from inspector.tui.matching import Typed
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, KeymapVerb
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.dialog import ListDialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -68,22 +69,17 @@ class Entry(NamedTuple):
     act: Callable[[], Any]
 
 
-class Palette(ModalScreen[None]):
+class Palette(ListDialog[None]):
     """One line to type into, and what matches it: names that begin with the text first."""
 
     DEFAULT_CSS = """
     Palette { align: center top; }
     Palette > Pane { width: 90%; max-width: 110; height: 80%; margin: 2 0 0 0; }
     Palette Editor { height: 1; margin: 0 1 1 1; }
-    Palette VirtualList { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", show=False, priority=True),
         Binding("escape,ctrl+p", "leave", show=False, priority=True),
-        *(
-            Binding(key, f"move('{action}')", show=False, priority=True)
-            for key, action in (("up", "up"), ("down", "down"), ("pageup", "page_up"), ("pagedown", "page_down"))
-        ),
     ]
 
     def __init__(self, below: Screen[Any]) -> None:
@@ -117,10 +113,6 @@ class Palette(ModalScreen[None]):
         event.stop()
         self.action_open()
 
-    def action_move(self, action: str) -> None:
-        """Move the cursor of the list; the field keeps the focus."""
-        getattr(self._list, f"action_{action}")()
-
     def action_open(self) -> None:
         """Do what the row says. What is typed but not searched for yet is searched for first."""
         self._find()
@@ -128,9 +120,6 @@ class Palette(ModalScreen[None]):
             act = self._rows.shown[self._list.cursor].act
             self.dismiss()
             self.app.call_next(act)
-
-    def action_leave(self) -> None:
-        self.dismiss()
 
 
 class PaletteRows:

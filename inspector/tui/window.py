@@ -21,7 +21,7 @@ from inspector.tui.theme_switch import ThemeSwitch
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
     from inspector.tui.diff.side import AnswerSide
-    from inspector.tui.replay.serve import LoopbackMock
+    from inspector.tui.replay.uses import LoopbackMock
 
 
 class Navigator(Protocol):

@@ -15,8 +15,8 @@ import pytest
 
 from inspector.client.state.login import Authorizations, AuthStep
 from inspector.journal.journal import Journal
-from inspector.tui.login.facts import distance, logged_in_rows, step_rows
 from inspector.tui.login.screen import AuthorizationScreen
+from inspector.tui.login.steps import distance, logged_in_rows, step_rows
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.fact_rows import plain
 from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows

@@ -10,8 +10,7 @@ from inspector.config.targets import RecordingTarget, StdioTarget
 from inspector.events import subscription as timing
 from inspector.journal.journal import Journal
 from inspector.protocol.extensions import EVENTS
-from inspector.tui.feed.rows import SubscriptionRows
-from inspector.tui.feed.screen import EventsScreen
+from inspector.tui.feed.screen import EventsScreen, SubscriptionRows
 from inspector.tui.main.screen import MainScreen
 from tests.events.test_subscription import happened, tide
 from tests.tui.live_app import NARROW, ROOT, SESSION, WIDE, Live, becomes, running, shows

@@ -12,9 +12,8 @@ from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
 from inspector.load import echo_server
 from inspector.load.plan import LoadPlan, PlannedCall
-from inspector.tui.load.dialog import LoadDialog, planned
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
-from inspector.tui.load.screen import LoadScreen, report_text
+from inspector.tui.load.screen import LoadDialog, LoadScreen, planned, report_text
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, plain
 from tests.load.simulated import stalls
 from tests.load.test_report import run

@@ -14,8 +14,7 @@ from inspector.auth.credential import Authorizer
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.login.actions import LoginWork
-from inspector.tui.login.dialog import LoginDialog
-from inspector.tui.login.options import LoginOptions
+from inspector.tui.login.dialog import LoginDialog, LoginOptions
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor

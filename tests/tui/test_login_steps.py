@@ -15,9 +15,8 @@ from textual.pilot import Pilot
 from inspector.auth import rerun_step
 from inspector.client.state.login import AuthStep, LoginStepState
 from inspector.journal.journal import Journal
-from inspector.tui.login.document import LoginDocument, document_of, looked_at
-from inspector.tui.login.facts import step_rows
-from inspector.tui.login.steps import LoginStepRows, LoginStepsView
+from inspector.tui.login.screen import LoginDocument, document_of, looked_at
+from inspector.tui.login.steps import LoginStepRows, LoginStepsView, step_rows
 from inspector.tui.widgets.fact_rows import Row, plain
 from tests.tui.tui_screens import Stage, assert_in, on_stage, screen_lines, screen_text
 

@@ -12,8 +12,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.context.cost import cost_of
 from inspector.journal.journal import Journal
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.model_view.rows import ToolCostRows
-from inspector.tui.model_view.screen import ModelScreen
+from inspector.tui.model_view.screen import ModelScreen, ToolCostRows
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, running
 from tests.tui.tui_screens import assert_in, press, screen_text
 

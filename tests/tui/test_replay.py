@@ -20,8 +20,8 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.log.rows import NOW, AllEvents, RowsWithMoment
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback, PlaybackOptions
-from inspector.tui.replay.rerun import words_of
-from inspector.tui.replay.timeline import ScrubLine
+from inspector.tui.replay.scrub import ScrubLine
+from inspector.tui.replay.uses import words_of
 from tests.replay.written_recordings import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
 from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text

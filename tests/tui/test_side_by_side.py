@@ -12,8 +12,7 @@ import pytest
 from inspector.tui.diff.answers import AnswersScreen, AnswersView, ComparedAnswers, compare_answers
 from inspector.tui.diff.side import AnswerSide
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
-from inspector.tui.side_by_side.screen import PairScreen
+from inspector.tui.side_by_side.screen import PairScreen, shared_schema, split_arguments
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, on_demo, shows
 from tests.tui.live_demo import sent
 from tests.tui.tui_screens import assert_not_in, press, screen_lines, screen_text, settle

@@ -34,7 +34,7 @@ from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
 from inspector.tui.keymap import bindings
 from inspector.tui.model.check import CHECK_VERBS, FINDING_VERBS, CheckFacts
-from inspector.tui.model_view.choose_hosts import choose_hosts
+from inspector.tui.model_view.hosts import choose_hosts
 from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, HintsChanged, Save
 from inspector.tui.widgets.dialog import LineDialog

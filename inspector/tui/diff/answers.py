@@ -23,8 +23,7 @@ from inspector.protocol.exact_json.text import Tree, tree
 from inspector.protocol.jsonrpc import NotJson, Shape
 from inspector.protocol.result_shape import has_structured, repeats_content
 from inspector.text import count, duration, quantity
-from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide
-from inspector.tui.diff.side_view import SideView, scroll_together
+from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide, SideView, scroll_together
 from inspector.tui.full_screen import FullScreen
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text, sign_of
@@ -88,14 +87,13 @@ def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> Com
     """Compare two messages by the rules of `diff` for `method` and `name`. Takes long for large ones."""
     sections = [_sections(side) for side in (a, b)]
     (of_a, tree_a), (of_b, tree_b) = sections
-    absent = a.missing or b.missing
-    if absent or not (a.text and b.text):
-        return ComparedAnswers(ShownSide(of_a, frozenset()), ShownSide(of_b, frozenset()), problem=absent)
+    problem = a.missing or b.missing
     try:
-        found = compare_under(read(a.text), read(b.text), compiled(DEFAULT, method, name))
+        found = compare_under(read(a.text), read(b.text), compiled(DEFAULT, method, name)) if not problem else None
     except NotJson as error:
-        problem = f"Not compared: {error}"
-        return ComparedAnswers(ShownSide(of_a, frozenset()), ShownSide(of_b, frozenset()), problem=problem)
+        found, problem = None, f"Not compared: {error}" if a.text and b.text else ""
+    if found is None:
+        return ComparedAnswers(ShownSide(of_a), ShownSide(of_b), problem=problem)
     lines: list[tuple[int | None, int | None]] = []
     for one in found.differences:
         line_a = tree_a.line_of(one.path.pointer()) if tree_a is not None and one.kind != "added" else None
@@ -289,7 +287,7 @@ class AnswersView(Container):
 
     def _show_both(self, found: ComparedAnswers) -> None:
         """Show both sides: as text where a person reads that, unless the user wants JSON."""
-        a, b = found.readable if found.readable is not None and not self._as_json else (found.a, found.b)
+        a, b = (found.readable if not self._as_json else None) or (found.a, found.b)
         self.query_one("#answer-a", SideView).display_side(a)
         self.query_one("#answer-b", SideView).display_side(b)
 

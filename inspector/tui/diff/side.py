@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from textual.widget import Widget
+
 from inspector.compare.alignment import align
-from inspector.compare.conversation import ConversationStep
+from inspector.compare.conversation import ConversationDifference, ConversationStep
 from inspector.compare.rules import EXACT
 from inspector.compare.surface import LISTS, ONE, Change
-from inspector.compare.values import Difference, compare
+from inspector.compare.values import compare
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json import depth
 from inspector.protocol.exact_json.text import tree
 from inspector.text import count, duration
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, text_lines
+from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, paragraph, text_lines
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.sections import JsonSection, Section
 
@@ -37,7 +40,7 @@ class ShownSide(NamedTuple):
     """The content of a side: sections, the lines that differ, and the event to go to."""
 
     sections: list[Section]
-    marked: frozenset[int]
+    marked: frozenset[int] = frozenset()
     n: int = 0
 
 
@@ -110,21 +113,16 @@ def of_change(found: ComparedRecordings, change: Change, which: Which) -> ShownS
             build.say(f"{signs_now().finding} {change.hidden}" if which == "b" else "", "error")
     if change.witness is not None:
         build.say(change.witness.sentence(WITNESS), "finding")
-    side = found.a if which == "a" else found.b
-    if change.area in LISTS:
-        one, other = _item(side, change), _item(found.b if which == "a" else found.a, change)
-        build.heading(f"{ONE[change.area]} {change.name}")
-        if one is None:
-            build.say("missing here")
-        else:
-            build.json(_encoded(one), () if other is None else _pointers(one, other))
-    elif change.name:
-        one, other = _part(side, change), _part(found.b if which == "a" else found.a, change)
-        build.heading(f"{change.area} {change.name}")
-        if one is None:
-            build.say("missing here")
-        else:
-            build.json(_encoded(one), () if other is None else _pointers(one, other))
+    if change.area not in LISTS and not change.name:
+        return build.shown()
+    part = _item if change.area in LISTS else _part
+    a, b = part(found.a, change), part(found.b, change)
+    here, there = (a, b) if which == "a" else (b, a)
+    build.heading(f"{ONE.get(change.area, change.area)} {change.name}")
+    if here is None:
+        build.say("missing here")
+    else:
+        build.json(_encoded(here), () if there is None else _pointers(here, there))
     return build.shown()
 
 
@@ -191,11 +189,11 @@ def of_step(found: ComparedRecordings, step: ConversationStep, which: Which) -> 
     for finding in step.findings:
         if finding.part == "state":
             build.say(finding.what, "finding")
-    others = dict.fromkeys(event for one in step.findings if (event := one.a if which == "a" else one.b))
-    for event in list(others)[:MAX_INSIDE]:
+    events = dict.fromkeys(event for one in step.findings if (event := _event_of(one, which)))
+    for event in list(events)[:MAX_INSIDE]:
         if event not in (n, answer):
             _message(build, side, step, which, event, "in between")
-    return build.shown(answer if _differs_at(step, which, answer) else n)
+    return build.shown(answer if answer in events else n)
 
 
 def _answer(side: RecordingSide, n: int) -> int:
@@ -204,25 +202,45 @@ def _answer(side: RecordingSide, n: int) -> int:
     return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
 
 
-def _differs_at(step: ConversationStep, which: Which, n: int) -> bool:
-    return n > 0 and any((one.a if which == "a" else one.b) == n for one in step.findings)
+def _event_of(finding: ConversationDifference, which: Which) -> int:
+    return finding.a if which == "a" else finding.b
 
 
 def _message(build: _Builder, side: RecordingSide, step: ConversationStep, which: Which, n: int, what: str) -> None:
     index = side.journal.index
     took = index.duration(n) if what == "answer" else None
     build.heading(what, "  ".join(filter(None, (f"message {count(n)}", duration(took) if took is not None else ""))))
-    pointers = _marks(
-        (one.difference for one in step.findings if (one.a if which == "a" else one.b) == n and one.difference), which
-    )
+    # Values that only the other side has are not shown here.
+    missing = "added" if which == "a" else "removed"
+    differences = [one.difference for one in step.findings if one.difference and _event_of(one, which) == n]
+    pointers = [(one.path if which == "a" else one.path_b).pointer() for one in differences if one.kind != missing]
     build.json(side.journal.event(n).text, pointers)
 
 
-def _marks(differences: Iterable[Difference | None], which: Which) -> Sequence[str]:
-    """The pointers that differ on this side; values that only the other side has are not shown here."""
-    missing = "added" if which == "a" else "removed"
-    return [
-        (one.path if which == "a" else one.path_b).pointer()
-        for one in differences
-        if one is not None and one.kind != missing
-    ]
+class SideView(FactsView):
+    """The text of one side. Both sides scroll together."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(what="this side", id=id)
+
+    def display_side(self, shown: ShownSide) -> None:
+        """Show this side, scrolled to the first line that differs."""
+        self.set_sections(shown.sections)
+        self.mark(shown.marked)
+        if shown.marked:
+            self.call_after_refresh(self._show_first, min(shown.marked))
+
+    def _show_first(self, line: int) -> None:
+        if line < self.rows.lines:
+            self.show_line(line)
+
+
+def scroll_together(owner: Widget, a: SideView, b: SideView) -> None:
+    """Scroll each side with the other: the one with the focus leads. `owner` watches them."""
+    for one, other in ((a, b), (b, a)):
+        owner.watch(one, "scroll_y", partial(_scroll_along, one, other), init=False)
+
+
+def _scroll_along(one: SideView, other: SideView) -> None:
+    if one.has_focus:
+        other.scroll_to(y=one.scroll_offset.y, animate=False, immediate=True, force=True)

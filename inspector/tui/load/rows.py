@@ -68,16 +68,8 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
         rows.append(_number(cells, "not sent", report.not_sent, "", "finding" if report.not_sent else "bright"))
     rows.append(Row())
     if report.floor is not None:
-        floor = time_text(report.floor.p50)
-        rows.append(
-            Row(
-                [
-                    ("own floor".ljust(15), "muted"),
-                    (floor.rjust(8), "normal"),
-                    ("p50".rjust(max(cells - 23, 0)), "muted"),
-                ]
-            )
-        )
+        floor, room = time_text(report.floor.p50), max(cells - 23, 0)
+        rows.append(Row([(f"{'own floor':<15}", "muted"), (f"{floor:>8}", "normal"), ("p50".rjust(room), "muted")]))
     if report.lost:
         rows.append(_number(cells, "lost", report.lost, "connections", "finding"))
     return rows
@@ -85,13 +77,8 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
 
 def _number(cells: int, label: str, number: int, beside: str = "", role: str = "bright") -> Row:
     room = max(cells - 24, 0)  # What does not fit stands in the plan, too.
-    return Row(
-        [
-            (label.ljust(15), "muted"),
-            (count(number).rjust(8), role),
-            (f" {beside.rjust(room)}" if len(beside) <= room else "", "muted"),
-        ]
-    )
+    side = f" {beside.rjust(room)}" if len(beside) <= room else ""
+    return Row([(f"{label:<15}", "muted"), (f"{count(number):>8}", role), (side, "muted")])
 
 
 def latency_rows(report: LoadReport, cells: int) -> list[Row]:
@@ -120,29 +107,15 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
     for name in _PERCENTILES:
         left, right = report.latency.value(name), report.service.value(name)
         loud = "finding bold" if name == "p99" and left > 4 * right else "bright"
-        rows.append(
-            Row(
-                [
-                    (f"{name:>{_AXIS - 1}} ", "muted"),
-                    (time_text(left).rjust(wide - 4).ljust(wide), loud),
-                    (time_text(right).rjust(wide - 4), "bright"),
-                ]
-            )
-        )
+        times = [(time_text(left).rjust(wide - 4).ljust(wide), loud), (time_text(right).rjust(wide - 4), "bright")]
+        rows.append(Row([(f"{name:>{_AXIS - 1}} ", "muted"), *times]))
     if report.tools:
         rows += [Row(), Row([("p99 by tool", "bright")])]
     for each in report.tools[:20]:
         left, right = each.latency.percentile(99), each.service.percentile(99)
         name = each.tool[: wide + _AXIS - 12]
-        rows.append(
-            Row(
-                [
-                    (name.ljust(wide + _AXIS - 12), "muted"),
-                    (time_text(left).rjust(8).ljust(12), "bright"),
-                    (time_text(right).rjust(wide - 4), "bright"),
-                ]
-            )
-        )
+        times = [(time_text(left).rjust(8).ljust(12), "bright"), (time_text(right).rjust(wide - 4), "bright")]
+        rows.append(Row([(name.ljust(wide + _AXIS - 12), "muted"), *times]))
     if not report.is_closed:
         rows += [Row(), Row([(_EXPLAINED, "muted")])]
     return rows
@@ -151,8 +124,7 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
 def series_rows(report: LoadReport, cells: int, lines: int) -> list[Row]:
     """Answers per second, waiting calls and p99 over the planned time; each chart has `lines` lines."""
     width = report.width or 1.0
-    rows: list[Row] = []
-    rows += _chart(
+    rows = _chart(
         "answers per second", report, lambda sample: (sample.done - sample.failed) / width, _rate, cells, lines
     )
     rows += _chart("waiting", report, lambda sample: float(sample.waiting), _whole, cells, lines)
@@ -189,16 +161,8 @@ def error_rows(report: LoadReport, cells: int) -> list[Row]:
         since = f"from {error.first:.1f} s"
         room = max(cells - 8 - len(kind) - 2 - len(since) - 2, 8)
         text = error.message[:room]
-        rows.append(
-            Row(
-                [
-                    (f"{count(error.count):>6}  ", "error"),
-                    (f"{kind}  ", "normal"),
-                    (text.ljust(room), "normal"),
-                    (f"  {since}", "muted"),
-                ]
-            )
-        )
+        message = (f"{kind}  {text.ljust(room)}", "normal")
+        rows.append(Row([(f"{count(error.count):>6}  ", "error"), message, (f"  {since}", "muted")]))
     if report.stderr:
         rows += [Row(), Row([("stderr of the server before its end", "bright")])]
         rows += [Row([(safe(line, cells), "normal")]) for line in report.stderr]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sys
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
+from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -16,31 +21,157 @@ from inspector.auth.person import NoPerson
 from inspector.client.recording import new_journal
 from inspector.client.session_state import Commands
 from inspector.config.targets import RecordingTarget
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, UsageError
 from inspector.journal.journal import Journal
 from inspector.load.floor import measure_floor
-from inspector.load.plan import MAX_RATE, LoadPlan, OpenArrivals
+from inspector.load.plan import MAX_RATE, RATE, SECONDS, WAITING, WARM_UP, LoadPlan, OpenArrivals, number_text
+from inspector.load.precise_timers import run
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.protocol.views import is_read_only
-from inspector.text import json_document, quantity
+from inspector.text import count, json_document, quantity
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
 from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import bindings
-from inspector.tui.load.background import BackgroundRun
-from inspector.tui.load.dialog import LoadDialog
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
 from inspector.tui.main import chrome
 from inspector.tui.model.screens import LOAD_VERBS, LoadFacts
 from inspector.tui.output_files import write_new
 from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.themes import signs_now
+from inspector.tui.widgets.dialog import FieldsDialog
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
+
+_LABEL = 16
+_FIELDS: Mapping[str, tuple[str, str]] = {
+    "rate": ("calls per second", f"{RATE:g}; open model: constant arrival"),
+    "users": ("or users", "closed model: each waits for its answer"),
+    "seconds": ("length", f"{SECONDS:g} s, with the warm-up"),
+    "warm_up": ("warm-up", f"{WARM_UP:g} s that are not counted"),
+    "in_flight": ("calls at once", "no limit on each connection"),
+    "connections": ("connections", "1"),
+    "max_waiting": ("most waiting", f"{count(WAITING)}; further calls are not sent"),
+}
+"""Each field's label, and its hint when it is empty."""
+_UNIT = {"seconds": " s", "warm_up": " s"}
+_NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ms|s|min|/s)?")
+_WHOLE = ("users", "in_flight", "connections", "max_waiting")
+_UNITS = {"ms": 1e-3, "min": 60.0}
+
+
+class LoadDialog(FieldsDialog[LoadPlan]):
+    """Asks for the plan, starting with a given one."""
+
+    def __init__(self, plan: LoadPlan) -> None:
+        self._plan = plan
+        super().__init__(f"Load  {', '.join(plan.tools)[:60]}", {name: self._editor(name) for name in _FIELDS}, "start")
+
+    def _editor(self, name: str) -> Editor:
+        label, empty = _FIELDS[name]
+        value = "" if self._is_empty(name) else number_text(getattr(self._plan, name)) + _UNIT.get(name, "")
+        return Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
+
+    def _is_empty(self, name: str) -> bool:
+        """Whether the hint says all: the field has its default, or does not matter."""
+        return getattr(self._plan, name) == getattr(LoadPlan(self._plan.calls), name) or (
+            name == "rate" and bool(self._plan.users)
+        )
+
+    def action_take(self) -> None:
+        """Accept the plan if it can be run."""
+        try:
+            self.dismiss(planned(self._plan, self.typed))
+        except UsageError as error:
+            self.show_note(error.message)
+
+
+def planned(plan: LoadPlan, said: Mapping[str, str]) -> LoadPlan:
+    """Return a plan with the values of the fields; an empty field has its default. Raises `UsageError`."""
+    defaults = LoadPlan(plan.calls)
+    values: dict[str, Any] = {name: getattr(defaults, name) for name in _FIELDS}
+    for name, text in said.items():
+        if not text:
+            continue
+        found = _NUMBER.fullmatch(text.replace(",", ""))
+        if found is None or (name in _WHOLE and not found[1].isdigit()):
+            raise UsageError(f"“{text[:40]}” is not a number.")
+        values[name] = int(found[1]) if name in _WHOLE else float(found[1]) * _UNITS.get(found[2] or "", 1.0)
+    if said.get("users") and said.get("rate"):
+        raise UsageError("Give a rate or users, not both.")
+    if not said.get("warm_up"):
+        values["warm_up"] = min(defaults.warm_up, values["seconds"] / 5)
+    return replace(plan, **values)
+
+
+_SWITCH_SECONDS = 0.0005
+"""Seconds after which the interpreter lets the other thread run: a call waits no longer for a drawing."""
+_JOIN_SECONDS = 2.0
+
+
+class BackgroundRun:
+    """One run. Methods are called in the interface's thread; `run` may be read there at any time."""
+
+    def __init__(self, run: LoadRun, ended: Callable[[LoadReport | None, InspectorError | None], object]) -> None:
+        """`ended` is called in the run's thread, with the report or the error."""
+        self.run = run
+        self._ended = ended
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[LoadReport] | None = None
+        self._thread = threading.Thread(target=self._main, name="inspector-load", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread and the run."""
+        self._thread.start()
+
+    def _main(self) -> None:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        try:
+            run(self._go())
+        finally:
+            sys.setswitchinterval(before)
+
+    async def _go(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task = self._loop.create_task(self.run.go())
+        report: LoadReport | None = None
+        problem: InspectorError | None = None
+        try:
+            report = await self._task
+        except InspectorError as error:
+            problem = error
+        except asyncio.CancelledError:
+            report = self.run.report() if self.run.has_begun else None
+        self._ended(report, problem)
+
+    def _do(self, action: Callable[[], object]) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(action)
+
+    def stop(self) -> None:
+        """End the run: the report so far is its result."""
+        if self.run.phase in ("connecting", "floor"):
+            self._do(lambda: self._task is not None and self._task.cancel())
+        else:
+            self._do(self.run.stop)
+
+    def change_rate(self, rate: float) -> None:
+        """Let calls arrive at another rate; 0 pauses."""
+        self._do(lambda: self.run.change_rate(rate))
+
+    def close(self) -> None:
+        """End the run without a report, and stop its servers. Waits for a moment."""
+        self._do(lambda: self._task is not None and self._task.cancel())
+        self._thread.join(_JOIN_SECONDS)
+        if self._thread.is_alive():
+            self.run.kill_now()
+
 
 DRAW_SECONDS = 0.5
 _NARROW = 120
@@ -143,13 +274,10 @@ class LoadScreen(FullScreen[None], VerbsByRules):
         self._run = LoadRun(
             target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor
         )
-        self._background = BackgroundRun(self._run, partial(self._ended, self._run))
+        # Its result arrives in the thread of the run.
+        self._background = BackgroundRun(self._run, partial(self.app.call_later, self._take, self._run))
         self._background.start()
         self._draw()
-
-    def _ended(self, run: LoadRun, report: LoadReport | None, problem: InspectorError | None) -> None:
-        """Take the result, in the thread of the run."""
-        self.app.call_later(self._take, run, report, problem)
 
     def _take(self, run: LoadRun, report: LoadReport | None, problem: InspectorError | None) -> None:
         if run is not self._run:
@@ -289,38 +417,31 @@ class LoadScreen(FullScreen[None], VerbsByRules):
         self.toggle_class("-series")
         self.call_after_refresh(self._draw)
 
-    def action_edit(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_edit(self) -> None:
         """Change the plan and run it."""
-        self.run_worker(self._edit(), exclusive=True, group="dialog")
-
-    async def _edit(self) -> None:
         plan = await self.app.push_screen_wait(LoadDialog(self._plan))
         if plan is not None:
             self._plan = plan
             self._start()
 
-    def action_report(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_report(self) -> None:
         """Save the report."""
-        self.run_worker(self._save(), exclusive=True, group="dialog")
-
-    async def _save(self) -> None:
         report = self._report
         form = await self.app.push_screen_wait(Choose("Save the report", _FORMATS))
         if form is None or report is None:
             return
         label = _STRANGE.sub("-", f"{self.session.target.label}-{self._plan.tools[0]}").strip("-.")[:60] or "server"
         path = await self.app.push_screen_wait(AskPath("Save the report", f"{label}-load.{form}"))
-        if path is not None:
-            self.run_worker(partial(self._write, path, report, form), thread=True, group="write", exit_on_error=False)
-
-    def _write(self, path: Path, report: LoadReport, form: str) -> None:
-        severity: Literal["information", "error"] = "information"
+        if path is None:
+            return
         try:
-            write_new(path, report_text(report, form).encode())
-            text = f"Saved {path}"
+            await asyncio.to_thread(lambda: write_new(path, report_text(report, form).encode()))
         except InspectorError as error:
-            text, severity = error.message, "error"
-        self.app.call_from_thread(partial(self.notify, text, severity=severity, markup=False))
+            self.notify(error.message, severity="error", markup=False)
+        else:
+            self.notify(f"Saved {path}", markup=False)
 
     def action_its_messages(self) -> None:
         """Open the recording of the slowest and the failed calls."""

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.server.failed import FailedPane
     from inspector.tui.server.pane import ServerPane
-    from inspector.tui.skills.pane import SkillsPane
+    from inspector.tui.skills.pane import SkillsPane, SkillsState
     from inspector.tui.skills.skill_pane import SkillPane
-    from inspector.tui.skills.state import SkillsState
     from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.task import TaskPane
     from inspector.tui.work.tasks import TasksPane
@@ -195,7 +194,7 @@ class Panes:
     def skills_state(self) -> SkillsState:
         """The skills of the session."""
         if self._skills_state is None:
-            from inspector.tui.skills.state import SkillsState
+            from inspector.tui.skills.pane import SkillsState
 
             self._skills_state = SkillsState(self._session)
         return self._skills_state

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from rich.segment import Segment
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -21,20 +23,94 @@ from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.saving import SavedFiles
-from inspector.tui.model_view.choose_hosts import USUAL, choose_hosts
-from inspector.tui.model_view.hosts_table import host_rows
-from inspector.tui.model_view.rows import ORDERS, ToolCostRows
+from inspector.tui.matching import Typed
+from inspector.tui.model_view.hosts import USUAL, choose_hosts, host_rows
 from inspector.tui.pane_keys import hints
-from inspector.tui.themes import signs_now
+from inspector.tui.themes import ascii_only, signs_now
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, text_lines
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.row_source import ListRows
 from inspector.tui.widgets.sections import JsonSection
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
+
+SortOrder = Literal["cost", "name", "server"]
+ORDERS: tuple[SortOrder, ...] = ("cost", "name", "server")
+_BAR, _SHORT_BAR = 13, 8
+_WIDE = 60
+"""Cells from which the bar is long."""
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_TOKENS, _SHARE = 8, 7
+_MIN_FOR_BAR = 40
+"""Cells from which there is room for a bar."""
+
+
+class ToolCostRows(ListRows[ToolCost]):
+    """Draws the tools of a server by cost. `sort` and `narrow` change what is shown."""
+
+    def __init__(self) -> None:
+        super().__init__(id)
+        self.cost: ServerCost | None = None
+        self.order: SortOrder = "cost"
+        self.filter = ""
+        self._most = 1
+
+    def take(self, cost: ServerCost) -> None:
+        """Show the tools of a server."""
+        self.cost = cost
+        self._most = max((tool.characters for tool in cost.tools), default=1) or 1
+        self._arrange()
+
+    def sort(self, order: SortOrder) -> None:
+        """Show the tools in this order."""
+        self.order = order
+        self._arrange()
+
+    def narrow(self, text: str) -> None:
+        """Show only the tools with every word of `text` in their name or description."""
+        self.filter = text
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if self.cost is None:
+            return
+        tools = list(self.cost.tools) if self.order == "server" else self.cost.sorted(self.order)
+        matching = Typed(self.filter).best_first(tools, lambda tool: (tool.name, tool.description))
+        kept = {id(tool) for tool in matching}
+        self.rows = matching if self.order == "server" else [tool for tool in tools if id(tool) in kept]
+
+    def find(self, name: str) -> int | None:
+        """The row of the tool with this name."""
+        return next((at for at, tool in enumerate(self.rows) if tool.name == name), None)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """One row: name, bar, tokens, share."""
+        tool = self.rows[index]
+        assert self.cost is not None
+        tokens = f"{'~' if self.cost.counter.is_estimate else ''}{count(tool.tokens)}"
+        share = f"{self.cost.share(tool):.1%}"
+        cells = _BAR if width >= _WIDE else _SHORT_BAR
+        bar = cells + 1 if width >= _MIN_FOR_BAR else 0
+        line = paint.cell([(tool.name or "(unnamed)", "bright")], max(width - bar - _TOKENS - _SHARE - 1, 8))
+        line.append(Segment(" "))
+        if bar:
+            line += paint.cell([(_bar(tool.characters / self._most, cells), "accent")], bar)
+        line += paint.cell([(tokens, "normal")], _TOKENS, right=True)
+        return [*line, *paint.cell([(share, "muted")], _SHARE, right=True)]
+
+
+def _bar(part: float, cells: int) -> str:
+    """A bar of up to this number of cells; a small part still has an eighth."""
+    eighths = max(round(part * cells * 8), 1)
+    if ascii_only():
+        return "#" * max(eighths // 8, 1)
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
 
 NARROW = 100
 """Columns below which one pane is shown at a time."""
@@ -47,10 +123,6 @@ _BUDGETS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 _NO_BUDGET = "none"
 _ALL_TOOLS = ("tools.count", "instructions")
 """Fields of facts about the whole server."""
-
-
-class ModelText(FactsView):
-    """The text of one tool, part by part."""
 
 
 class ModelScreen(FullScreen[str | None]):
@@ -97,7 +169,7 @@ class ModelScreen(FullScreen[str | None]):
             with Pane(title="Tools", id="model-list"):
                 yield VirtualList(self.rows, empty="Counting …", id="model-rows")
                 yield FilterInput(id="model-filter")
-            yield Pane(ModelText(what="", id="model-view"), title="Model input", id="model-text")
+            yield Pane(FactsView(what="", id="model-view"), title="Model input", id="model-text")
             yield Pane(FactsView(what="the limits", id="hosts-view"), title="Hosts", id="model-hosts")
         yield Footer(id="model-footer")
         yield TooSmall()
@@ -204,13 +276,13 @@ class ModelScreen(FullScreen[str | None]):
         text, hosts = self.query_one("#model-text", Pane), self.query_one("#model-hosts", Pane)
         if tool is None or cost is None:
             text.facts = hosts.facts = []
-            self.query_one("#model-view", ModelText).set_sections([])
+            self.query_one("#model-view", FactsView).set_sections([])
             self.query_one("#hosts-view", FactsView).set_sections([])
             return
         text.title = ["Model input  ", (tool.name, "bright")]
         text.facts = [f"~{count(tool.tokens)} tokens"]
         text.keys = hints(self, "model.copy", "model.save")
-        self.query_one("#model-view", ModelText).set_sections(_sections(tool))
+        self.query_one("#model-view", FactsView).set_sections(_sections(tool))
         server = ServerDefinitions.of(self._server_name, [tool.definition])
         notes = evaluate(server, [fact for fact in self._all_facts() if fact.field not in _ALL_TOOLS])
         notes += self._server_notes
@@ -289,11 +361,9 @@ class ModelScreen(FullScreen[str | None]):
         else:
             self.dismiss(None)
 
-    def action_budget(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_budget(self) -> None:
         """Choose a number of tokens."""
-        self.run_worker(self._ask_budget(), exclusive=True, group="dialog")
-
-    async def _ask_budget(self) -> None:
         choices = [(_NO_BUDGET, ""), *((count(each), "tokens") for each in _BUDGETS)]
         current = _NO_BUDGET if self.budget is None else count(self.budget)
         chosen = await self.app.push_screen_wait(Choose("Budget", choices, current))
@@ -301,11 +371,9 @@ class ModelScreen(FullScreen[str | None]):
             self.budget = None if chosen == _NO_BUDGET else int(chosen.replace(",", ""))
             self._draw_totals()
 
-    def action_hosts(self) -> None:
+    @work(exclusive=True, group="dialog")
+    async def action_hosts(self) -> None:
         """Choose the hosts whose limits are shown."""
-        self.run_worker(self._ask_hosts(), exclusive=True, group="dialog")
-
-    async def _ask_hosts(self) -> None:
         chosen = await choose_hosts(self.app, self.hosts, ("usual", "the five most common"))
         if chosen is not None:
             self.hosts = chosen or USUAL

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
+from textual.screen import Screen
 
 from inspector.client.recorded import RecordedSession
 from inspector.client.state.catalog import KINDS
 from inspector.errors import UsageError
 from inspector.journal.filters import Filter
+from inspector.journal.journal import Journal
 from inspector.replay import positions, speeds
 from inspector.replay.player import FOLD, Player
-from inspector.tui.advice import error_text
-from inspector.tui.available_verbs import lend
+from inspector.replay.positions import TypedPosition
+from inspector.text import safe
+from inspector.tui.advice import advice, error_text
+from inspector.tui.available_verbs import contexts, lend
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint
+from inspector.tui.log.rows import moment
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.model.arrangement import Front
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import ShowEvent
-from inspector.tui.replay import status_lines
-from inspector.tui.replay.go_to import AskPlace
-from inspector.tui.replay.scrub import ScrubPane
+from inspector.tui.replay.scrub import ScrubPane, playing
 from inspector.tui.server.connection import state_of_file
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.dialog import LineDialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status_lines import LinePart
@@ -34,7 +41,41 @@ from inspector.tui.window import window_of
 from inspector.tui.work.recorded_calls import item_called
 
 if TYPE_CHECKING:
-    from inspector.tui.replay.serve import LoopbackMock
+    from inspector.tui.replay.uses import LoopbackMock
+
+_EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
+
+
+class AskPlace(LineDialog[TypedPosition]):
+    """One line for a time or a number."""
+
+    DEFAULT_CSS = """
+    AskPlace { align: center bottom; }
+    AskPlace > Pane { width: 92%; margin-bottom: 6; }
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        editor = Editor(placeholder=_EXAMPLES, lead=[("@ ", "key")], id="place")
+        super().__init__("Go to a time or a number", editor, "go", leave="stay")
+        self._journal = journal
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        try:
+            note = positions.beyond(positions.read(event.value, self._journal), self._journal)
+        except UsageError:  # the text may be incomplete
+            note = ""
+        self.show_note(note, "muted")
+
+    def action_take(self) -> None:
+        """Go there if the text names a place."""
+        try:
+            place = positions.read(self.editor.value, self._journal)
+        except UsageError as error:
+            self.show_note(advice(error.hint) or error.message)
+        else:
+            self.dismiss(place)
+
 
 LOW = 32
 """Terminal height below which the scrub pane has two lines and no edge."""
@@ -162,14 +203,8 @@ class Playback:
         yet."""
         player = self.player
         self.behind = behind
-        shown = (
-            player.at_end,
-            player.now,
-            player.playing,
-            player.speed,
-            behind,
-            len(status_lines.waited_for(self.session)),
-        )
+        in_flight = len(waited_for(self.session))
+        shown = (player.at_end, player.now, player.playing, player.speed, behind, in_flight)
         if shown != self._shown:
             self._shown = shown
             self._screen.draw_lines()
@@ -213,23 +248,23 @@ class Playback:
     def header(self) -> Sequence[LinePart]:
         """Describe the recording, and how it plays."""
         state = state_of_file(self.session.journal, self._screen.connection)
-        return status_lines.header(self.session, self.player, state, self._screen.size.width)
+        return header_parts(self.session, self.player, state, self._screen.size.width)
 
     def tab_note(self) -> Pieces:
         """Describe the moment shown."""
         if self.player.at_end:
             return ""
-        return status_lines.note(self.session, self.player, self._screen.size.width, behind=self.behind)
+        return moment_note(self.session, self.player, self._screen.size.width, behind=self.behind)
 
     def tab_hints(self) -> list[KeyHint]:
         """The keys at the right of the tabs."""
-        return status_lines.tab_hints(self._screen) if self.player.at_end else []
+        return hints(self._screen, "app.palette", "app.help") if self.player.at_end else []
 
     def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
         """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
         screen, origin = self._screen, self.opened_from
         if not isinstance(screen.focused, Editor) and not screen.panes.in_timeline:
-            shown = status_lines.footer(screen, self.player, shown)
+            shown = player_hints(screen, self.player, shown)
         return shown if origin is None else [*hints(screen, ("frame.leave", origin.title)), *shown]
 
     def action_leave(self) -> None:
@@ -259,13 +294,8 @@ class Playback:
 
     async def _choose_speed(self) -> None:
         words = [speeds.words(speed) for speed in speeds.SPEEDS]
-        chosen = await self._screen.app.push_screen_wait(
-            Choose(
-                "Speed",
-                [(word, "as fast as possible" if word == "max" else "") for word in words],
-                speeds.words(self.player.speed),
-            )
-        )
+        choices = [(word, "as fast as possible" if word == "max" else "") for word in words]
+        chosen = await self._screen.app.push_screen_wait(Choose("Speed", choices, speeds.words(self.player.speed)))
         speed = speeds.read(chosen) if chosen is not None else None
         if speed is not None:
             self.player.speed = speed
@@ -299,7 +329,7 @@ class Playback:
         if self.player.go_to_finding(by):
             self._moved()
         else:
-            self._screen.notify(f"No {'later' if by > 0 else 'earlier'} finding", timeout=3, markup=False)
+            self._say_none(by, "finding")
 
     def action_next_hit(self) -> None:
         self._look_for_hit(1)
@@ -317,12 +347,15 @@ class Playback:
             screen.run_worker(self._go_to_hit(searched, by), exclusive=True, group="hit", exit_on_error=False)
 
     async def _go_to_hit(self, searched: Filter, by: int) -> None:
-        found = await status_lines.next_match(self.player, searched, by)
+        # A distant one is searched in a thread.
+        found = self.player.near_match(searched, by) or await asyncio.to_thread(self.player.next_match, searched, by)
         if found:
             self.go_to(found)
         else:
-            way = "later" if by > 0 else "earlier"
-            self._screen.notify(f"No {way} message matches {searched.source}", timeout=3, markup=False)
+            self._say_none(by, f"message matches {searched.source}")
+
+    def _say_none(self, by: int, what: str) -> None:
+        self._screen.notify(f"No {'later' if by > 0 else 'earlier'} {what}", timeout=3, markup=False)
 
     def go_to(self, n: int | None) -> None:
         self.player.go(n)
@@ -369,11 +402,113 @@ class Playback:
 
     def action_serve(self) -> None:
         """Serve the recording here, or copy the command for it."""
-        from inspector.tui.replay.serve import LoopbackMock
+        from inspector.tui.replay.uses import LoopbackMock
 
         self.server = self.server or LoopbackMock(self.session.target.path)
         window_of(self._screen).navigator.serve(self.server)
 
     def action_rerun(self) -> None:
         """Ask for a target, and rerun the recording on it."""
-        window_of(self._screen).navigator.rerun(self.session.target.path, status_lines.recorded_target(self.session))
+        window_of(self._screen).navigator.rerun(self.session.target.path, recorded_target(self.session))
+
+
+WIDE = 130
+"""Width in cells from which more than the moment fits."""
+_MOVES = frozenset({"table", "text", "json", "timeline", "field", "choices"})
+"""Contexts that use the arrows themselves."""
+_MIN_NAME = 16
+_MAX_LENGTH = 200
+
+
+def header_parts(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[LinePart]:
+    """Return the header: recording, target, date, playback; `state` is the state of the file with its role."""
+    path, server, journal = session.target.path, session.server, session.journal
+    target = _target_of(session)
+    address = safe(recorded_target(session) or target.get("name", ""), _MAX_LENGTH)
+    began = journal.clock(0)
+    date = f"{began.day} {began:%b %H:%M}" if journal.started.timestamp() else ""
+    revision: Pieces = [server.revision, (f" {server.era}", "muted")] if server.known else ""
+    word, role = state
+    # The rest of the line shows a file in its usual state.
+    odd = role in ("finding", "progress", "error") or word == "following"
+    name = safe(server.title, max(width // 4, _MIN_NAME))
+    parts = [
+        LinePart([[("replay", "bright bold")]]),
+        LinePart([[safe(path.name, _MAX_LENGTH)], [safe(path.name, max(width // 3, _MIN_NAME))]], (3,), gap=2),
+        LinePart([[(name, "muted")], ""], (4,), gap=2),
+        LinePart([[(address, "muted")], [(safe(address, width // 4), "muted")], ""], (1, 2), gap=2),
+        LinePart([safe(target.get("kind", ""), 20), ""], (6,), right=True),
+        LinePart([revision, server.revision if server.known else "", ""], (0, 7), right=True, gap=2),
+        LinePart([[(date, "muted")], ""], (5,), right=True),
+        LinePart([[(playing(player), "progress")], ""], (9,), right=True),
+    ]
+    if odd:
+        sign = signs_now().live if role == "received" else signs_now().finding if role == "finding" else ""
+        parts.append(LinePart([[(f"{sign} {word}".strip(), role)]], right=True))
+    parts.append(LinePart([[("read-only", "muted")], ""], (8,), right=True))
+    return parts
+
+
+def _target_of(session: RecordedSession) -> dict[str, Any]:
+    target = session.journal.header.get("target")
+    return target if isinstance(target, dict) else {}
+
+
+def recorded_target(session: RecordedSession) -> str:
+    """Return the target as it would be typed; empty if the recording does not have it."""
+    target = _target_of(session)
+    url, argv = target.get("url"), target.get("argv")
+    if isinstance(url, str):
+        return url
+    return shlex.join(map(str, argv)) if isinstance(argv, list) else ""
+
+
+def moment_note(session: RecordedSession, player: Player, width: int, *, behind: bool) -> Pieces:
+    """Return the moment shown, and the calls in flight then; `behind`: the panes do not show it yet."""
+    flying = len(waited_for(session)) if width >= WIDE else 0
+    calls: Pieces = [(f"{flying} in flight   ", "progress")] if flying else []
+    at = (moment(player.now), "progress" if behind else "bright")
+    return [*calls, ("as it was at ", "muted"), at]
+
+
+def waited_for(session: RecordedSession) -> list[int]:
+    """Return the requests in flight at the moment, except those that last as long as the session."""
+    method = session.journal.index.method
+    return [n for n in session.in_flight() if method(n) != "subscriptions/listen"]
+
+
+def player_hints(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> list[KeyHint]:
+    """Return the footer's keys: at the end those of the panes and play, elsewhere those of the player."""
+    play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
+    if player.at_end:
+        # Where the focus has its own use for the arrows, they do not step.
+        taken = {key for hint in shown for key in (hint.key, hint.label)}
+        steps = [] if _MOVES & set(contexts(screen.focused or screen)) else _step(screen)
+        steps = [hint for hint in steps if hint.key not in taken]
+        more = [hint for hint in hints(screen, "replay.serve", "replay.rerun") if hint.key not in taken]
+        return [*play, *steps, *hints(screen, "replay.seek"), *shown, *more]
+    found = [
+        *play,
+        *_step(screen),
+        *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "exchange"),
+        *_pair(screen, "replay.previous-finding", "replay.next-finding", "finding", gap=" "),
+        *_pair(screen, "replay.slower", "replay.faster", speeds.words(player.speed), gap=" "),
+        *hints(screen, "replay.seek", "replay.serve", "replay.rerun"),
+    ]
+    taken = {key for hint in found for key in (hint.key, hint.label)}
+    return [*found, *(hint for hint in shown if hint.key not in taken)]
+
+
+def _step(screen: Screen[None]) -> list[KeyHint]:
+    return _pair(screen, "replay.previous-frame", "replay.next-frame", "event")
+
+
+def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[KeyHint]:
+    """Join two keys for both directions into one hint; a click presses the second."""
+    both = hints(screen, back, on)
+    if len(both) < 2:
+        return both
+    first, second = both
+    if first.label[:-1] == second.label[:-1] and len(first.label) > 1:
+        return [KeyHint(f"{first.label}{second.label[-1]}", title, second.key, second.verb)]
+    return [KeyHint(f"{first.label}{gap}{second.label}", title, second.key, second.verb)]

@@ -13,7 +13,6 @@ from rich.segment import Segment
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from inspector.client.session_state import SessionState
@@ -25,6 +24,7 @@ from inspector.tui.search import sources
 from inspector.tui.search.sources import MAX_COUNT, MAX_COUNTED, TITLES, GroupId, SearchHit, SearchTerms
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -133,16 +133,12 @@ class SearchRows:
         room = max(width - paint.width(note) - 2, 1)
         name = paint.underlined(safe(row.name, 400), self.words.all, "bright")
         said = paint.underlined(safe(row.text or row.name, 400), self.words.all, "normal")
-        line = [Segment("  "), *paint.cell(name, min(_NAME, room))] if row.text else [Segment("  ")]
-        line += [
-            Segment("  "),
-            *paint.segments(said, room=room),
-        ]
-        line = paint.cut(line, room)
+        named = paint.cell(name, min(_NAME, room)) if row.text else []
+        line = paint.cut([Segment("  "), *named, Segment("  "), *paint.segments(said, room=room)], room)
         return [*line, Segment(" " * max(width - paint.width(line) - paint.width(note), 0)), *note]
 
 
-class SearchScreen(ModalScreen[SearchHit | None]):
+class SearchScreen(Dialog[SearchHit]):
     """Finds a text in the server's items, messages, saved calls and recordings. Returns the chosen result."""
 
     DEFAULT_CSS = """
@@ -333,6 +329,3 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()
         self.action_open()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

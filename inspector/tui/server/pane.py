@@ -29,7 +29,7 @@ from inspector.protocol.revisions import features
 from inspector.protocol.views import View
 from inspector.text import duration, quantity, safe
 from inspector.tui.keymap import bindings
-from inspector.tui.login.facts import logged_in_rows
+from inspector.tui.login.steps import logged_in_rows
 from inspector.tui.model.server import SERVER_VERBS, ServerFacts
 from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import HintsChanged, ShowAuthorization, WatchFiles

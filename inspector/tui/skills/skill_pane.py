@@ -16,12 +16,10 @@ from inspector.skills.entries import Skill, SkillFile
 from inspector.skills.observed import FoundFile
 from inspector.skills.verify import FileCheck, short_digest
 from inspector.text import quantity, safe, size
-from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged
-from inspector.tui.skills.actions import SkillActions
-from inspector.tui.skills.state import SkillsState
+from inspector.tui.skills.pane import SkillActions, SkillsState
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, heading, paragraph
@@ -145,13 +143,6 @@ class SkillPane(Container, SkillActions):
     @property
     def _one_column(self) -> bool:
         return self.screen.has_class("-narrow")
-
-    def redraw(self) -> None:
-        """Draw what a request has changed."""
-        if self.is_attached:
-            self.tick()
-            if self.state.problem is not None:
-                self.notify(error_text(self.state.problem, self), severity="warning", markup=False, timeout=8)
 
     def tick(self) -> None:
         """Draw what is new."""
@@ -395,21 +386,13 @@ def _failure_rows(check: FileCheck) -> list[Row]:
     if check.detail:
         rows += paragraph(safe(check.detail, _SHOWN_VALUE), "muted")
     if check.size >= 0 and check.file.size >= 0:
-        rows += [
-            *heading("Size"),
-            *fact("expected", f"{check.file.size:,} bytes"),
-            *fact("found", f"{check.size:,} bytes"),
-        ]
+        rows += heading("Size")
+        rows += [*fact("expected", f"{check.file.size:,} bytes"), *fact("found", f"{check.size:,} bytes")]
     if check.outcome == "digest":
         expected = short_digest(check.file.digest) if check.file.digest else "no valid digest"
         rows += [*heading("SHA-256"), *fact("expected", expected), *fact("found", short_digest(check.digest))]
-    fix = "Publish the new entry in skills/list, or restore the file."
-    return [
-        *rows,
-        Row(),
-        *fact("Fix", fix),
-        *fact("", "The list of resources (2) shows the bytes as received.", "muted"),
-    ]
+    rows += [Row(), *fact("Fix", "Publish the new entry in skills/list, or restore the file.")]
+    return rows + fact("", "The list of resources (2) shows the bytes as received.", "muted")
 
 
 def _content_section(check: FileCheck, *, source: bool) -> Section:
@@ -417,7 +400,7 @@ def _content_section(check: FileCheck, *, source: bool) -> Section:
     try:
         text = check.data.decode()
     except UnicodeDecodeError:
-        return RowSection(paragraph(f"Binary content, {check.size:,} bytes. It is not shown.", "muted"))
+        text = "\0"
     if "\0" in text:
         return RowSection(paragraph(f"Binary content, {check.size:,} bytes. It is not shown.", "muted"))
     shown = beginning(text, _SHOWN_TEXT)

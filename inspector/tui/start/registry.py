@@ -10,13 +10,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from inspector.cards.registries import (
-    RegistryListing,
-    entry_of,
-    filled,
-    own_questions,
-    start_facts,
-)
+from inspector.cards.registries import RegistryListing, entry_of, filled, own_questions, start_facts
 from inspector.config import trust
 from inspector.config.expand import InputQuestion
 from inspector.config.targets import HttpTarget, StdioTarget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -10,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
-from inspector.client.recording import kept
+from inspector.client.recording import keep, kept
 from inspector.client.recording_info import RecordingInfo
 from inspector.config.servers import ServerEntry
 from inspector.config.settings import Settings
@@ -21,19 +22,17 @@ from inspector.config.target_arguments import parse_target
 from inspector.config.targets import RecordingTarget, Target, demo_target
 from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET
-from inspector.reasons import split_reason
+from inspector.reasons import os_reason, split_reason
 from inspector.text import safe
 from inspector.tui.advice import advice, error_text
-from inspector.tui.dialogs import leave_calls
+from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
 from inspector.tui.full_screen import FullScreen
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.matching import Typed
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import First, OpenTarget
 from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
-from inspector.tui.start.recordings import delete_recording, export_recording, keep_recording
-from inspector.tui.start.row_details import about
-from inspector.tui.start.rows import Configured, Demo, RegistryRow, StartRows, Thing, TypedTarget
+from inspector.tui.start.rows import Configured, Demo, RegistryRow, StartRows, Thing, TypedTarget, about
 from inspector.tui.start.targets import (
     ROW_VERBS,
     RegistrySearch,
@@ -500,3 +499,44 @@ class StartScreen(FullScreen[None]):
         """Quit; asks first if any session has a call in flight."""
         if await leave_calls(self.app, self.sessions.in_flight(), "Quit with a call in flight?", "leave"):
             self.app.exit(0)
+
+
+async def delete_recording(app: App[int], info: RecordingInfo) -> None:
+    """Delete a recording, after the user has confirmed it."""
+    if info.growing:
+        app.notify("This recording is still being written.", severity="warning", markup=False)
+    elif await app.push_screen_wait(Confirm("Delete this recording?", str(info.path), "delete", "keep")):
+        try:
+            info.path.unlink()
+        except OSError as error:
+            app.notify(f"{info.path} could not be deleted: {error.strerror}", severity="error", markup=False)
+
+
+async def keep_recording(app: App[int], info: RecordingInfo, *, on: bool) -> None:
+    """Keep a recording, or let it be deleted again."""
+    try:
+        await asyncio.to_thread(keep, [info.path], on=on)
+    except OSError as error:
+        reason = os_reason(error)
+        app.notify(f"The list of kept recordings cannot be written: {reason}.", severity="error", markup=False)
+
+
+async def export_recording(app: App[int], info: RecordingInfo) -> None:
+    """Export a recording, after the user has chosen a format and a file name."""
+    from inspector.export import FORMATS
+    from inspector.tui import output_files
+
+    formats = [(name, found.summary) for name, found in FORMATS.items()]
+    format = await app.push_screen_wait(Choose("Export the recording", formats))
+    if format is None:
+        return
+    name = f"{info.path.stem.removesuffix('.mcp')}{FORMATS[format].suffix}"
+    path = await app.push_screen_wait(AskPath(f"Export as {format}", name))
+    if path is None:
+        return
+    try:
+        notes = await asyncio.to_thread(output_files.export_recording, info.path, format, path)
+    except (OSError, InspectorError) as error:
+        app.notify(f"{path} could not be written: {error}", severity="error", markup=False)
+    else:
+        app.notify(" ".join((f"Written to {path}.", *notes)), markup=False)

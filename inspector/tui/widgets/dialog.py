@@ -16,6 +16,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.virtual_list import VirtualList
 
 T = TypeVar("T")
 
@@ -69,6 +70,22 @@ class Question(ModalScreen[T]):
 
     def action_nothing(self) -> None:
         """Ignore the key."""
+
+
+class ListDialog(Dialog[T]):
+    """A list of which the keys move the cursor while a field has the focus."""
+
+    DEFAULT_CSS = """
+    ListDialog VirtualList { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, f"move('{action}')", show=False, priority=True)
+        for key, action in (("up", "up"), ("down", "down"), ("pageup", "page_up"), ("pagedown", "page_down"))
+    ]
+
+    def action_move(self, action: str) -> None:
+        """Move the cursor of the list."""
+        getattr(self.query_one(VirtualList), f"action_{action}")()
 
 
 class LineDialog(Dialog[T]):

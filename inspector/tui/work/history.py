@@ -19,7 +19,6 @@ from typing import Any, ClassVar, NamedTuple
 from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from inspector.client.call_history import PastCall, calls_of, recorded_calls
@@ -37,6 +36,7 @@ from inspector.tui.diff.side import AnswerSide
 from inspector.tui.keymap import bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import ListRows, VirtualList
@@ -137,12 +137,11 @@ class EarlierCallRows(ListRows[EarlierCall]):
         return [*line, *(paint.cell([(f"  {call.result}", "muted")], result) if result else [])]
 
 
-class EarlierCalls(ModalScreen[dict[str, Any] | None]):
+class EarlierCalls(Dialog[dict[str, Any]]):
     """The earlier calls of an item. Its result is the arguments of the chosen one, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
     DEFAULT_CSS = """
-    EarlierCalls { align: center middle; }
     EarlierCalls > Pane { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
     EarlierCalls VirtualList { height: 1fr; }
     """
@@ -295,10 +294,6 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
                 return message_side(journal, answer, label) if answer else AnswerSide(label, missing="no answer")
         except RecordingError as error:
             return AnswerSide(label, missing=error.message)
-
-    def action_leave(self) -> None:
-        """Return to the form."""
-        self.dismiss(None)
 
 
 def _clock(seconds: float) -> datetime | None:

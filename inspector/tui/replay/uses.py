@@ -1,16 +1,23 @@
-"""A mock server for the recording shown. It runs here on loopback, or elsewhere by a command to copy."""
+"""Uses of the recording shown: a mock server on loopback or by a command to copy, and a rerun on a live server."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shlex
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
+from inspector.reasons import split_reason
 from inspector.replay.mock.server import Mock
 from inspector.serving.http import HttpEnd
 from inspector.text import count, safe
@@ -18,8 +25,10 @@ from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.dialog import Dialog
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, heading
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.text_view import TextView
 
 LOOK = 0.5
 """Seconds between two reads of the request count."""
@@ -111,10 +120,8 @@ class ServeScreen(Dialog[None]):
         rows += heading("Commands for the same server")
         rows += fact("over stdio", self.commands[0])
         rows += fact("over HTTP", self.commands[1])
-        rows += [
-            Row(),
-            Row([("It answers as the recorded server did; its clients cannot tell that it is a mock.", "muted")]),
-        ]
+        text = "It answers as the recorded server did; its clients cannot tell that it is a mock."
+        rows += [Row(), Row([(text, "muted")])]
         self.query_one(FactsView).show(RowSection(rows))
         edge = self.query_one(Pane)
         edge.facts = ([("serving", "received")],) if server.url else ()
@@ -142,3 +149,104 @@ class ServeScreen(Dialog[None]):
         """Copy the URL of the server."""
         if self.server.url:
             copy(self, self.server.url, "the URL")
+
+
+_MAX_COUNT = 1 << 20
+"""Bytes of the report that are shown."""
+_VERDICTS = {0: ("same answers as recorded", "received"), 5: ("different answers", "finding")}
+
+
+def words_of(path: Path, target: str) -> list[str]:
+    """Return the arguments after `inspector` that rerun a recording on a typed target. Raises ValueError."""
+    words = shlex.split(target)
+    alone = len(words) == 1 and (words[0].startswith("@") or "://" in words[0])
+    return ["rerun", str(path), *(words if alone else ["--", *words])]
+
+
+class RerunScreen(Dialog[None]):
+    """One line for the target, the report below it."""
+
+    DEFAULT_CSS = """
+    RerunScreen > Pane { width: 92%; max-width: 120; height: 90%; }
+    RerunScreen Editor { margin: 0 1 1 1; height: auto; }
+    RerunScreen TextView { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "run", show=False, priority=True),
+        Binding("ctrl+k", "copy_command", show=False, priority=True),
+    ]
+
+    def __init__(self, path: Path, suggested: str) -> None:
+        super().__init__()
+        self._path, self._suggested = path, suggested
+        self._process: asyncio.subprocess.Process | None = None
+
+    def compose(self) -> ComposeResult:
+        keys = [
+            KeyHint("^r", "run", "ctrl+r"),
+            KeyHint("^k", "copy the command", "ctrl+k"),
+            KeyHint("esc", "back", "escape"),
+        ]
+        with Pane(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
+            yield Editor(self._suggested, placeholder="a command, a URL or @name", lead=[("target  ", "muted")])
+            yield TextView(empty="The differences appear here. Nothing has been sent yet.")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def on_unmount(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.terminate()
+
+    def on_editor_submitted(self, event: Editor.Submitted) -> None:
+        event.stop()
+        self.action_run()
+
+    def _words(self) -> list[str] | None:
+        text = self.query_one(Editor).value.strip()
+        try:
+            if text:
+                return words_of(self._path, text)
+            self.show_note("enter a target")
+        except ValueError as error:
+            self.show_note(safe(split_reason(error), 60))
+        return None
+
+    def action_copy_command(self) -> None:
+        """Copy the command for this rerun."""
+        words = self._words()
+        if words is not None:
+            copy(self, shlex.join(["inspector", *words]), "the command")
+
+    @work(exclusive=True, group="rerun", exit_on_error=False)
+    async def action_run(self) -> None:
+        """Run it and show its report."""
+        words = self._words()
+        if words is None:
+            return
+        self._end()
+        self.show_note("running", "progress")
+        process = self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "inspector",
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+        assert process.stdout is not None
+        told = bytearray()
+        while block := await process.stdout.read(1 << 16):
+            told += block[: max(_MAX_COUNT - len(told), 0)]
+        code = await process.wait()
+        if process is self._process and self.is_attached:
+            self.show_note(*_VERDICTS.get(code, (f"ended with exit code {code}", "error")))
+            view = self.query_one(TextView)
+            view.load(told.decode("utf-8", "replace"))
+            view.focus()

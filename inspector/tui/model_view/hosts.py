@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from typing import Any
+
+from textual.app import App
 
 from inspector.hosts import Fact, HostNote, host_facts
 from inspector.text import cell_len, count, quantity
+from inspector.tui.dialogs import Choose
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row
 from inspector.tui.widgets.paint import Piece
@@ -57,15 +61,10 @@ def _names(names: dict[str, str]) -> list[Row]:
 
 def _table(hosts: Sequence[str], by_fact: dict[str, list[HostNote]], facts: dict[str, tuple[Fact, ...]]) -> list[Row]:
     heads = [host.split("-", 1) for host in hosts]
-    rows = [
-        Row(
-            [
-                (" " * _LABEL, "muted"),
-                *((f"{head[line] if line < len(head) else '':>{_COLUMN}}", "muted") for head in heads),
-            ]
-        )
-        for line in range(max(map(len, heads)))
-    ]
+    rows = []
+    for line in range(max(map(len, heads))):
+        names = (f"{head[line] if line < len(head) else '':>{_COLUMN}}" for head in heads)
+        rows.append(Row([(" " * _LABEL + "".join(names), "muted")]))
     for label, fields in _PARTS:
         cells = []
         for host in hosts:
@@ -126,3 +125,20 @@ def _sources(notes: Sequence[HostNote]) -> list[Row]:
 
 def _dated(fact: Fact, today: datetime.date) -> str:
     return ", ".join(filter(None, (fact.date, fact.age(today), _DOUBT.get(fact.confidence, ""))))
+
+
+USUAL = ("claude-code", "claude-directory", "openai-chat", "gemini-cli", "cursor")
+"""The hosts of the model view before the user chooses others."""
+ALL = ("all",)
+
+
+async def choose_hosts(app: App[Any], current: Sequence[str], without: tuple[str, str]) -> tuple[str, ...] | None:
+    """Return the chosen hosts; None if the user cancels. `without` names the choice of no host of its own."""
+    facts = host_facts()
+    word, text = without
+    choices = [(word, text), ("all", "every host"), *facts.labels.items()]
+    shown = current[0] if len(current) == 1 else word
+    chosen = await app.push_screen_wait(Choose("Limits of which hosts?", choices, shown))
+    if chosen is None:
+        return None
+    return () if chosen == word else (chosen,)
