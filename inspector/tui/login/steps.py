@@ -1,4 +1,4 @@
-"""The steps of a login as a list, with the text of an unfolded one; what each found, and who is logged in."""
+"""The steps of a login as a list, the facts of each, and the user who is logged in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uses of the recording shown: a mock server on loopback or by a command to copy, and a rerun on a live server."""
+"""Uses of the recording shown: a mock server for its clients, and a rerun on a live server."""
 
 from __future__ import annotations
 
