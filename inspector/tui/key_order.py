@@ -120,6 +120,8 @@ class KeysInOrder(_Base):
         await self._take_key(self._waiting_keys.popleft())
 
     async def _take_key(self, key: KeyEvent) -> None:
+        if not self.screen_stack:
+            return  # A key that came while the program ends.
         if self.focused is not None and not _is_shown(self.focused):
             # Textual moves the focus from a hidden widget to a neighbour, which may be hidden too and take letters.
             self.screen.set_focus(None)

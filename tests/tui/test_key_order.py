@@ -23,6 +23,14 @@ async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
         assert (one.value, two.value) == ("gac", "dfe")
 
 
+async def test_a_key_that_comes_when_the_screens_are_gone_does_nothing():
+    app = Stage(Editor())
+    async with app.run_test(size=(20, 4)):
+        pass
+    assert app.screen_stack == []
+    await app.on_event(Key("a", "a"))
+
+
 async def test_keys_wait_for_a_form_that_is_being_made():
     field = Editor()
     app = Stage(Widget(), field)
