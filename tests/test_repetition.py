@@ -84,3 +84,16 @@ def test_a_run_of_lines_with_other_names_is_seen_and_a_table_is_not() -> None:
     assert repetitions({"a": function("one", MOST), "b": function("other", MOST)}) != []
     assert repetitions({"a": function("one", MOST - 1), "b": function("other", MOST - 1)}) == []
     assert repetitions({"a": table("one"), "b": table("other")}) == []
+
+
+OF_PROGRAMS = {"Event", "Exchange", "Recording", "Session"}
+"""The library's names for programs are those of the field, as are the ones of the engine below it."""
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in (ROOT / "inspector").rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path.name)
+    assert {name: files for name, files in places.items() if len(files) > 1 and name not in OF_PROGRAMS} == {}

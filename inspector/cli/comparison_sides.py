@@ -119,8 +119,8 @@ def read(invocation: Invocation, out: Output, side: ComparedTarget, stack: ExitS
         return 0
 
     invocation.values["as"] = side.host or None
-    kept = ErrorKept(json=out.json, quiet=out.quiet)
-    kept.invocation, kept.target = invocation, side.target
+    kept = ErrorKept(json=out.json, quiet=out.quiet, verb=invocation.verb.name, line_for=invocation.line_for)
+    kept.target = side.target
     kept.hold_with(out)
     code = headless.run(invocation, work, side.target, out=kept)
     if kept.failure is not None:

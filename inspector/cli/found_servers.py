@@ -37,7 +37,7 @@ MAX_SHOWN = 100
 
 def search(invocation: Invocation) -> int:
     """Print the servers of a registry that fit the words."""
-    out = Output.of(invocation)
+    out = invocation.output
     words = invocation.option("search") or ""
     listing = _listing(invocation, words)
     found = listing.matching(words)
@@ -70,7 +70,7 @@ def search(invocation: Invocation) -> int:
 
 def show_or_open(invocation: Invocation) -> int:
     """Print what a server of a registry starts or contacts; with a terminal ask, and open it in the interface."""
-    out = Output.of(invocation)
+    out = invocation.output
     wanted, _, part = str(invocation.option("open")).partition(":")
     server = _listing(invocation, wanted.rpartition("/")[2]).named(wanted)
     choices = [choice for choice in server.choices if part in ("", choice.name, choice.kind)]
@@ -155,7 +155,7 @@ MOST_PROBLEMS = 5
 
 def cards(invocation: Invocation) -> int:
     """Fetch and print the cards of a domain or a server that the user names."""
-    out = Output.of(invocation)
+    out = invocation.output
     url = str(invocation.option("card"))
     url = _checked(url if "://" in url else f"https://{url}")
     found = asyncio.run(_discovered(url))

@@ -48,7 +48,7 @@ def run(
     that prints messages on stderr; the default is `Watch`, unless --quiet is set. `era` and `out` override the options.
     With `check_pin`, a pinned server is compared with its pin first.
     """
-    out = out or Output.of(invocation)
+    out = out or invocation.output
     target = target or session_setup.live_target(invocation)
     if not invocation.target_words:
         out.target = target

@@ -68,7 +68,7 @@ def authorize(invocation: Invocation, settings: Settings, *, asking: bool, keeps
     from inspector.client.fetching import Fetching
 
     options = replace(said_of(invocation), login_timeout=settings.login_timeout)
-    return Authorizer(options, web=Fetching, person=Terminal(Output.of(invocation), here=not asking), keeps=keeps)
+    return Authorizer(options, web=Fetching, person=Terminal(invocation.output, here=not asking), keeps=keeps)
 
 
 def described(grant: Grant, renewable: bool, out: Output) -> str:

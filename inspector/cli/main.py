@@ -85,4 +85,4 @@ def _output(invocation: Invocation | None, as_json: bool) -> Output:
     """The output for an error: that of the command if it has started, because it holds notes."""
     from inspector.cli.output import Output
 
-    return Output(json=as_json) if invocation is None else Output.of(invocation)
+    return Output(json=as_json) if invocation is None else invocation.output

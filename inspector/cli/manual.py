@@ -21,7 +21,7 @@ FEW_EXAMPLES = 3
 _GAP = re.compile(r" {2,}")
 
 
-class Table(NamedTuple):
+class OptionTable(NamedTuple):
     """A title and the lines below it."""
 
     title: str
@@ -37,7 +37,7 @@ class Page(NamedTuple):
     """An introduction, tables, and closing paragraphs."""
 
     about: str
-    tables: list[Table]
+    tables: list[OptionTable]
     notes: list[str]
 
     @property
@@ -61,5 +61,7 @@ def read_page(name: str, texts: Mapping[str, str] | None = None) -> Page:
         text = text.replace(f"{{{placeholder}}}", value)
     blocks = [block.split("\n") for block in text.strip().split("\n\n")]
     about, *notes = (" ".join(block) for block in blocks if not block[-1].startswith(" "))
-    tables = [Table(title, tuple(map(str.strip, rows))) for title, *rows in blocks if rows and rows[-1].startswith(" ")]
+    tables = [
+        OptionTable(title, tuple(map(str.strip, rows))) for title, *rows in blocks if rows and rows[-1].startswith(" ")
+    ]
     return Page(about, tables, notes)

@@ -19,7 +19,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerExited, Us
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.cli.verb import Invocation
+    from inspector.config.command_lines import CommandLine
     from inspector.config.targets import Target
 
 NAME_CELLS = 48
@@ -64,13 +64,21 @@ class _Held:
 class Output:
     """The output of a command. Streams are looked up on use, so that tests can replace them."""
 
-    def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        json: bool = False,
+        quiet: bool = False,
+        verb: str = "",
+        line_for: Callable[[str, Target | None], CommandLine] | None = None,
+    ) -> None:
+        """`line_for` gives the command line of another verb on the target of `verb`; hints repeat it."""
         self.json = json
         self.quiet = quiet
+        self._verb = verb
+        self._line_for = line_for
         self.before_result: Callable[[], None] | None = None
         """Prints messages on stderr that came before the result."""
-        self.invocation: Invocation | None = None
-        """The command line, which hints repeat."""
         self.target: Target | None = None
         """The target, if the command line does not name it as its own."""
         self.unread = False
@@ -79,14 +87,6 @@ class Output:
         self._failed = False
         """The error line has been printed."""
         self._ascii: bool | None = None
-
-    @classmethod
-    def of(cls, invocation: Invocation) -> Output:
-        """The single output of a command."""
-        if invocation.out is None:
-            invocation.out = cls(json=invocation.json, quiet=invocation.quiet)
-            invocation.out.invocation = invocation
-        return invocation.out
 
     @property
     def ascii(self) -> bool:
@@ -330,19 +330,19 @@ class Output:
 
     def hint(self, error: InspectorError) -> str:
         """The hint of an error; commands in it repeat the options and the target of this command line."""
-        if self.invocation is None:
+        line_for, target = self._line_for, self.target
+        if line_for is None:
             return error.hint.command_line
-        invocation, target = self.invocation, self.target
-        hint = error.hint.after_command(lambda verb: invocation.line_for(verb, target).opened)
-        if isinstance(error, ConnectionProblem) and error.connecting and invocation.line.verb != "doctor":
+        hint = error.hint.after_command(lambda verb: line_for(verb, target).opened)
+        if isinstance(error, ConnectionProblem) and error.connecting and self._verb != "doctor":
             hint = f"{hint} To find the cause, run {self.command('doctor')}".lstrip()
         return hint
 
     def command(self, verb: str, option: str = "") -> str:
         """The command line of a verb on the target of this command, with its connection options and one more."""
-        if self.invocation is None:
+        if self._line_for is None:
             return f"inspector {verb}"
-        line = self.invocation.line_for(verb, self.target)
+        line = self._line_for(verb, self.target)
         return str(line.adding(option, option) if option else line)
 
     def _ours(self, text: str) -> str:

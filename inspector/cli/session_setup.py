@@ -45,7 +45,7 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
         raise invocation.verb.needs_target
     target = target_from(invocation, invocation.target_words, invocation.command, consent or consent_of(invocation))
     if not isinstance(target, RecordingTarget) and target.remark:  # The host whose file has it does not start it.
-        out = Output.of(invocation)
+        out = invocation.output
         out.note(f"note: {out.safe(target.remark, 500)}")
     return target
 
@@ -83,7 +83,7 @@ STARTS = ("env", "env-file", "inherit-env", "cwd")
 
 def consent_of(invocation: Invocation) -> trust.Consent:
     """Decides whether to open an entry of an untrusted file: `--trust`, else the user is asked once."""
-    return trust.always if invocation.option("trust") else trust.asking_once(partial(allow, Output.of(invocation)))
+    return trust.always if invocation.option("trust") else trust.asking_once(partial(allow, invocation.output))
 
 
 def credentials_of(invocation: Invocation) -> list[str]:
@@ -136,7 +136,7 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
     """Warn on stderr, regardless of the options, if others can read the traffic to `target`."""
     if not isinstance(target, HttpTarget) or not target.withholds_login:
         return
-    out = Output.of(invocation)
+    out = invocation.output
     parts = [] if target.verify else [f"The certificate of {out.safe(target.shown(), 400)} is not verified."]
     if target.proxy:
         parts.append(
@@ -194,7 +194,7 @@ def options_of(
         timeout=timeout,
         max_timeout=max(settings.max_timeout, timeout),
         # Once, however many processes of the server start slowly. The interface shows the steps of connecting itself.
-        noted=None if asking else cache(lambda text: Output.of(invocation).note(f"note: {text}")),
+        noted=None if asking else cache(lambda text: invocation.output.note(f"note: {text}")),
         era=invocation.option("era") or (entry and entry.era) or settings.era,
         protocol=invocation.option("revision") or (entry and entry.protocol) or settings.protocol,
         standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),
@@ -298,7 +298,7 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
     """
     if len(entries) < 2 or invocation.option("yes"):
         return
-    out = Output.of(invocation)
+    out = invocation.output
     count = f"{len(entries)} configured servers"
     if not has_user():
         raise UsageError(

@@ -157,6 +157,15 @@ class Invocation:
         self.out: Output | None = None
         """Where the command prints, once it has started to."""
 
+    @property
+    def output(self) -> Output:
+        """The single output of the command."""
+        if self.out is None:
+            from inspector.cli.output import Output
+
+            self.out = Output(json=self.json, quiet=self.quiet, verb=self.verb.name, line_for=self.line_for)
+        return self.out
+
     def option(self, name: str, default: Any = None) -> Any:
         """The value of option `--name`, or `default` if it was not given."""
         return self.values.get(name, default)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, Literal
 
-from inspector.compare.rules import EXACT, Machine, RuleState, compiled
+from inspector.compare.rules import EXACT, RuleMachine, RuleState, compiled
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.protocol.jsonrpc import NotJson
 from inspector.reasons import json_fault
@@ -118,7 +118,7 @@ class Digests:
     The values must live as long as this object, because they are identified by their identity.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: RuleMachine) -> None:
         self._machine = machine
         self._kept: dict[tuple[int, RuleState], bytes] = {}
 

@@ -102,7 +102,7 @@ class RuleState:
 
     __slots__ = ("_machine", "_next", "ignore", "items", "tolerance", "unordered", "volatile")
 
-    def __init__(self, machine: Machine, items: frozenset[tuple[int, int]]) -> None:
+    def __init__(self, machine: RuleMachine, items: frozenset[tuple[int, int]]) -> None:
         self.items = items
         self.ignore = self.volatile = self.unordered = False
         self.tolerance: tuple[float, float] | None = None
@@ -135,7 +135,7 @@ class RuleState:
         return found
 
 
-class Machine:
+class RuleMachine:
     """Rules prepared for one kind of message."""
 
     def __init__(self, rules: ComparisonRules, active: tuple[bool, ...]) -> None:
@@ -205,7 +205,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def compiled(rules: ComparisonRules, method: str = "", name: str = "") -> Machine:
+def compiled(rules: ComparisonRules, method: str = "", name: str = "") -> RuleMachine:
     """Return the rules for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
     scopes = _scopes(rules)
     # Most rules apply to all messages: they are prepared only once.
@@ -222,7 +222,7 @@ def _scopes(rules: ComparisonRules) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=1024)
-def _compiled_for(rules: ComparisonRules, method: str, name: str) -> Machine:
+def _compiled_for(rules: ComparisonRules, method: str, name: str) -> RuleMachine:
     return _machine(rules, tuple(_applies(scope, method, name) for scope in _scopes(rules)))
 
 
@@ -231,7 +231,7 @@ def _applies(scope: tuple[str, str], method: str, name: str) -> bool:
     return (wanted == "*" or fnmatchcase(method, wanted)) and (about == "*" or fnmatchcase(name, about))
 
 
-_machine = lru_cache(maxsize=64)(Machine)
+_machine = lru_cache(maxsize=64)(RuleMachine)
 
 DEFAULT = ComparisonRules()
 """Ignores what differs between two runs of the same conversation: ids, times, cursors, tokens, durations."""

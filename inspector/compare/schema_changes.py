@@ -66,7 +66,7 @@ class _Place(NamedTuple):
         return self._replace(name=f"{self.name}.{name}" if self.name else name)
 
 
-class Difference(NamedTuple):
+class SchemaDifference(NamedTuple):
     """One difference. Names in `place` and `what` are the server's text."""
 
     at: _Place
@@ -95,7 +95,7 @@ class Difference(NamedTuple):
         return self.place, self.effect, self.what
 
 
-def differences(old: Document, new: Document, side: Side, effort: Effort) -> list[Difference]:
+def differences(old: Document, new: Document, side: Side, effort: Effort) -> list[SchemaDifference]:
     """Return the differences between two schemas, in the order of their places. Takes at most the steps of `effort`."""
     return _Comparison(old, new, side, effort).all()
 
@@ -111,7 +111,7 @@ class _Comparison:
         """Pairs that are being compared: a schema may refer to itself."""
         self._given_up = False
 
-    def all(self) -> list[Difference]:
+    def all(self) -> list[SchemaDifference]:
         found = self._compare(self.root)
         breaks: SetEffect = "narrower" if self.side == "input" else "wider"
         harmless = ("wider", "added") if self.side == "input" else ("narrower", "added")
@@ -126,19 +126,19 @@ class _Comparison:
                 left -= 1
         return found
 
-    def _unnamed(self, is_changed: bool) -> list[Difference]:
+    def _unnamed(self, is_changed: bool) -> list[SchemaDifference]:
         """Return what is not proven to be harmless, or to be equal, where no difference is named."""
         first, second = self._ordered(self.root.a, self.root.b)
         words = ("refuse values that matched", "allow values that did not match")
         harm, rest = self._ordered(*words)
         try:
             if not self.proofs.included(first, second):
-                return [Difference(self.root, "unsure", f"may {harm}")]
+                return [SchemaDifference(self.root, "unsure", f"may {harm}")]
             if is_changed or all(self._both_ways(self.root, "named")):
                 return []
-            return [Difference(self.root, "wider" if self.side == "input" else "narrower", f"may {rest}")]
+            return [SchemaDifference(self.root, "wider" if self.side == "input" else "narrower", f"may {rest}")]
         except TooMuch:
-            return [Difference(self.root, "unsure", TOO_MUCH)]
+            return [SchemaDifference(self.root, "unsure", TOO_MUCH)]
 
     def _doubtful(self, effect: SetEffect) -> SetEffect:
         """Return the effect of a difference that may be none: `unsure` where it would be harmful."""
@@ -148,7 +148,7 @@ class _Comparison:
         """Return the one whose values have to match, and the one that they have to match."""
         return (a, b) if self.side == "input" else (b, a)
 
-    def _proven(self, witnesses: Witnesses, one: Difference, breaks: SetEffect) -> Difference:
+    def _proven(self, witnesses: Witnesses, one: SchemaDifference, breaks: SetEffect) -> SchemaDifference:
         """Return a difference with the value that proves it."""
         steps = []
         for place, a, b, key in one.at.steps:
@@ -174,7 +174,7 @@ class _Comparison:
 
     # The walk
 
-    def _compare(self, at: _Place) -> list[Difference]:
+    def _compare(self, at: _Place) -> list[SchemaDifference]:
         """Return the differences between a pair of schemas."""
         if (at.a, at.b) in self._open or self._given_up:
             return []
@@ -184,18 +184,18 @@ class _Comparison:
                 return []
             forth, back = self._both_ways(at, "lenient")
             if len(at.steps) > MAX_DEPTH:
-                return [Difference(at, "unsure", TOO_MUCH)]
+                return [SchemaDifference(at, "unsure", TOO_MUCH)]
             return self._settled(self._pair(at), forth, back)
         except TooMuch:
             given_up, self._given_up = self._given_up, True
-            return [] if given_up else [Difference(at, "unsure", TOO_MUCH)]
+            return [] if given_up else [SchemaDifference(at, "unsure", TOO_MUCH)]
         finally:
             self._open.discard((at.a, at.b))
 
     def _both_ways(self, at: _Place, mode: Mode) -> tuple[bool, bool]:
         return self.proofs.included(at.a, at.b, mode=mode), self.proofs.included(at.b, at.a, mode=mode)
 
-    def _settled(self, found: Iterable[Difference], forth: bool, back: bool) -> list[Difference]:
+    def _settled(self, found: Iterable[SchemaDifference], forth: bool, back: bool) -> list[SchemaDifference]:
         """Return the differences that are real, if it is proven that `a` is part of `b` (`forth`), or the reverse."""
         harmless = forth if self.side == "input" else back
         kept = []
@@ -210,10 +210,12 @@ class _Comparison:
             kept.append(one._replace(effect=effect))
         return kept
 
-    def _pair(self, at: _Place) -> Iterator[Difference]:
+    def _pair(self, at: _Place) -> Iterator[SchemaDifference]:
         of_a, of_b = self.forms.branches(at.a), self.forms.branches(at.b)
         if not of_a or not of_b:
-            yield Difference(at, *(("wider", "allows something now") if of_b else ("narrower", "allows nothing now")))
+            yield SchemaDifference(
+                at, *(("wider", "allows something now") if of_b else ("narrower", "allows nothing now"))
+            )
             return
         types = _types(at, of_a, of_b)
         if types is not None:
@@ -229,18 +231,20 @@ class _Comparison:
                 one for one in found if types is None or one.place != at.name or not one.what.startswith("type ")
             )
 
-    def _values(self, at: _Place, of_a: Sequence[Branch], of_b: Sequence[Branch]) -> Iterator[Difference]:
+    def _values(self, at: _Place, of_a: Sequence[Branch], of_b: Sequence[Branch]) -> Iterator[SchemaDifference]:
         """Compare listed values of the types that both have."""
         only, gone = self._lost(of_a, of_b, at.b)
         if only:
-            yield Difference(at, "narrower", f"allows only {_some(only)} now", rules=(None, {"enum": only}))
+            yield SchemaDifference(at, "narrower", f"allows only {_some(only)} now", rules=(None, {"enum": only}))
         if gone:
-            yield Difference(at, "narrower", f"no longer allows {_some(gone)}", rules=(None, {"not": {"enum": gone}}))
+            yield SchemaDifference(
+                at, "narrower", f"no longer allows {_some(gone)}", rules=(None, {"not": {"enum": gone}})
+            )
         only, new = self._lost(of_b, of_a, at.a)
         if only:
-            yield Difference(at, "wider", f"is no longer one of {_some(only)}", rules=({"enum": only}, None))
+            yield SchemaDifference(at, "wider", f"is no longer one of {_some(only)}", rules=({"enum": only}, None))
         if new:
-            yield Difference(at, "wider", f"allows {_some(new)} too", rules=({"not": {"enum": new}}, None))
+            yield SchemaDifference(at, "wider", f"allows {_some(new)} too", rules=({"not": {"enum": new}}, None))
 
     def _lost(self, of_a: Sequence[Branch], of_b: Sequence[Branch], b: Node) -> tuple[list[Any], list[Any]]:
         """Return the only values that `b` still allows of a type, and the listed ones that it does not allow."""
@@ -254,14 +258,14 @@ class _Comparison:
                 only |= {key: value for other in others for key, value in (other.values or {}).items()}
         return [*only.values()], gone
 
-    def _alternatives(self, at: _Place, of_a: list[Branch], of_b: list[Branch]) -> Iterator[Difference]:
+    def _alternatives(self, at: _Place, of_a: list[Branch], of_b: list[Branch]) -> Iterator[SchemaDifference]:
         """Compare several branches of one type: pairs those that differ by their labels."""
         left_a = [one for one in of_a if not any(self._are_equal(one, other) for other in of_b)]
         left_b = [other for other in of_b if not any(self._are_equal(one, other) for one in of_a)]
         if not all(one.label for one in (*left_a, *left_b)):
             yield from self._combined(at, left_a)
             return
-        pairs: list[tuple[str, list[Difference]]] = []
+        pairs: list[tuple[str, list[SchemaDifference]]] = []
         for one in list(left_a):
             other = next((other for other in left_b if other.label == one.label), None)
             if other is not None:
@@ -280,27 +284,27 @@ class _Comparison:
                 yield change._replace(at=change.at._replace(name=name))
         for one in left_a:
             if not self.proofs.covers(at.b, one):
-                yield Difference(at, "narrower", f"no longer allows {one.label}")
+                yield SchemaDifference(at, "narrower", f"no longer allows {one.label}")
         for one in left_b:
             if not self.proofs.covers(at.a, one):
-                yield Difference(at, "wider", f"allows {one.label} too", came=True)
+                yield SchemaDifference(at, "wider", f"allows {one.label} too", came=True)
 
-    def _combined(self, at: _Place, of_a: list[Branch]) -> Iterator[Difference]:
+    def _combined(self, at: _Place, of_a: list[Branch]) -> Iterator[SchemaDifference]:
         """Compare alternatives without names: only the keywords that they come from can be named."""
         effect: SetEffect = "wider" if all(self.proofs.covers(at.b, one) for one in of_a) else "unsure"
         raws = [[part.raw for part in node if type(part.raw) is dict] for node in (at.a, at.b)]
         before, after = ({key: raw[key] for raw in side for key in COMBINING if key in raw} for side in raws)
         key = next((key for key in COMBINING if exact_digest(before.get(key)) != exact_digest(after.get(key))), None)
         if key is None:
-            yield Difference(at, effect, "a schema that it refers to changed")
+            yield SchemaDifference(at, effect, "a schema that it refers to changed")
         else:
             what = f"{key} {_word(key in before, key in after)}"
-            yield Difference(at, effect, what, before.get(key), after.get(key))
+            yield SchemaDifference(at, effect, what, before.get(key), after.get(key))
 
     def _are_equal(self, a: Branch, b: Branch) -> bool:
         return self.proofs.is_part(a, b) and self.proofs.is_part(b, a)
 
-    def _branch(self, at: _Place, a: Branch, b: Branch) -> Iterator[Difference]:
+    def _branch(self, at: _Place, a: Branch, b: Branch) -> Iterator[SchemaDifference]:
         unread = {key[0] for side in (a, b) for key in side.rules.get("unread", ())}
         for rule in dict.fromkeys((*a.rules, *b.rules)):
             if rule in _INSIDE or rule in unread:
@@ -316,7 +320,7 @@ class _Comparison:
 
     # One rule
 
-    def _bound(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _bound(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         before, after = _spelled(rule, a.rules.get(rule)), _spelled(rule, b.rules.get(rule))
         none = "0" if rule in ("minLength", "minItems", "minProperties") else "none"
         mine, other = (none if one is None else excerpt(one[1], SHOWN) for one in (before, after))
@@ -327,13 +331,13 @@ class _Comparison:
             if {mine, other} == {"1", "none"}:
                 what = "type number → integer" if before is None else "type integer → number"
         rules = tuple(None if one is None else dict([one]) for one in (before, after))
-        yield Difference(at, effect, what, rules=(rules[0], rules[1]))
+        yield SchemaDifference(at, effect, what, rules=(rules[0], rules[1]))
 
-    def _unique(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _unique(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         what = "items may be equal now" if effect == "wider" else "items must differ now"
-        yield Difference(at, effect, what, rules=({rule: True}, {rule: True}))
+        yield SchemaDifference(at, effect, what, rules=({rule: True}, {rule: True}))
 
-    def _texts(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _texts(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         """Compare patterns or formats."""
         before, after = (sorted(side.rules.get(rule, ())) for side in (a, b))
         gone = ", ".join(one for one in before if one not in after) or None
@@ -344,36 +348,36 @@ class _Comparison:
         else:
             what = "must match a pattern now" if new else "no longer has to match a pattern"
         rules = tuple({"allOf": [{rule: one} for one in side]} if side else None for side in (before, after))
-        yield Difference(at, effect, what, gone, new, rules=(rules[0], rules[1]))
+        yield SchemaDifference(at, effect, what, gone, new, rules=(rules[0], rules[1]))
 
-    def _required(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _required(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         for name in sorted(a.required ^ b.required):
             alone = {"required": [name]}
             if name in a.required and (name in b.names or name not in a.names):
-                yield Difference(at.member(name), "wider", "is no longer required", rules=(alone, None))
+                yield SchemaDifference(at.member(name), "wider", "is no longer required", rules=(alone, None))
             elif name in b.required and (name in a.names or name not in b.names):
-                yield Difference(at.member(name), "narrower", "is required now", rules=(None, alone))
+                yield SchemaDifference(at.member(name), "narrower", "is required now", rules=(None, alone))
 
-    def _absent(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _absent(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         before, after = (side.rules.get(rule, frozenset()) for side in (a, b))
         for name in sorted(before ^ after):
             alone = {"not": {"required": [name]}}
             if name in before:
-                yield Difference(at.member(name), "wider", "is allowed now", rules=(alone, None))
+                yield SchemaDifference(at.member(name), "wider", "is allowed now", rules=(alone, None))
             else:
-                yield Difference(at.member(name), "narrower", "is no longer allowed", rules=(None, alone))
+                yield SchemaDifference(at.member(name), "narrower", "is no longer allowed", rules=(None, alone))
 
-    def _dependent(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _dependent(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         before, after = (side.rules.get(rule, frozenset()) for side in (a, b))
         for name, other in sorted(before ^ after):
             alone = {rule: {name: [other]}}
             one, two = name[:SHOWN], other[:SHOWN]
             if (name, other) in before:
-                yield Difference(at, "wider", f"{one} no longer requires {two}", rules=(alone, None))
+                yield SchemaDifference(at, "wider", f"{one} no longer requires {two}", rules=(alone, None))
             else:
-                yield Difference(at, "narrower", f"{one} requires {two} now", rules=(None, alone))
+                yield SchemaDifference(at, "narrower", f"{one} requires {two} now", rules=(None, alone))
 
-    def _not(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _not(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         cases: tuple[tuple[Branch, Branch, str, SetEffect], ...] = (
             (b, a, "must not", "narrower"),
             (a, b, "may", "wider"),
@@ -383,23 +387,23 @@ class _Comparison:
                 if not self.proofs.obeys(other, rule, Branch(mine.type, {rule: frozenset((refused,))})):
                     also = "also " if any("/oneOf/" in part.pointer for part in refused) else ""
                     what = f"{may} {also}match {_label(refused)} now"
-                    yield Difference(at, self._doubtful(alone), what, refused=refused)
+                    yield SchemaDifference(at, self._doubtful(alone), what, refused=refused)
 
-    def _contains(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
-        yield Difference(at, effect, f"contains {_word(rule in a.rules, rule in b.rules)}")
+    def _contains(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
+        yield SchemaDifference(at, effect, f"contains {_word(rule in a.rules, rule in b.rules)}")
 
-    def _unread(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[Difference]:
+    def _unread(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
         before, after = (side.rules.get(rule, {}) for side in (a, b))
         gone = {key[0]: value for key, value in before.items() if key not in after}
         new = {key[0]: value for key, value in after.items() if key not in before}
         for key in dict.fromkeys((*gone, *new)):
             word = _word(key in gone or key in a.rules, key in new or key in b.rules)
             what = "refers to a schema elsewhere" if key == "$ref" else f"{key[:SHOWN]} {word}"
-            yield Difference(at, "unsure", what, gone.get(key), new.get(key))
+            yield SchemaDifference(at, "unsure", what, gone.get(key), new.get(key))
 
     # Members and items
 
-    def _members(self, at: _Place, a: Branch, b: Branch) -> Iterator[Difference]:
+    def _members(self, at: _Place, a: Branch, b: Branch) -> Iterator[SchemaDifference]:
         for name in dict.fromkeys((*a.names, *b.names)):
             where, mine, other = at.member(name), self.forms.member(a, name), self.forms.member(b, name)
             was_none, is_none = self.forms.is_empty(mine), self.forms.is_empty(other)
@@ -407,21 +411,21 @@ class _Comparison:
             if name not in b.names and not was_none and (is_none or not other):
                 # Where anything may stand under its name, no value proves it.
                 rules = (alone if name in a.required else {}, without if is_none else {})
-                yield Difference(where, "removed", "is gone", rules=rules)
+                yield SchemaDifference(where, "removed", "is gone", rules=rules)
             elif name not in a.names and name in b.required and name not in a.required:
-                yield Difference(where, "narrower", "is new, and required", came=True, rules=(None, alone))
+                yield SchemaDifference(where, "narrower", "is new, and required", came=True, rules=(None, alone))
             elif was_none and not is_none:
                 what = "is allowed now" if name in a.names else "is new, where more was not allowed"
-                yield Difference(where, "wider", what, came=True, rules=(without, None))
+                yield SchemaDifference(where, "wider", what, came=True, rules=(without, None))
             elif is_none and not was_none:
-                yield Difference(where, "narrower", "is no longer allowed", rules=(None, without))
+                yield SchemaDifference(where, "narrower", "is no longer allowed", rules=(None, without))
             elif name in a.names or mine:
                 yield from self._compare(at.below(where.name, mine, other, (a, b), name))
             else:
-                yield Difference(where, "added", "is new", came=True)
+                yield SchemaDifference(where, "added", "is new", came=True)
         yield from self._others(at, a, b)
 
-    def _others(self, at: _Place, a: Branch, b: Branch) -> Iterator[Difference]:
+    def _others(self, at: _Place, a: Branch, b: Branch) -> Iterator[SchemaDifference]:
         """Compare what holds of members that are not listed."""
         rest_a, rest_b = (ANY.union(*(one.rest for one in side.members)) for side in (a, b))
         pattern_a, pattern_b = map(_patterns, (a, b))
@@ -436,9 +440,9 @@ class _Comparison:
                 for side, patterns in ((a, pattern_a), (b, pattern_b))
             ]
             if closed_b:
-                yield Difference(at, "narrower", "no longer allows other properties", rules=(None, only[1]))
+                yield SchemaDifference(at, "narrower", "no longer allows other properties", rules=(None, only[1]))
             else:
-                yield Difference(at, "wider", "allows other properties", rules=(only[0], None))
+                yield SchemaDifference(at, "wider", "allows other properties", rules=(only[0], None))
         elif not closed_a:
             unused = next((name for name in other_names() if name not in a.names and name not in b.names), "")
             yield from self._compare(at.below(f"{at.name}.*".lstrip("."), rest_a, rest_b, (a, b), unused))
@@ -450,9 +454,9 @@ class _Comparison:
             else:
                 new = pattern in pattern_b
                 what = "is a new pattern of names" if new else "is no longer a pattern of names"
-                yield Difference(where, self._doubtful("narrower" if new else "wider"), what)
+                yield SchemaDifference(where, self._doubtful("narrower" if new else "wider"), what)
 
-    def _items(self, at: _Place, a: Branch, b: Branch) -> Iterator[Difference]:
+    def _items(self, at: _Place, a: Branch, b: Branch) -> Iterator[SchemaDifference]:
         end = min(a.rules.get("maxItems", INFINITE), b.rules.get("maxItems", INFINITE))
         first = max(len(a.items.first), len(b.items.first))
         for index in range(int(min(first, end))):
@@ -488,7 +492,7 @@ def _patterns(branch: Branch) -> dict[str, Node]:
     return found
 
 
-def _types(at: _Place, a: Sequence[Branch], b: Sequence[Branch]) -> Difference | None:
+def _types(at: _Place, a: Sequence[Branch], b: Sequence[Branch]) -> SchemaDifference | None:
     """Compare the types of values."""
     before, after = _type_names(a), _type_names(b)
     if before == after:
@@ -502,7 +506,7 @@ def _types(at: _Place, a: Sequence[Branch], b: Sequence[Branch]) -> Difference |
         what = f"no longer allows {' or '.join(sorted(gone))}"
     else:
         what = f"type {_type_words(before)} → {_type_words(after)}"
-    return Difference(at, effect, what, rules=({"type": sorted(before)}, {"type": sorted(after)}))
+    return SchemaDifference(at, effect, what, rules=({"type": sorted(before)}, {"type": sorted(after)}))
 
 
 def _type_names(branches: Sequence[Branch]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from inspector.compare.alignment import align, pair_by_key
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.compare.json_values import Digests, DuplicateKeys, exact_digest, type_of
-from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
+from inspector.compare.rules import DEFAULT, ComparisonRules, RuleMachine, RuleState, compiled
 
 MAX_COUNT = 10_000
 """Most differences of two values."""
@@ -77,7 +77,7 @@ def compare(
     return compare_under(a, b, compiled(rules, method, name), limit)
 
 
-def compare_under(a: Any, b: Any, machine: Machine, limit: int = MAX_COUNT) -> ValueComparison:
+def compare_under(a: Any, b: Any, machine: RuleMachine, limit: int = MAX_COUNT) -> ValueComparison:
     """`compare` with prepared rules."""
     return _Walk(machine, limit).run(a, b)
 
@@ -93,7 +93,7 @@ class _Pair(NamedTuple):
 
 
 class _Walk:
-    def __init__(self, machine: Machine, limit: int) -> None:
+    def __init__(self, machine: RuleMachine, limit: int) -> None:
         self._machine = machine
         self._most = limit
         self._digests = Digests(machine)

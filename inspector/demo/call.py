@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
     from inspector.demo.server_state import DemoState
-    from inspector.demo.tasks import Question, Task
+    from inspector.demo.tasks import DemoTask, Question
 
     Handler = Callable[["ClientRequest"], dict[str, Any]]
 
@@ -60,7 +60,7 @@ class ClientRequest:
     in_task = False  # whether the request has been answered and the work goes on as a task
 
     def __init__(
-        self, world: DemoState, features: Features, channel: Channel, request_id: Any, params: dict[str, Any]
+        self, world: DemoState, features: DemoFeatures, channel: Channel, request_id: Any, params: dict[str, Any]
     ) -> None:
         self.world = world
         self.features = features
@@ -174,7 +174,7 @@ class TaskCall(ClientRequest):
 
     in_task = True
 
-    def __init__(self, task: Task, origin: ClientRequest) -> None:
+    def __init__(self, task: DemoTask, origin: ClientRequest) -> None:
         super().__init__(origin.world, origin.features, Channel(), origin.request_id, origin.params)
         self.task = task
         self._origin = origin

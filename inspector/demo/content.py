@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
 
 
 def base64(data: bytes) -> str:
@@ -124,7 +124,7 @@ def result(*blocks: dict[str, Any] | str, structured: dict[str, Any] | None = No
     return {"content": said, "structuredContent": structured}
 
 
-def form(features: Features, message: str, **fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def form(features: DemoFeatures, message: str, **fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A question to the user with a form, whose fields are all required."""
     schema = {"type": "object", "properties": fields, "required": list(fields)}
     params: dict[str, Any] = {"message": message, "requestedSchema": schema}
@@ -144,7 +144,7 @@ def failure(words: str) -> dict[str, Any]:
     return {"content": [text(words)], "isError": True}
 
 
-def fit(thing: dict[str, Any], features: Features) -> dict[str, Any]:
+def fit(thing: dict[str, Any], features: DemoFeatures) -> dict[str, Any]:
     """Returns a tool, resource, template, prompt, argument or implementation without keys that its revision lacks."""
     fitted = {key: value for key, value in thing.items() if key not in _NEEDS or getattr(features, _NEEDS[key])}
     if isinstance(fitted.get("arguments"), list):
@@ -154,7 +154,7 @@ def fit(thing: dict[str, Any], features: Features) -> dict[str, Any]:
     return _fit_annotations(fitted, features)
 
 
-def fit_block(block: dict[str, Any], features: Features) -> dict[str, Any]:
+def fit_block(block: dict[str, Any], features: DemoFeatures) -> dict[str, Any]:
     """Converts a content block to a revision: audio becomes an embedded blob, a link becomes text."""
     if block["type"] == "audio" and not features.audio:
         resource = {"uri": "demo://inline/audio.wav", "mimeType": block["mimeType"], "blob": block["data"]}
@@ -164,12 +164,12 @@ def fit_block(block: dict[str, Any], features: Features) -> dict[str, Any]:
     return fit(block, features)
 
 
-def fit_result(outcome: dict[str, Any], features: Features) -> dict[str, Any]:
+def fit_result(outcome: dict[str, Any], features: DemoFeatures) -> dict[str, Any]:
     """Converts a tool's result to a revision."""
     return fit(outcome, features) | {"content": [fit_block(block, features) for block in outcome["content"]]}
 
 
-def _fit_annotations(thing: dict[str, Any], features: Features) -> dict[str, Any]:
+def _fit_annotations(thing: dict[str, Any], features: DemoFeatures) -> dict[str, Any]:
     notes = thing.get("annotations")
     if isinstance(notes, dict) and "lastModified" in notes and not features.last_modified:
         thing["annotations"] = {key: value for key, value in notes.items() if key != "lastModified"}

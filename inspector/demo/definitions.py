@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
 
     Run = Callable[[Any], dict[str, Any]]
     Render = Callable[[Any, dict[str, str]], list[tuple[str, dict[str, Any]]]]
@@ -34,7 +34,7 @@ def document() -> dict[str, Any]:
         return content
 
 
-class Tool:
+class DemoTool:
     """A tool: its listed definition and its function.
 
     `patient` tools may take long, so each call gets a thread; `needs` names the feature that the tool requires.
@@ -47,7 +47,7 @@ class Tool:
         self.patient = patient
         self.needs = needs
 
-    def offered(self, features: Features) -> bool:
+    def offered(self, features: DemoFeatures) -> bool:
         """Whether the tool exists at a revision."""
         return not self.needs or bool(getattr(features, self.needs))
 
@@ -62,7 +62,7 @@ def tool(name: str, *, patient: bool = False, needs: str = "") -> Callable[[Run]
     return keep
 
 
-class Prompt:
+class DemoPrompt:
     """A prompt: its listed definition and its function, which returns (role, content block) pairs. `patient` ones ask
     the client.
     """

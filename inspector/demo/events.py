@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import Channel, ClientRequest, Handler, Serving
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
     from inspector.demo.server_state import DemoState
 
 EXTENSION = "io.modelcontextprotocol/events"
@@ -137,7 +137,7 @@ class EventsRequest(LastingRequest):
     """A request `events/stream`: its events as notifications with its id, until it is cancelled."""
 
     def __init__(
-        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+        self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message, serving)
         self._ticks = Ticks(world, self.params.get("cursor"), wanted(self.params, "push"))

@@ -8,7 +8,7 @@ from inspector.demo.call import LEVELS, Channel, ClientRequest, Serving, TaskCal
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, instructions, server_info
 from inspector.demo.paging import page_of, start_of
-from inspector.demo.revisions import Features
+from inspector.demo.revisions import DemoFeatures
 from inspector.demo.rpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import ClientRequest, Handler
-    from inspector.demo.tasks import Task
+    from inspector.demo.tasks import DemoTask
 
     Notify = Callable[[str, dict[str, Any]], None]
     from typing import Any
@@ -82,7 +82,7 @@ class SessionTasks:
         words = f"{tool.name} runs as task {task.id}."
         return {"task": created, "_meta": {IMMEDIATE: words}}
 
-    def _told(self, task: Task) -> None:
+    def _told(self, task: DemoTask) -> None:
         self._notify("notifications/tasks/status", described(task))
 
     def _list(self, call: ClientRequest) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class SessionTasks:
 class _LegacyTaskCall(TaskCall):
     """A task's call, whose progress and log messages reach the client until its end."""
 
-    def __init__(self, task: Task, origin: ClientRequest, notify: Notify, level: Callable[[], int]) -> None:
+    def __init__(self, task: DemoTask, origin: ClientRequest, notify: Notify, level: Callable[[], int]) -> None:
         super().__init__(task, origin)
         self._notify = notify
         self._level = level
@@ -196,7 +196,7 @@ class LegacySession:
         self.world = world
         self.out = out
         self.transport = transport
-        self.features: Features | None = None
+        self.features: DemoFeatures | None = None
         self.client: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
         self.level = LEVELS.index("info")
@@ -311,7 +311,7 @@ class LegacySession:
             raise RpcError(INVALID_REQUEST, "Already initialized")
         check_initialize(call.params)
         wanted, known = call.params["protocolVersion"], self.world.handshakes
-        features = Features(wanted if wanted in known else known[-1])
+        features = DemoFeatures(wanted if wanted in known else known[-1])
         self.client, self.capabilities = call.params["clientInfo"], call.params["capabilities"]
         self.features = features
         offered: dict[str, Any] = {
@@ -398,7 +398,7 @@ class LegacyCall(ClientRequest):
 
     def __init__(self, session: LegacySession, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
         # Before the handshake only initialize and ping are served, which do not depend on the revision.
-        features = session.features or Features(session.world.handshakes[-1])
+        features = session.features or DemoFeatures(session.world.handshakes[-1])
         super().__init__(session.world, features, channel, request_id, params)
         self._session = session
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import Channel, Serving
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
     from inspector.demo.server_state import DemoState
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
@@ -24,7 +24,7 @@ class LastingRequest(ClientRequest):
     """A request whose stream delivers messages with its id until one side ends it."""
 
     def __init__(
-        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+        self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message["id"], message["params"])
         self._serving = serving
@@ -73,7 +73,7 @@ class ListenRequest(LastingRequest):
     """A subscription request. Every message for it has its id."""
 
     def __init__(
-        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+        self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message, serving)
         wanted = self.params.get("notifications")

@@ -8,7 +8,7 @@ from inspector.demo.core import HANDLERS, instructions, server_info
 from inspector.demo.headers import check_headers, check_version
 from inspector.demo.listen import ListenRequest
 from inspector.demo.resources import CLOCK
-from inspector.demo.revisions import Features
+from inspector.demo.revisions import DemoFeatures
 from inspector.demo.rounds import (
     ASKING,
     EXTENSION,
@@ -134,7 +134,7 @@ class Modern:
         delay = self.world.delay if method in HANDLERS else 0.0
         return self._serving.run(call, _finished(method, handler), delay=delay, patient=patient)
 
-    def _check_meta(self, message: dict[str, Any]) -> Features:
+    def _check_meta(self, message: dict[str, Any]) -> DemoFeatures:
         params = message.get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
         if not isinstance(meta, dict):
@@ -151,7 +151,7 @@ class Modern:
         level = meta.get(PREFIX + "logLevel")
         if level is not None and level not in LEVELS:
             raise RpcError(INVALID_PARAMS, f"logLevel must be one of {', '.join(LEVELS)}", status=400)
-        return Features(revision)
+        return DemoFeatures(revision)
 
     def _unsupported(self, params: Any, words: str) -> RpcError:
         wanted = params.get("protocolVersion") if isinstance(params, dict) else None

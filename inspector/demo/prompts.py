@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, audio, embedded, form, image, link, text
-from inspector.demo.definitions import Prompt, document
+from inspector.demo.definitions import DemoPrompt, document
 from inspector.demo.rpc import Refused
 
 TYPE_CHECKING = False
@@ -69,8 +69,9 @@ _RENDERS: dict[str, Render] = {
 }
 
 
-def all_prompts() -> list[Prompt]:
+def all_prompts() -> list[DemoPrompt]:
     """Every prompt the server starts with."""
     return [
-        Prompt(each, _RENDERS[each["name"]], patient=each["name"] == "introduce-me") for each in document()["prompts"]
+        DemoPrompt(each, _RENDERS[each["name"]], patient=each["name"] == "introduce-me")
+        for each in document()["prompts"]
     ]

@@ -8,7 +8,7 @@ REVISIONS = HANDSHAKE + MODERN
 ERAS = ("legacy", "modern", "both")
 
 
-class Features:
+class DemoFeatures:
     """The features of one revision. Revisions are dates, so they compare as text."""
 
     def __init__(self, revision: str) -> None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import Channel, ClientRequest, Handler
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
     from inspector.demo.server_state import DemoState
-    from inspector.demo.tasks import Question, Task
+    from inspector.demo.tasks import DemoTask, Question
 
 PREFIX = "io.modelcontextprotocol/"
 IDENTITY = {"name": "inspector-demo", "title": "Demo server", "version": "1.0.0"}
@@ -49,7 +49,7 @@ class ModernCall(ClientRequest):
     def __init__(
         self,
         world: DemoState,
-        features: Features,
+        features: DemoFeatures,
         channel: Channel,
         message: dict[str, Any],
         describe: Callable[[], dict[str, Any]],
@@ -169,7 +169,7 @@ def call_tool(call: ClientRequest) -> dict[str, Any]:
     return created
 
 
-def in_full(task: Task) -> dict[str, Any]:
+def in_full(task: DemoTask) -> dict[str, Any]:
     """Returns a task with the details of its status: its result, its error or its questions."""
     shown = described(task, "Ms")
     if task.status == "input_required":

@@ -7,7 +7,7 @@ import threading
 import time
 
 from inspector.demo.content import result, text
-from inspector.demo.definitions import Prompt, Tool
+from inspector.demo.definitions import DemoPrompt, DemoTool
 from inspector.demo.resources import CLOCK, GUARDED, Resources
 from inspector.demo.revisions import HANDSHAKE, MODERN, REVISIONS
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, decode, encode
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    from inspector.demo.revisions import Features
+    from inspector.demo.revisions import DemoFeatures
 
     class Subscription(Protocol):
         """A subscription, as the world uses it."""
@@ -82,8 +82,8 @@ class DemoState:
 
     def __init__(
         self,
-        tools: list[Tool],
-        prompts: list[Prompt],
+        tools: list[DemoTool],
+        prompts: list[DemoPrompt],
         *,
         items: int = 3000,
         delay: float = 0.0,
@@ -111,16 +111,16 @@ class DemoState:
         self.tasks = Tasks()
         self._lock = threading.RLock()
 
-    def tools(self, features: Features) -> list[Tool]:
+    def tools(self, features: DemoFeatures) -> list[DemoTool]:
         """All tools of a revision, in the order in which they are listed."""
         with self._lock:
             return [tool for tool in self._tools.values() if tool.offered(features)]
 
-    def find_tool(self, name: Any) -> Tool | None:
+    def find_tool(self, name: Any) -> DemoTool | None:
         """Returns a tool by name, of any revision."""
         return self._tools.get(name) if isinstance(name, str) else None
 
-    def tool(self, name: Any, features: Features) -> Tool:
+    def tool(self, name: Any, features: DemoFeatures) -> DemoTool:
         """A tool by name; raises RpcError (-32602) for an unknown one."""
         tool = self.find_tool(name)
         if tool is None or not tool.offered(features):
@@ -134,19 +134,19 @@ class DemoState:
             return True
         if method == "resources/read":
             return str(params.get("uri")).startswith(GUARDED)
-        found: Tool | Prompt | None = None
+        found: DemoTool | DemoPrompt | None = None
         if method == "tools/call":
             found = None if "task" in params else self.find_tool(name)
         elif method == "prompts/get" and isinstance(name, str):
             found = self._prompts.get(name)
         return found is not None and found.patient
 
-    def prompts(self) -> list[Prompt]:
+    def prompts(self) -> list[DemoPrompt]:
         """All prompts, in the order in which they are listed."""
         with self._lock:
             return list(self._prompts.values())
 
-    def prompt(self, name: Any) -> Prompt:
+    def prompt(self, name: Any) -> DemoPrompt:
         """A prompt by name; raises RpcError (-32602) for an unknown one."""
         prompt = self._prompts.get(name) if isinstance(name, str) else None
         if prompt is None:
@@ -240,11 +240,11 @@ class DemoState:
             watcher(topic, name)
 
 
-def _extra_tool(name: str) -> Tool:
+def _extra_tool(name: str) -> DemoTool:
     definition = {"name": name, "description": "Added at run time", "inputSchema": {"type": "object"}}
-    return Tool(definition, lambda call: result(f"This is {name}."), patient=False)
+    return DemoTool(definition, lambda call: result(f"This is {name}."), patient=False)
 
 
-def _extra_prompt(number: int) -> Prompt:
+def _extra_prompt(number: int) -> DemoPrompt:
     definition = {"name": f"extra-{number}", "description": "Added at run time"}
-    return Prompt(definition, lambda call, given: [("user", text(f"This is extra prompt {number}."))])
+    return DemoPrompt(definition, lambda call, given: [("user", text(f"This is extra prompt {number}."))])

@@ -42,10 +42,10 @@ class TaskQuestion:
         self.answer: dict[str, Any] | Refused | None = None
 
 
-class Task:
+class DemoTask:
     """One task. `told` is called after each change, before the next one."""
 
-    def __init__(self, life: int, told: Callable[[Task], None]) -> None:
+    def __init__(self, life: int, told: Callable[[DemoTask], None]) -> None:
         self.id = os.urandom(16).hex()
         self.status = "working"
         self.message = "The work has started."
@@ -187,13 +187,13 @@ class Tasks:
     """The tasks of one client, by id, in the order of their start."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, DemoTask] = {}
         self._lock = threading.Lock()
 
-    def add(self, life: int, told: Callable[[Task], None]) -> Task:
+    def add(self, life: int, told: Callable[[DemoTask], None]) -> DemoTask:
         """Adds a task that is kept for `life` milliseconds; raises RpcError if too many are running."""
         self._end_expired()
-        task = Task(min(life, MAX_LIFE), told)
+        task = DemoTask(min(life, MAX_LIFE), told)
         with self._lock:
             ended = [each.id for each in self._tasks.values() if each.ended]
             for name in ended[: max(len(self._tasks) - MAX_TASKS + 1, 0)]:
@@ -203,19 +203,19 @@ class Tasks:
             self._tasks[task.id] = task
         return task
 
-    def all(self) -> list[Task]:
+    def all(self) -> list[DemoTask]:
         """Returns all tasks that have not expired."""
         self._end_expired()
         with self._lock:
             return list(self._tasks.values())
 
-    def find(self, name: Any) -> Task | None:
+    def find(self, name: Any) -> DemoTask | None:
         """Returns a task by its id."""
         with self._lock:
             task = self._tasks.get(name) if isinstance(name, str) else None
         return None if task is None or task.expired else task
 
-    def get(self, name: str) -> Task:
+    def get(self, name: str) -> DemoTask:
         """Returns a task by a request's id; raises RpcError if it is unknown."""
         task = self.find(name)
         if task is None:
@@ -242,7 +242,7 @@ def moment(seconds: float) -> str:
     return f"{whole}.{int(seconds % 1 * 1000):03d}Z"
 
 
-def described(task: Task, unit: str = "") -> dict[str, Any]:
+def described(task: DemoTask, unit: str = "") -> dict[str, Any]:
     """Returns a task as clients see it. `unit` ends the names of its times: none in 2025-11-25, "Ms" in 2026-07-28."""
     return {
         "taskId": task.id,

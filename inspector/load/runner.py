@@ -24,7 +24,7 @@ from inspector.load.measurement import Measurement
 from inspector.load.plan import ClosedArrivals, LoadPlan, OpenArrivals, PlannedCall, WeightedRotation
 from inspector.load.report import Floor, LoadReport
 from inspector.load.samples import ExchangeSample, KeptExchange
-from inspector.load.server_process import OwnCpu, ServerProcess
+from inspector.load.server_process import LoadedServer, OwnCpu
 from inspector.protocol.result_shape import schema_errors
 from inspector.protocol.validation import Validator
 from inspector.protocol.views import is_read_only
@@ -84,7 +84,7 @@ class LoadRun:
         self.phase: LoadPhase = "connecting"
         self.measurement = Measurement(plan)
         self.arrivals = ClosedArrivals(plan) if plan.users else OpenArrivals(plan)
-        self.process = ServerProcess()
+        self.process = LoadedServer()
         self.floor: Floor | None = None
         self.pool = ConnectionPool(self._reconnected)
         self.sample = ExchangeSample()

@@ -12,7 +12,7 @@ PROC = Path("/proc")
 MAX_PROCESSES = 1000
 
 
-class ServerProcess:
+class LoadedServer:
     """The processes that we started as servers, with their children. `read` them often; reading takes under 1 ms."""
 
     def __init__(self, proc: Path = PROC) -> None:

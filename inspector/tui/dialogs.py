@@ -16,7 +16,7 @@ from inspector.text import quantity
 from inspector.tui.keymap import KeyHint
 from inspector.tui.matching import Typed
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.dialog import LineDialog, ListDialog, Question
+from inspector.tui.widgets.dialog import LineDialog, ListDialog, QuestionDialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import paragraph
 from inspector.tui.widgets.filter_input import FilterInput
@@ -32,7 +32,7 @@ _SHORT = 7
 """Choices of a menu without a field to type in."""
 
 
-class Confirm(Question[bool]):
+class Confirm(QuestionDialog[bool]):
     """A question with two answers. Enter or `y` means yes, esc or `n` means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

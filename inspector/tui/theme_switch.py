@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.config.paths import shown
 from inspector.config.settings import keep_setting
 from inspector.errors import ConfigError
-from inspector.tui.themes import DEFAULT, NO_COLOUR, Palette, bundled, bundled_folder, read_theme, textual_theme
+from inspector.tui.themes import DEFAULT, NO_COLOUR, ThemeStyles, bundled, bundled_folder, read_theme, textual_theme
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -94,7 +94,7 @@ class ThemeSwitch:
         path = self.folder / f"{name}.yaml"
         return path if path.is_file() else None
 
-    def _wear(self, worn: Palette) -> None:
+    def _wear(self, worn: ThemeStyles) -> None:
         from textual.app import App
 
         if self.app.console.color_system == "256":

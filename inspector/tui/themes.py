@@ -71,7 +71,7 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}")
 _PLAIN_LINE = re.compile(r"( *)([\w-]+): *(?:\"([^\"\\]*)\"|([\w-]+))? *")
 
 
-class Palette:
+class ThemeStyles:
     """One theme for drawing code: `style("muted")` by role, and text adapted to the background of a selected row."""
 
     def __init__(self, name: str, roles: Mapping[str, str], *, dark: bool, ansi: bool) -> None:
@@ -84,7 +84,7 @@ class Palette:
         self._styles: dict[str, Style] = {}
         self._lifted: dict[tuple[Style, str], Style] = {}
 
-    def in_256(self) -> Palette:
+    def in_256(self) -> ThemeStyles:
         """Return the theme for a terminal with 256 colours.
 
         A terminal's library would take the nearest colour for each by itself: grounds would become one, dark blue would
@@ -109,7 +109,7 @@ class Palette:
                 under = grounds[:2] if contrast(_triplet(ink), ground) >= MIN_CONTRAST else []
                 readable = partial(_can_be_read, under)
                 roles[role] = " ".join([_hex(_nearest(_triplet(ink), readable)), *attributes])
-        found = Palette(self.name, roles, dark=self.dark, ansi=False)
+        found = ThemeStyles(self.name, roles, dark=self.dark, ansi=False)
         found._in_256 = True
         return found
 
@@ -220,10 +220,10 @@ def _style(spec: str, attributes: list[str], *, ground: bool) -> Style:
 class InspectorTheme(Theme):
     """A Textual theme that carries its palette."""
 
-    palette: Palette = field(default_factory=lambda: bundled(DEFAULT))
+    palette: ThemeStyles = field(default_factory=lambda: bundled(DEFAULT))
 
 
-def textual_theme(palette: Palette) -> InspectorTheme:
+def textual_theme(palette: ThemeStyles) -> InspectorTheme:
     """Return the Textual theme of a palette; every role is a CSS variable `$role-NAME` beside Textual's names."""
     colour = {role: spec.split()[0] for role, spec in palette.roles.items()}
     variables = {f"role-{role}": value for role, value in colour.items()}
@@ -288,7 +288,7 @@ def textual_theme(palette: Palette) -> InspectorTheme:
 # a line have no widget; they would have to pass a palette from call to call.
 
 
-def palette() -> Palette:
+def palette() -> ThemeStyles:
     """Return the palette of the running app's theme; the bundled default outside an app or with a foreign theme."""
     app = active_app.get(None)
     if app is not None:
@@ -315,7 +315,7 @@ def signs_now() -> Signs:
 
 # Read theme files
 
-_bundled: dict[str, Palette] = {}
+_bundled: dict[str, ThemeStyles] = {}
 
 
 def bundled_folder() -> Path:
@@ -327,7 +327,7 @@ def bundled_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "themes"
 
 
-def bundled(name: str) -> Palette:
+def bundled(name: str) -> ThemeStyles:
     """Return a bundled theme; each is read once per process."""
     found = _bundled.get(name)
     if found is None:
@@ -335,7 +335,7 @@ def bundled(name: str) -> Palette:
     return found
 
 
-def read_theme(path: Path) -> Palette:
+def read_theme(path: Path) -> ThemeStyles:
     """Read a theme file. Raises ConfigError with the file, the error in it, and the fix."""
     where = safe(str(path), 200)
     try:
@@ -388,7 +388,7 @@ def _read_yaml(text: str, where: str) -> Any:
         raise ConfigError(f"The theme {where} {error.problem}{line}") from error
 
 
-def _palette(data: Any, stem: str, where: str) -> Palette:
+def _palette(data: Any, stem: str, where: str) -> ThemeStyles:
     if not isinstance(data, dict):
         raise ConfigError(
             f"The theme {where} is not a mapping", hint="Start it with `roles:`, like the bundled themes."
@@ -406,7 +406,7 @@ def _palette(data: Any, stem: str, where: str) -> Palette:
         _check_colour(role, spec, where)
     complete = len(roles) == len(ROLES)
     base = {} if complete else bundled("ansi" if ansi else "dark" if dark else "light").roles
-    return Palette(stem, {role: roles.get(role) or base[role] for role in ROLES}, dark=dark, ansi=ansi)
+    return ThemeStyles(stem, {role: roles.get(role) or base[role] for role in ROLES}, dark=dark, ansi=ansi)
 
 
 def _known(found: dict[Any, Any], allowed: tuple[str, ...], kind: str, where: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inspector.check.visit.argument_cases import cases, smaller
 from inspector.check.visit.visit import Allowed
 from inspector.demo.prompts import all_prompts
-from inspector.demo.revisions import Features
+from inspector.demo.revisions import DemoFeatures
 from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from inspector.protocol.validation import Validator
@@ -58,7 +58,7 @@ def test_every_branch_and_bound_has_its_case():
 
 
 def test_what_is_allowed_is_valid_and_what_is_not_is_not():
-    for tool in DemoState(all_tools(), all_prompts(), items=1).tools(Features(R4)):
+    for tool in DemoState(all_tools(), all_prompts(), items=1).tools(DemoFeatures(R4)):
         schema = tool.definition["inputSchema"]
         validator = Validator(schema)
         for case in cases(schema):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.demo.tasks import Task
+from inspector.demo.tasks import DemoTask
 from tests.demo.demo_client import (
     EVERYTHING_MODERN,
     MODERN,
@@ -231,7 +231,7 @@ def test_tasks_work_over_http(http_server: HttpServer) -> None:
 
 def test_a_task_that_has_ended_stays_unchanged() -> None:
     told: list[str] = []
-    task = Task(1000, lambda changed: told.append(changed.status))
+    task = DemoTask(1000, lambda changed: told.append(changed.status))
     task.say("begun")
     task.cancel()
     message = task.message

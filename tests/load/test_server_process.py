@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.load.server_process import ServerProcess
+from inspector.load.server_process import LoadedServer
 
 
 def process(proc: Path, pid: int, ticks: int, pages: int, children: str = "") -> None:
@@ -22,7 +22,7 @@ def test_a_process_with_children(tmp_path: Path) -> None:
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     process(tmp_path, 10, 5 * tick, 100, "11 ")
     process(tmp_path, 11, 2 * tick, 50)
-    found = ServerProcess(tmp_path)
+    found = LoadedServer(tmp_path)
     assert found.cpu is None
     assert found.rss is None
     found.read([10])
@@ -37,13 +37,13 @@ def test_a_process_with_children(tmp_path: Path) -> None:
 
 
 def test_a_system_without_proc(tmp_path: Path) -> None:
-    found = ServerProcess(tmp_path)
+    found = LoadedServer(tmp_path)
     found.read([10])
     assert found.cpu is None
     assert found.rss is None
 
 
 def test_our_own_process_is_found() -> None:
-    found = ServerProcess()
+    found = LoadedServer()
     found.read([os.getpid()])
     assert found.rss is None or found.rss > 1_000_000

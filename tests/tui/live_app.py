@@ -15,7 +15,7 @@ from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.demo.prompts import all_prompts
-from inspector.demo.revisions import HANDSHAKE, Features
+from inspector.demo.revisions import HANDSHAKE, DemoFeatures
 from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from inspector.tui.app import InspectorApp
@@ -29,7 +29,7 @@ SESSION = TESTS / "export" / "golden" / "session.mcp.jsonl"
 """A recording of everything that a recording can hold."""
 WIDE, MEDIUM, NARROW = (160, 45), (120, 35), (80, 24)
 
-TOOLS = len(DemoState(all_tools(), all_prompts()).tools(Features(HANDSHAKE[-1])))
+TOOLS = len(DemoState(all_tools(), all_prompts()).tools(DemoFeatures(HANDSHAKE[-1])))
 PROMPTS = len(DemoState(all_tools(), all_prompts()).prompts())
 """How many the demo server has."""
 

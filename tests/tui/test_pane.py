@@ -7,12 +7,12 @@ from textual.widgets import Static
 from inspector.tui.keymap import KeyHint, Keymap
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabLabel, TabRow
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 from tests.tui.tui_screens import Stage, assert_in, on_stage, screen_lines, screen_text, settle
 
 HINTS = Keymap().hints(["form.call", "form.json", "form.editor"])
-TABS = (Tab("parsed", "parsed"), Tab("raw", "raw"), Tab("findings", "findings", "2"))
+TABS = (TabLabel("parsed", "parsed"), TabLabel("raw", "raw"), TabLabel("findings", "findings", "2"))
 
 
 def ink(app: Stage, x: int, y: int):
@@ -181,7 +181,7 @@ async def test_tabs_are_chosen_by_click_and_by_step():
         await pilot.pause()
         assert [m.tab for m in app.heard(TabRow.Chosen)] == ["raw", "findings", "parsed"]
         assert len(app.heard(TabRow.NotePressed)) == 1
-        row.tabs = (Tab("other", "other"),)
+        row.tabs = (TabLabel("other", "other"),)
         await pilot.pause()
         assert row.active == "other"
         # Where room is missing, the note goes first.

@@ -18,7 +18,17 @@ from textual.widget import Widget
 from inspector.errors import ConfigError
 from inspector.tui import themes
 from inspector.tui.theme_switch import ThemeSwitch
-from inspector.tui.themes import GROUNDS, MIN_CONTRAST, ROLES, Palette, bundled, contrast, palette, read_theme, style
+from inspector.tui.themes import (
+    GROUNDS,
+    MIN_CONTRAST,
+    ROLES,
+    ThemeStyles,
+    bundled,
+    contrast,
+    palette,
+    read_theme,
+    style,
+)
 from tests.tui.tui_screens import Stage, settle
 
 NAMES = sorted(path.stem for path in themes.bundled_folder().glob("*.yaml"))
@@ -36,7 +46,7 @@ def test_the_themes_that_are_promised_are_bundled():
     assert len(NAMES) >= 7
 
 
-def in_colours(name: str, colours: int) -> Palette:
+def in_colours(name: str, colours: int) -> ThemeStyles:
     """A bundled theme in a terminal with so many colours."""
     return bundled(name) if colours > 256 else bundled(name).in_256()
 
@@ -189,7 +199,7 @@ async def test_every_theme_can_be_worn(name):
         assert app.theme_variables["role-muted"] == bundled(name).roles["muted"].split()[0]
 
 
-def palette_in(app: Stage) -> Palette:
+def palette_in(app: Stage) -> ThemeStyles:
     with app._context():
         return palette()
 

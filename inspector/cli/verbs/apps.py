@@ -37,7 +37,7 @@ def run(invocation: Invocation) -> int:
     if isinstance(target, RecordingTarget):
         from inspector.cli.open_recording import recorded_session
 
-        out = Output.of(invocation)
+        out = invocation.output
         with recorded_session(target.path, out) as session:
             if wanted is None:
                 return _list(out, session)

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import FILE, FORCE, OUT, Option, recording
-from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.config.targets import RecordingTarget
@@ -27,7 +26,7 @@ def run(invocation: Invocation) -> int:
     from inspector.redact.recording import Redaction
     from inspector.redact.rules import read_rules
 
-    out = Output.of(invocation)
+    out = invocation.output
     source: Path = recording(invocation.arguments["file"])
     written = invocation.option("output") or source.with_name(_stem(source) + SUFFIX)
     check_source(written, source)

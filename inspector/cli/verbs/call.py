@@ -78,7 +78,7 @@ def _format(invocation: Invocation) -> str:
     if given in FORMATS and invocation.flags["output"] == "--output":  # The old name of --format.
         invocation.values.setdefault("format", given)
         del invocation.values["output"]
-        Output.of(invocation).note(f"note: --output {given} is now --format {given}.")
+        invocation.output.note(f"note: --output {given} is now --format {given}.")
     format: str = invocation.option("format", "json" if invocation.json else "")
     if invocation.json and format == "text":
         raise UsageError("--json cannot be used with --format text.", hint="Remove one of them.")

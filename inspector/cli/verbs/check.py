@@ -42,7 +42,7 @@ def run(invocation: Invocation) -> int:
     """Check the target and report; returns 5 if `--fail-on` or `--fail-under` says that it failed."""
     from inspector.check.reports import document
 
-    out = Output.of(invocation)
+    out = invocation.output
     to_stdout = check_outputs(invocation, *REPORTS)
     wanted = _wanted(invocation)
     if not invocation.command and invocation.target_words[:1] == [ALL]:

@@ -30,7 +30,7 @@ _MAX_NAMES = 200
 
 def run(invocation: Invocation) -> int:
     """Print the script of a shell."""
-    Output.of(invocation).line(script(invocation.arguments["shell"]))
+    invocation.output.line(script(invocation.arguments["shell"]))
     return 0
 
 

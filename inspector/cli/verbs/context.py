@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
     from inspector.config.targets import RecordingTarget
     from inspector.context.cost import ESTIMATED, tokenizer
 
-    out = Output.of(invocation)
+    out = invocation.output
     facts = facts_of(invocation)
     name = invocation.option("tokenizer")
     counter = ESTIMATED if name is None else tokenizer(name)

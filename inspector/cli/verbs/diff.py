@@ -44,7 +44,7 @@ def run(invocation: Invocation) -> int:
         )
     if invocation.option("tui"):
         return _interface(invocation, a, b)
-    out = Output.of(invocation)
+    out = invocation.output
     with ExitStack() as stack:
         for side in (a, b):
             code = comparison_sides.read(invocation, out, side, stack)

@@ -28,7 +28,7 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "login-time
 
 def run(invocation: Invocation) -> int:
     """Diagnose the target and report; the exit code says whether it connects."""
-    out = Output.of(invocation)
+    out = invocation.output
     if not invocation.target_words:
         return _hosts(invocation, out)
     consent = trust.asking_once(session_setup.consent_of(invocation))

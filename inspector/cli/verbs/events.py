@@ -478,7 +478,7 @@ def _verify(invocation: Invocation) -> int:
     from inspector.config.foreign_files import read_bytes
     from inspector.protocol import webhook
 
-    out = Output.of(invocation)
+    out = invocation.output
     file: Path = invocation.option("verify")
     raw = read_bytes(file, limit=_MAX_DELIVERY)
     secret_file: Path = invocation.option("secret-file")

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector.cli.options import FORCE, OUT, Option, Value, output, recording
-from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
@@ -32,7 +31,7 @@ def run(invocation: Invocation) -> int:
     from inspector.cli.open_recording import tell_notices, whole_journal
     from inspector.journal.filters import parse
 
-    out = Output.of(invocation)
+    out = invocation.output
     written: Path | None = invocation.option("output")
     to = invocation.option("to") or _format_of(written)
     source = recording(invocation.arguments["file"])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def run(invocation: Invocation) -> int:
     """Write the recording, and print what the other format lacks."""
-    out = Output.of(invocation)
+    out = invocation.output
     source, written = path(invocation.arguments["file"]), invocation.option("output")
     if written is None:
         raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording or folder to write with -o OUT.")

@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
 
     target = target_of(invocation)
     if isinstance(target, RecordingTarget):
-        out = Output.of(invocation)
+        out = invocation.output
         with recorded_session(target.path, out) as session:
             _print(out, session, "recording")
         return 0
@@ -171,7 +171,7 @@ def _both_eras(invocation: Invocation, target: Target) -> int:
             return code
         found.append(spoken)
     legacy, modern = found
-    out = Output.of(invocation)
+    out = invocation.output
     if legacy.error is not None and modern.error is not None:
         _fail(out, legacy.error, modern.error)
         return legacy.error.exit_code

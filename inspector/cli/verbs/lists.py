@@ -54,7 +54,7 @@ def run(invocation: Invocation) -> int:
 def _recorded(invocation: Invocation, name: ListName, target: RecordingTarget) -> int:
     from inspector.cli.open_recording import recorded_session
 
-    out = Output.of(invocation)
+    out = invocation.output
     with recorded_session(target.path, out) as session:
         found = session.catalog[name]
         if not found.pages:

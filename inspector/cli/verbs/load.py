@@ -44,7 +44,7 @@ def run(invocation: Invocation) -> int:
     from inspector.cli import session_setup
     from inspector.load.report import FailCondition
 
-    out = Output.of(invocation)
+    out = invocation.output
     _check(invocation)
     to_stdout = check_outputs(invocation, *_REPORTS, "locust")
     secrets = Secrets()

@@ -61,7 +61,7 @@ def log_out(invocation: Invocation) -> int:
     from inspector.cli.session_setup import settings_of
 
     target = _target(invocation)
-    out = Output.of(invocation)
+    out = invocation.output
     settings = settings_of(invocation)
     authorizer = login_options.authorize(invocation, settings, asking=False)
     done, revoked = asyncio.run(_forget(authorizer, target, settings.timeout))

@@ -40,9 +40,8 @@ def run(invocation: Invocation) -> int:
 def _without_terminal(invocation: Invocation) -> str:
     if not invocation.target_words:
         return "Use a verb with a target, such as `inspector tools`; `inspector --help` lists them."
-    from inspector.cli.output import Output
 
-    return f"Use a verb, such as: {Output.of(invocation).command('tools')} (`inspector --help` lists them)"
+    return f"Use a verb, such as: {invocation.output.command('tools')} (`inspector --help` lists them)"
 
 
 def _several(invocation: Invocation) -> int:

@@ -26,7 +26,7 @@ def run(invocation: Invocation) -> int:
     """Pin the target, compare it with its pin, or show, replace or delete the pin."""
     from inspector.client.pins import Pins
 
-    out = Output.of(invocation)
+    out = invocation.output
     given = [f"--{name}" for name in _WHICH if invocation.option(name)]
     if len(given) > 1:
         raise UsageError(f"{given[0]} cannot be used with {given[1]}.", hint="Remove one of them.")

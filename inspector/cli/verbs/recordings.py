@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
     """List the recordings in the state folder, newest first; or find calls, keep, release, delete, prune."""
     from inspector.client.recording_info import list_recordings
 
-    out = Output.of(invocation)
+    out = invocation.output
     option = invocation.option
     changes = [name for name in ("calls", "keep", "release", "delete", "prune") if option(name)]
     if len(changes) > 1:

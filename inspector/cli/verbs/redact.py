@@ -29,7 +29,7 @@ def run(invocation: Invocation) -> int:
     from inspector.redact.recording import Redaction
     from inspector.redact.rules import read_rules
 
-    out = Output.of(invocation)
+    out = invocation.output
     source, written, checks = (
         recording(invocation.arguments["file"]),
         invocation.option("output"),

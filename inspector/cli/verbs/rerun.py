@@ -30,7 +30,7 @@ GOOD, BAD, SKIP = 0, 1, 125
 
 def run(invocation: Invocation) -> int:
     """Run the recording against the target and report; returns 5 if the server behaves differently."""
-    out = Output.of(invocation)
+    out = invocation.output
     source = recording(invocation.arguments["file"])
     to_stdout = check_outputs(invocation, "junit", "markdown")
     target = live_target(invocation)
@@ -61,7 +61,7 @@ def run(invocation: Invocation) -> int:
 
 def run_bisect(invocation: Invocation) -> int:
     """Run the recording against the target: 0 good, 1 bad, 125 if it could not run."""
-    out = Output.of(invocation)
+    out = invocation.output
     try:
         report, _ = _rerun(invocation, out, recording(invocation.arguments["file"]), live_target(invocation))
     except UsageError:

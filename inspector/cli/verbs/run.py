@@ -32,7 +32,7 @@ _REPORTS = ("junit", "markdown", "html")
 
 def run(said: Invocation) -> int:
     """Run the flows; 5 where an expectation failed."""
-    out = Output.of(said)
+    out = said.output
     if said.option("schema"):
         return _print_schema(out)
     if said.option("record") is not None:

@@ -34,7 +34,7 @@ def run(invocation: Invocation) -> int:
     from inspector.cli.open_recording import tell_notices
     from inspector.journal.journal import Journal
 
-    out = Output.of(invocation)
+    out = invocation.output
     options = _options(invocation)
     journal = Journal.open(recording(invocation.arguments["file"]))
     try:

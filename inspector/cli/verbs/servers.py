@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import FILE, Option, Value
-from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.server_memory import LastOpen, ServerMemory
@@ -29,7 +28,7 @@ def run(invocation: Invocation) -> int:
     """List the servers; an unreadable config file is reported, and the others are still listed."""
     from inspector.config.servers import find_servers
 
-    out = Output.of(invocation)
+    out = invocation.output
     if invocation.option("schema"):
         from inspector.cli.verbs.settings import schema
 

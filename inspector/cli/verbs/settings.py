@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from inspector.cli.options import Option
-from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ VALUE = 2000
 
 def run(invocation: Invocation) -> int:
     """Print each setting according to the file and the environment; with `--schema` the JSON Schema of the file."""
-    out = Output.of(invocation)
+    out = invocation.output
     if invocation.option("schema"):
         out.document_text(schema("settings"))
         return 0

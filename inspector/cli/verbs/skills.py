@@ -36,7 +36,7 @@ def run(invocation: Invocation) -> int:
 
         if invocation.option("verify"):
             raise UsageError("--verify reads from a server, and this is a recording.", hint="Remove it.")
-        out = Output.of(invocation)
+        out = invocation.output
         with recorded_session(target.path, out) as recorded:
             log = SkillLog(recorded.journal)
             log.advance()

@@ -30,7 +30,7 @@ def run(invocation: Invocation) -> int:
     from inspector.journal.journal import whole_journal
     from inspector.stats import measure
 
-    out = Output.of(invocation)
+    out = invocation.output
     order = invocation.option("sort", "time")
     with whole_journal(recording(invocation.arguments["file"])) as journal:
         found = measure(journal)

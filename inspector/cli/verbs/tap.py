@@ -31,7 +31,7 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "t
 
 def run(invocation: Invocation) -> int:
     """Forward messages until one side closes. Over stdio, returns the exit code of the server."""
-    out = Output.of(invocation)
+    out = invocation.output
     name = invocation.option("install")
     if name is not None:
         return _install(invocation, out, name)

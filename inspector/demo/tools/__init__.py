@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from inspector.demo.definitions import FUNCTIONS, Tool, document
+from inspector.demo.definitions import FUNCTIONS, DemoTool, document
 from inspector.demo.tools import arguments, client_requests, long_running, results  # noqa: F401 - they fill FUNCTIONS
 
 
-def all_tools() -> list[Tool]:
+def all_tools() -> list[DemoTool]:
     """Every tool the server starts with."""
-    return [Tool(definition, *FUNCTIONS[definition["name"]]) for definition in document()["tools"]]
+    return [DemoTool(definition, *FUNCTIONS[definition["name"]]) for definition in document()["tools"]]

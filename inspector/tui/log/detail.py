@@ -39,7 +39,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabLabel, TabRow
 
 _NOTHING = "The message under the cursor is shown here."
 
@@ -87,7 +87,7 @@ class Edge(NamedTuple):
 
     title: paint.Pieces = "Detail"
     facts: Sequence[paint.Pieces] = ()
-    tabs: tuple[Tab, ...] = ()
+    tabs: tuple[TabLabel, ...] = ()
     tab_note: paint.Pieces = ""
 
 
@@ -113,11 +113,11 @@ def edge_of_event(journal: Journal, n: int, *, now: int, call_beside: int, folde
         facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
     findings = len(journal.findings.of(n))
     tabs = (
-        Tab("parsed", "parsed"),
-        Tab("raw", "raw"),
-        Tab("http", "http", count(folded) if folded else ""),
-        Tab("findings", "findings", count(findings) if findings else ""),
-        *((Tab("note", "note"),) if mark is not None and mark.note else ()),
+        TabLabel("parsed", "parsed"),
+        TabLabel("raw", "raw"),
+        TabLabel("http", "http", count(folded) if folded else ""),
+        TabLabel("findings", "findings", count(findings) if findings else ""),
+        *((TabLabel("note", "note"),) if mark is not None and mark.note else ()),
     )
     return Edge(title(journal, n, signs_now()), facts, tabs, _relation(index, n))
 

@@ -30,9 +30,9 @@ from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, TabLine
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabLabel, TabRow
 
-_TABS = (Tab("response", "response"), Tab("request", "request"), Tab("headers", "headers"))
+_TABS = (TabLabel("response", "response"), TabLabel("request", "request"), TabLabel("headers", "headers"))
 _LOOKED_AT = {
     "issuer": "issuer",
     "server": "authorization_servers",

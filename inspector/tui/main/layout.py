@@ -15,7 +15,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.protocol.extensions import SKILLS
 from inspector.tui.main.panes import Panes
-from inspector.tui.main.zoom import Zoom
+from inspector.tui.main.zoom import ZoomedPane
 from inspector.tui.model.arrangement import PANES, PARTS_OF_LOG, Arrangement, FocusIn, Front
 from inspector.tui.model.tabs import BY_ID
 from inspector.tui.pane_messages import HintsChanged
@@ -93,7 +93,7 @@ class PaneLayout:
         self._session = session
         self._panes = panes
         self._arranged = arranged
-        self._zoom = Zoom(panes.body, panes.work)
+        self._zoom = ZoomedPane(panes.body, panes.work)
         self.arrangement = Arrangement()
 
     @property

@@ -33,7 +33,7 @@ from inspector.tui.main.saving import SavedFiles
 from inspector.tui.main.session_verbs import SessionVerbs
 from inspector.tui.model.arrangement import Front
 from inspector.tui.pane_keys import hints
-from inspector.tui.server.connection import SessionConnection
+from inspector.tui.server.connection import ScreenConnection
 from inspector.tui.server.watches import FileWatch, PinWatch
 from inspector.tui.sessions import Sessions, is_down
 from inspector.tui.widgets.clipboard import copy
@@ -132,7 +132,7 @@ class MainScreen(Screen[None]):
         self.pane_layout = PaneLayout(self, session, self.panes, self.wake)
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
-        self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file, begun=connecting)
+        self.connection = ScreenConnection(self, session, self.wake, follow_file=follow_file, begun=connecting)
         self._judging = Judging(self, session.journal, self.wake)
         self._saving = SavedFiles(self, session)
         self._pin = PinWatch(self, session, self._show_told)

@@ -22,7 +22,7 @@ from inspector.tui.main.saving import SavedFiles
 from inspector.tui.model.session import SESSION_VERBS, SessionFacts
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import EditMessage, ShowEvent, ShowFiltered, ShowStart
-from inspector.tui.server.connection import SessionConnection
+from inspector.tui.server.connection import ScreenConnection
 from inspector.tui.server.watches import FileWatch, PinWatch
 from inspector.tui.sessions import calls_in_flight
 from inspector.tui.window import window_of
@@ -44,7 +44,7 @@ class SessionVerbs:
         session: SessionState,
         panes: Panes,
         layout: PaneLayout,
-        connection: SessionConnection,
+        connection: ScreenConnection,
         saving: SavedFiles,
         pin: PinWatch,
         files: FileWatch,

@@ -8,7 +8,7 @@ from inspector.tui.widgets.pane import Pane
 from inspector.tui.work.pane import WorkPane
 
 
-class Zoom:
+class ZoomedPane:
     """Hides the panes beside a pane, up to `body`. The work pane hides its own parts, because they change meanwhile."""
 
     def __init__(self, body: Widget, work: WorkPane) -> None:

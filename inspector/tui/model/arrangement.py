@@ -42,7 +42,7 @@ class Zoom(Enum):
     TIMELINE = auto()
 
 
-class Connection(Enum):
+class ConnectionView(Enum):
     """Whether the pane about the connection is shown.
 
     `MISSING`: it replaces the lists. `LOOKED_AWAY`: the user chose a tab since, to read what was there before.
@@ -71,7 +71,7 @@ class Arrangement:
     front: Front = Front.MAIN
     zoom: Zoom = Zoom.NONE
     log_hidden: bool = False
-    connection: Connection = Connection.FINE
+    connection: ConnectionView = ConnectionView.FINE
     before_log: Front = Front.MAIN
     """The column that had the focus before the log: the key of the log leads back there."""
 
@@ -103,14 +103,14 @@ class Arrangement:
     @property
     def blocked(self) -> bool:
         """The connection is missing, or it takes long."""
-        return self.connection is not Connection.FINE
+        return self.connection is not ConnectionView.FINE
 
     @property
     def shows_failure(self) -> bool:
         """The pane about the connection replaces the tab; never the checks, which connect on their own."""
         if self.tab_id == "check":
             return False
-        return self.connection is Connection.MISSING or (self.blocked and self.tab_id == "server")
+        return self.connection is ConnectionView.MISSING or (self.blocked and self.tab_id == "server")
 
     # Changes
 
@@ -118,7 +118,7 @@ class Arrangement:
         """Show a tab. Without a connection, one that has lists shows them, and Server shows why it is missing."""
         connection = self.connection
         if self.blocked:
-            connection = Connection.LOOKED_AWAY if has_lists else Connection.MISSING
+            connection = ConnectionView.LOOKED_AWAY if has_lists else ConnectionView.MISSING
         return replace(self, tab_id=tab_id, front=Front.MAIN, zoom=Zoom.NONE, connection=connection)
 
     def with_front(self, front: Front) -> Arrangement:
@@ -157,8 +157,8 @@ class Arrangement:
         """
         if not missing:
             front = Front.MAIN if self.shows_failure and self.front is Front.BESIDE else self.front
-            return replace(self, connection=Connection.FINE, front=front)
-        return self if self.blocked else replace(self, connection=Connection.MISSING)
+            return replace(self, connection=ConnectionView.FINE, front=front)
+        return self if self.blocked else replace(self, connection=ConnectionView.MISSING)
 
     def with_width(self, width: int, focus: FocusIn) -> Arrangement:
         """Follow the size of the screen: the only column is the one with the focus."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from inspector.tui.model.verbs import Offer, VerbRules
 
 
-class ServerFacts(NamedTuple):
+class ServerTabFacts(NamedTuple):
     """The facts about a server and its connection. `live`: it is not a recording."""
 
     live: bool = True
@@ -37,7 +37,7 @@ class ServerFacts(NamedTuple):
         return not self.connecting
 
 
-SERVER_VERBS: VerbRules[ServerFacts] = VerbRules(
+SERVER_VERBS: VerbRules[ServerTabFacts] = VerbRules(
     {
         "server.open-source": lambda facts: facts.names_file,
         "server.reconnect": lambda facts: facts.live,
@@ -60,13 +60,13 @@ SERVER_VERBS: VerbRules[ServerFacts] = VerbRules(
 )
 
 
-def _again(facts: ServerFacts) -> str:
+def _again(facts: ServerTabFacts) -> str:
     if facts.stdio:
         return "start again"
     return "log in again" if facts.needs_login else "connect again"
 
 
-FAILED_VERBS: VerbRules[ServerFacts] = VerbRules(
+FAILED_VERBS: VerbRules[ServerTabFacts] = VerbRules(
     {
         "failed.stop": lambda facts: facts.connecting,
         "failed.again": lambda facts: facts.failed,

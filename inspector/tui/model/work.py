@@ -77,12 +77,12 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ResultPart:
     """The result, or the text that replaces a missing one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningPart:
     """The progress of a call."""
 
     call: CallState
@@ -95,7 +95,7 @@ class Asking:
     question: Question
 
 
-Lower = Result | Running | Asking
+Lower = ResultPart | RunningPart | Asking
 
 
 def lower_part(work: Work, facts: Facts) -> Lower:
@@ -103,7 +103,7 @@ def lower_part(work: Work, facts: Facts) -> Lower:
     question = question_to_show(work, facts)
     if question is not None:
         return Asking(question)
-    return Running(facts.running) if facts.running is not None else Result()
+    return RunningPart(facts.running) if facts.running is not None else ResultPart()
 
 
 def question_to_show(work: Work, facts: Facts) -> Question | None:

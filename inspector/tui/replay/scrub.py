@@ -20,7 +20,7 @@ from inspector.replay import speeds
 from inspector.replay.player import UNFOLDED, Player
 from inspector.text import count
 from inspector.tui.log.rows import moment
-from inspector.tui.themes import Palette, ascii_only, palette, signs_now
+from inspector.tui.themes import ThemeStyles, ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.pane import Pane
@@ -73,7 +73,7 @@ class ScrubLine(LineWidget):
         side = Segment(" ")
         return paint.strip([side, *line(look), side], self.size.width, look=look)
 
-    def _above(self, look: Palette) -> list[Segment]:
+    def _above(self, look: ThemeStyles) -> list[Segment]:
         begin, end = (paint.segments([(words, "faint")], look=look) for words in (self.begin, self.end))
         line = paint.spread(begin, end if self.mark < self.cells - len(self.end) - 1 else [], self.cells)
         mark = Segment(_MARK_ASCII if ascii_only() else _MARK, look.style("chart"))
@@ -81,7 +81,7 @@ class ScrubLine(LineWidget):
         parts = plain.crop(0, self.mark), Strip([mark]), plain.crop(self.mark + 1, self.cells)
         return [segment for part in parts for segment in part]
 
-    def _bars(self, look: Palette) -> list[Segment]:
+    def _bars(self, look: ThemeStyles) -> list[Segment]:
         bars = signs_now().bars
         limit = max((events for events, _ in self.columns), default=0)
         line = []
@@ -96,7 +96,7 @@ class ScrubLine(LineWidget):
                 line.append(Segment(shown, look.style(role)))
         return line
 
-    def _below(self, look: Palette) -> list[Segment]:
+    def _below(self, look: ThemeStyles) -> list[Segment]:
         return paint.cut(paint.segments(self.words, "muted", room=self.cells, look=look), self.cells)
 
     # The mouse

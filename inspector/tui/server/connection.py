@@ -36,7 +36,7 @@ LOOK_AGAIN = 0.1
 """Seconds between two reads of a file that another process writes."""
 
 
-class SessionConnection:
+class ScreenConnection:
     """The session of a screen, live or recorded. `wake` asks the screen to draw soon."""
 
     def __init__(
@@ -200,7 +200,7 @@ class SessionConnection:
                 self._screen.notify(error.message, severity="error", markup=False)
 
 
-def state_of_file(journal: Journal, connection: SessionConnection) -> tuple[str, str]:
+def state_of_file(journal: Journal, connection: ScreenConnection) -> tuple[str, str]:
     """Return the state of a recording's file and its role."""
     if journal.raw_only:
         return "recording of a newer version", "finding"

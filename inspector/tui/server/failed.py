@@ -28,7 +28,7 @@ from inspector.tui.advice import advice, error_text
 from inspector.tui.keymap import bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
-from inspector.tui.model.server import FAILED_VERBS, ServerFacts
+from inspector.tui.model.server import FAILED_VERBS, ServerTabFacts
 from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import Examination, connecting_rows, fix_rows, printed, step_rows
@@ -91,9 +91,9 @@ class FailedPane(Container, VerbsByRules):
     def on_mount(self) -> None:
         self.query_one(Pane).keys = self.hints()
 
-    def verb_facts(self) -> ServerFacts:
+    def verb_facts(self) -> ServerTabFacts:
         """The facts on which the verbs depend."""
-        return ServerFacts(
+        return ServerTabFacts(
             live=self.session.commands is not None,
             stdio=self.session.target.kind == "stdio",
             names_file=bool(source_locations(self._stderr)),

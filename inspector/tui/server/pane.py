@@ -30,7 +30,7 @@ from inspector.protocol.views import View
 from inspector.text import duration, quantity, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.login.steps import logged_in_rows
-from inspector.tui.model.server import SERVER_VERBS, ServerFacts
+from inspector.tui.model.server import SERVER_VERBS, ServerTabFacts
 from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import step_rows
@@ -159,9 +159,9 @@ class ServerPane(Container, VerbsByRules):
         self._seen = ()
         self.tick()
 
-    def verb_facts(self) -> ServerFacts:
+    def verb_facts(self) -> ServerTabFacts:
         """The facts on which the verbs depend."""
-        return ServerFacts(
+        return ServerTabFacts(
             live=self.session.commands is not None,
             stdio=self.session.target.kind == "stdio",
             can_log=self.session.server.can("logging"),

@@ -26,7 +26,7 @@ from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, he
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import Section, TextSection
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabLabel, TabRow
 from inspector.tui.widgets.text_view import beginning
 from inspector.tui.widgets.virtual_list import ListRows, VirtualList
 
@@ -34,7 +34,7 @@ _SHOWN_VALUE, _SHOWN_TEXT, _SHOWN_FIELDS, _SHOWN_PROBLEMS = 2000, 100_000, 40, 2
 """Characters of a field and of a file, and the number of fields and problems that are shown."""
 
 
-_VIEWS = (Tab("rendered", "rendered"), Tab("source", "source"))
+_VIEWS = (TabLabel("rendered", "rendered"), TabLabel("source", "source"))
 
 
 class FileRow(NamedTuple):

@@ -18,7 +18,7 @@ from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.start.rows import RegistryRow
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.dialog import LineDialog, Question
+from inspector.tui.widgets.dialog import LineDialog, QuestionDialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, paragraph
 
@@ -74,7 +74,7 @@ class _ValueWanted(Exception):
         self.question = question
 
 
-class AskStart(Question[bool]):
+class AskStart(QuestionDialog[bool]):
     """Shows the whole command or URL, its variables and headers. Enter does not accept it."""
 
     DEFAULT_CSS = """

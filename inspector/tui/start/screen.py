@@ -100,7 +100,7 @@ class ChoiceList(VirtualList):
             super().action_select()
 
 
-class RowFacts(FactsView, can_focus=False):
+class TargetFacts(FactsView, can_focus=False):
     """The details of a row; the keys stay with the list."""
 
 
@@ -133,7 +133,7 @@ class StartScreen(FullScreen[None]):
         with Pane(title="Start", id="start"):
             yield Editor(placeholder=PLACEHOLDER, lead=[("/ ", "key")], id="target")
             yield ChoiceList(id="choices")
-        yield Pane(RowFacts(id="about-rows", what=""), id="about")
+        yield Pane(TargetFacts(id="about-rows", what=""), id="about")
         yield Footer(id="footer")
         yield TooSmall()
 
@@ -160,7 +160,7 @@ class StartScreen(FullScreen[None]):
         edge.display = found is not None and self.size.height >= _ROOM_BELOW
         if found is not None:
             edge.title, edge.facts = found.title, found.facts
-            self.query_one(RowFacts).show(RowSection(found.rows))
+            self.query_one(TargetFacts).show(RowSection(found.rows))
 
     def on_screen_suspend(self) -> None:
         if self._away != "beside":

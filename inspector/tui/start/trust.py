@@ -15,7 +15,7 @@ from inspector.errors import TrustNeeded
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.dialog import Question
+from inspector.tui.widgets.dialog import QuestionDialog
 from inspector.tui.widgets.fact_rows import Row, paragraph
 
 _LINE = 800
@@ -39,7 +39,7 @@ def _answer_to(asked: Exposure, answer: TrustAnswer, found: Exposure) -> TrustAn
     return answer if found.fingerprint == asked.fingerprint else "no"
 
 
-class AskTrust(Question[TrustAnswer]):
+class AskTrust(QuestionDialog[TrustAnswer]):
     """Shows an exposure. No common key accepts it: Enter has no effect."""
 
     DEFAULT_CSS = """

@@ -18,7 +18,7 @@ from inspector.journal.lanes import OPEN, EventLane, LaneRows, RequestLane, numb
 from inspector.text import Signs, cell_len, count, safe
 from inspector.tui.log.labels import bar_role
 from inspector.tui.log.rows import moment
-from inspector.tui.themes import Palette, ascii_only, contrast, signs_now
+from inspector.tui.themes import ThemeStyles, ascii_only, contrast, signs_now
 from inspector.tui.timeline.view import TimelineView
 from inspector.tui.widgets.paint import CHARACTERS_PER_CELL
 
@@ -89,12 +89,12 @@ class CellLine:
         pairs = zip(self._roles, self._texts, strict=True)
         return [("".join(text for _, text in group), role) for role, group in groupby(pairs, key=lambda pair: pair[0])]
 
-    def segments(self, look: Palette) -> list[Segment]:
+    def segments(self, look: ThemeStyles) -> list[Segment]:
         """Return the line in a theme."""
         return [Segment(text, _style(look, role)) for text, role in self.roles()]
 
 
-def _style(look: Palette, role: str) -> Style:
+def _style(look: ThemeStyles, role: str) -> Style:
     bar, _, text = role.partition("/")
     if not text:
         return look.style(bar or "normal")
@@ -104,7 +104,7 @@ def _style(look: Palette, role: str) -> Style:
 
 
 @lru_cache(256)
-def _on_bar(look: Palette, bar: str, role: str) -> Style:
+def _on_bar(look: ThemeStyles, bar: str, role: str) -> Style:
     """Return the style of a text on a bar: the bar's colour is the background."""
     ground = look.style(bar).color
     if ground is None:

@@ -39,12 +39,12 @@ class Dialog(ModalScreen[T | None]):
         self.dismiss(None)
 
 
-class Question(ModalScreen[T]):
+class QuestionDialog(ModalScreen[T]):
     """Shows rows; the keys of a subclass are the answers. `keys` are their hints."""
 
     DEFAULT_CSS = """
-    Question { align: center middle; }
-    Question > Pane { width: 90%; max-width: 90; max-height: 100%; }
+    QuestionDialog { align: center middle; }
+    QuestionDialog > Pane { width: 90%; max-width: 90; max-height: 100%; }
     """
 
     def __init__(

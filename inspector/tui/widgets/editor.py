@@ -22,7 +22,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from inspector.text import cell_len, safe
-from inspector.tui.themes import Palette, ascii_only, palette, signs_now
+from inspector.tui.themes import ThemeStyles, ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edit_buffer import EditBuffer
 from inspector.tui.widgets.line_widget import LineWidget
@@ -370,16 +370,16 @@ class Editor(LineWidget, can_focus=True):
         visible = Strip(line).crop(self._left, self._left + room).adjust_cell_length(room)
         return paint.strip([*lead, *visible, *tail], cells, ground, look=look)
 
-    def lead_segments(self, y: int, look: Palette) -> list[Segment]:
+    def lead_segments(self, y: int, look: ThemeStyles) -> list[Segment]:
         """Return the segments before a line: `lead` before the first, spaces before the others."""
         lead = paint.segments(self.lead, look=look) if self.lead else []
         return [Segment(" " * paint.width(lead))] if y and lead else lead
 
-    def tail(self, look: Palette) -> list[Segment]:
+    def tail(self, look: ThemeStyles) -> list[Segment]:
         """Return the segments at the right end of the first line; a subclass may add some."""
         return []
 
-    def _row(self, row: int, text: str, look: Palette) -> list[Segment]:
+    def _row(self, row: int, text: str, look: ThemeStyles) -> list[Segment]:
         focused = self.has_focus
         begin = self.buffer.offset(row, 0)
         if not self.value and self.placeholder:
@@ -399,10 +399,10 @@ class Editor(LineWidget, can_focus=True):
             return [CONCEALED] * len(text), list(range(len(text) + 1))
         return shown(text)
 
-    def _caret(self, look: Palette) -> Segment:
+    def _caret(self, look: ThemeStyles) -> Segment:
         return Segment(signs_now().caret, look.style("accent"))
 
-    def _styles(self, begin: int, text: str, look: Palette) -> list[Style]:
+    def _styles(self, begin: int, text: str, look: ThemeStyles) -> list[Style]:
         """Return the style of each character of a row that starts at an offset of the text."""
         length = len(text)
         plain = look.style("bright" if self.has_focus else "normal")

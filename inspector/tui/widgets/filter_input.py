@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from inspector.tui.keymap import KeyHint, label
-from inspector.tui.themes import Palette
+from inspector.tui.themes import ThemeStyles
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor, Highlight
 
@@ -61,7 +61,7 @@ class FilterInput(Editor):
         )
         self.enter_opens = False
 
-    def tail(self, look: Palette) -> list[Segment]:
+    def tail(self, look: ThemeStyles) -> list[Segment]:
         width = self.size.width
         idle = self.idle_note and self.value and not self.has_focus
         shown = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), look=look)

@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from inspector.tui.keymap import KeyHint
-from inspector.tui.themes import Palette, palette
+from inspector.tui.themes import ThemeStyles, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 
@@ -80,7 +80,7 @@ class KeyLine(LineWidget):
         side = Segment(" ")
         return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
 
-    def _hints(self, room: int, look: Palette) -> list[Segment]:
+    def _hints(self, room: int, look: ThemeStyles) -> list[Segment]:
         """Draw as many hints as fit, and remember their positions."""
         line: list[Segment] = []
         self._spans = []

@@ -11,7 +11,7 @@ from itertools import accumulate, islice
 from rich.style import Style
 from textual.cache import LRUCache
 
-from inspector.tui.themes import Palette, palette
+from inspector.tui.themes import ThemeStyles, palette
 from inspector.tui.widgets.sections import Below, Section
 from inspector.tui.widgets.wrapping import wrap
 
@@ -240,7 +240,7 @@ class StyledLines:
         self.pattern = pattern
         self._lines = lines
         self._drawn: LRUCache[int, tuple[str, list[Style]]] = LRUCache(CACHED_LINES)
-        self._drawn_for: Palette | None = None
+        self._drawn_for: ThemeStyles | None = None
 
     def line(self, line: int) -> tuple[str, list[Style]]:
         """Return a line's text and the style of each of its characters."""

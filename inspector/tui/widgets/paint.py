@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from inspector.text import safe
-from inspector.tui.themes import Palette, ascii_only, palette, signs_now
+from inspector.tui.themes import ThemeStyles, ascii_only, palette, signs_now
 
 Piece = str | tuple[str, str]
 """A text, or a text and its role (`("12 ms", "muted")`, `("echo", "bright bold")`)."""
@@ -25,7 +25,9 @@ CHARACTERS_PER_CELL = 8
 """Characters of a text that are read per available cell; marks and joiners take no cell."""
 
 
-def segments(pieces: Pieces, role: str = "normal", *, room: int = 1000, look: Palette | None = None) -> list[Segment]:
+def segments(
+    pieces: Pieces, role: str = "normal", *, room: int = 1000, look: ThemeStyles | None = None
+) -> list[Segment]:
     """Turn pieces into segments; `role` is for pieces without one, `room` the most cells."""
     look = look or palette()
     found = []
@@ -113,7 +115,7 @@ def spread(left: Sequence[Segment], right: Sequence[Segment], cells: int, gap: i
     return [*start, Segment(" " * space), *right] if space > 0 else [*start, *right]
 
 
-def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, look: Palette | None = None) -> Strip:
+def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, look: ThemeStyles | None = None) -> Strip:
     """Return segments as a strip of exactly `cells` cells on a background role, with readable text."""
     look = look or palette()
     base = look.style(ground)
@@ -121,6 +123,6 @@ def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, look: 
     return Strip(grounded).adjust_cell_length(cells, base)
 
 
-def blank(cells: int, ground: str = "ground", *, look: Palette | None = None) -> Strip:
+def blank(cells: int, ground: str = "ground", *, look: ThemeStyles | None = None) -> Strip:
     """Return an empty line with a background."""
     return Strip.blank(cells, (look or palette()).style(ground))

@@ -13,11 +13,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.tui.keymap import KeyHint
-from inspector.tui.themes import Palette, ascii_only, palette
+from inspector.tui.themes import ThemeStyles, ascii_only, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.search import SearchLine, SearchRequested
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabLabel, TabRow
 
 MIN_TITLE = 16
 """Cells that a title keeps at least while facts are still dropped."""
@@ -59,7 +59,7 @@ class Pane(Container):
     tone: reactive[str] = reactive("", repaint=False, init=False)
     keys: reactive[Sequence[KeyHint]] = reactive((), repaint=False, init=False)
     note: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
-    tabs: reactive[Sequence[Tab]] = reactive((), repaint=False, init=False)
+    tabs: reactive[Sequence[TabLabel]] = reactive((), repaint=False, init=False)
     tab_note: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
 
     def __init__(
@@ -68,7 +68,7 @@ class Pane(Container):
         title: paint.Pieces = "",
         facts: Sequence[paint.Pieces] = (),
         keys: Sequence[KeyHint] = (),
-        tabs: Sequence[Tab] = (),
+        tabs: Sequence[TabLabel] = (),
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
@@ -106,7 +106,7 @@ class Pane(Container):
         self.key_line.note = note
         self.key_line.display = bool(self.keys or note)
 
-    def watch_tabs(self, tabs: Sequence[Tab]) -> None:
+    def watch_tabs(self, tabs: Sequence[TabLabel]) -> None:
         self.tab_row.tabs = tuple(tabs)
         self.tab_row.display = bool(tabs)
 
@@ -199,7 +199,7 @@ class Pane(Container):
             strips = [strip.apply_filter(line_filter, background) for strip in strips]
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
-    def _top(self, look: Palette, width: int, role: str, box: str) -> Strip:
+    def _top(self, look: ThemeStyles, width: int, role: str, box: str) -> Strip:
         line = look.style(role)
         title_role = "bright bold" if self._within else "bright"
         title = paint.segments(self.title, title_role, room=width, look=look)
@@ -219,7 +219,7 @@ class Pane(Container):
         parts.append(Segment(box[2], line))
         return paint.strip(parts, width, look=look)
 
-    def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
+    def _facts_that_fit(self, look: ThemeStyles, room: int, title: int) -> list[Segment]:
         """Return as many facts as fit beside the title; only the first may be cut."""
         kept = title if self.keeps_title else min(title, max(MIN_TITLE, min(self.name_cells, MAX_KEPT)))
         left = room - kept - 3

@@ -9,7 +9,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from inspector.text import lines
-from inspector.tui.themes import Palette, ascii_only, palette
+from inspector.tui.themes import ThemeStyles, ascii_only, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.wrapping import wrap
@@ -102,7 +102,7 @@ class Paragraphs(LineWidget):
         return paint.strip([side, *line], cells, look=look)
 
 
-def _wrapped(paragraph: Paragraph, room: int, look: Palette) -> list[list[Segment]]:
+def _wrapped(paragraph: Paragraph, room: int, look: ThemeStyles) -> list[list[Segment]]:
     if isinstance(paragraph, tuple):
         text, role = paragraph
         style = look.style(role)

@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from inspector.text import count
 from inspector.tui.keymap import KeyHint
-from inspector.tui.themes import Palette, palette, signs_now
+from inspector.tui.themes import ThemeStyles, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.line_widget import LineWidget
@@ -73,7 +73,7 @@ class HeaderLine(LineWidget):
         side = Segment(" ")
         return paint.strip([side, *paint.spread(left, right, room), side], room + 2, "panel", look=look)
 
-    def _lines(self, form: Sequence[int], room: int, look: Palette) -> tuple[list[Segment], list[Segment]]:
+    def _lines(self, form: Sequence[int], room: int, look: ThemeStyles) -> tuple[list[Segment], list[Segment]]:
         sides: tuple[list[Segment], list[Segment]] = ([], [])
         for part, chosen in zip(self.parts, form, strict=True):
             shown = paint.segments(part.forms[chosen], "normal", room=max(room, 1), look=look)
@@ -207,7 +207,7 @@ class TabLine(LineWidget):
         right = self._right(room - paint.width(tabs) - 2, look)
         return paint.strip([side, *paint.spread(tabs, right, room), side], room + 2, look=look)
 
-    def _tabs(self, tabs: Sequence[MainTab], gap: int, look: Palette) -> list[Segment]:
+    def _tabs(self, tabs: Sequence[MainTab], gap: int, look: ThemeStyles) -> list[Segment]:
         """Draw tabs with `gap` cells between them."""
         line: list[Segment] = []
         self._spans = []
@@ -230,7 +230,7 @@ class TabLine(LineWidget):
             used += width
         return line
 
-    def _right(self, room: int, look: Palette) -> list[Segment]:
+    def _right(self, room: int, look: ThemeStyles) -> list[Segment]:
         """Draw the note and as many hints as fit; the first ones are dropped first."""
         parts: list[tuple[list[Segment], KeyHint | None]] = []
         if self.note:

@@ -16,7 +16,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 
 
-class Tab(NamedTuple):
+class TabLabel(NamedTuple):
     """One view: its id, its label, and its count (`findings 2`), empty for none."""
 
     id: str
@@ -35,7 +35,7 @@ class TabRow(LineWidget):
     TabRow { height: 2; width: 1fr; }
     """
 
-    tabs: reactive[Sequence[Tab]] = reactive((), init=False)
+    tabs: reactive[Sequence[TabLabel]] = reactive((), init=False)
     active: reactive[str] = reactive("", init=False)
     note: reactive[paint.Pieces] = reactive("", init=False)
 
@@ -54,7 +54,7 @@ class TabRow(LineWidget):
             super().__init__()
             self.tab_row = tab_row
 
-    def __init__(self, tabs: Sequence[Tab] = (), *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, tabs: Sequence[TabLabel] = (), *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.set_reactive(TabRow.tabs, tuple(tabs))
         self.set_reactive(TabRow.active, tabs[0].id if tabs else "")

@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from inspector.tui.key_order import FORM
 from inspector.tui.keymap import bindings
-from inspector.tui.themes import Palette, palette
+from inspector.tui.themes import ThemeStyles, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.row_source import DrawnRow, ListRows, RowSource, TextRows, strips
 from inspector.tui.widgets.wrapping import wrap
@@ -41,9 +41,9 @@ class RowCache(LRUCache[tuple[int, bool, bool], list[Strip]]):
 
     def __init__(self) -> None:
         super().__init__(CACHED_ROWS)
-        self._drawn_for: tuple[Palette, int] | None = None
+        self._drawn_for: tuple[ThemeStyles, int] | None = None
 
-    def draw_for(self, look: Palette, cells: int) -> None:
+    def draw_for(self, look: ThemeStyles, cells: int) -> None:
         """Forget the rows that were drawn for another palette or width."""
         if self._drawn_for != (look, cells):
             self.clear()

@@ -10,7 +10,7 @@ from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import Tool
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.dialog import Question
+from inspector.tui.widgets.dialog import QuestionDialog
 from inspector.tui.widgets.fact_rows import paragraph
 
 Decision = Literal["call", "session", "cancel"]
@@ -21,7 +21,7 @@ _ARGUMENTS = 400
 """Characters that are shown of the arguments."""
 
 
-class ConfirmCall(Question[Decision]):
+class ConfirmCall(QuestionDialog[Decision]):
     """Asks before one call. Enter or `y` calls, `a` calls and does not ask again, esc or `n` cancels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

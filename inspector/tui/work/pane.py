@@ -30,7 +30,7 @@ from inspector.tui.key_order import FORM
 from inspector.tui.keymap import KeyHint
 from inspector.tui.model import work as model
 from inspector.tui.model.room import COMPACT_BELOW, FormRoom, form_room
-from inspector.tui.model.work import AnswerNext, Asking, Do, Running, ZoomedPart
+from inspector.tui.model.work import AnswerNext, Asking, Do, RunningPart, ZoomedPart
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.themes import signs_now
@@ -388,7 +388,7 @@ class WorkPane(Container):
                 if question is self.asking.question or self._lower is self.asking:
                     # Until the pane has the question, it would show an old one.
                     self._swap(self.asking)
-            case Running(call):
+            case RunningPart(call):
                 self.running.show(call)
                 self._swap(self.running)
             case _:

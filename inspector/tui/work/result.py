@@ -24,7 +24,7 @@ from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabLabel, TabRow
 from inspector.tui.widgets.table_view import TableView
 from inspector.tui.work.links_to_open import LinksToOpen
 from inspector.tui.work.outcome import CODE_NAMES, CallOutcome, Contents, ShownOutcome
@@ -76,7 +76,7 @@ class ResultPane(CompactPane):
         """Why the result does not belong to the arguments shown; it is muted then."""
         self.pinned = False
         """The call is sent again after each restart of a watched server."""
-        self._views: list[Tab] = []
+        self._views: list[TabLabel] = []
         self._links: LinksToOpen | None = None
         self._before = (0, 0)
         """The request of an answer, and the one before it about the same item, or 0."""
@@ -445,26 +445,26 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _tabs(answer: ShownOutcome, contents: Contents) -> list[Tab]:
+def _tabs(answer: ShownOutcome, contents: Contents) -> list[TabLabel]:
     outcome = answer.outcome
     if not outcome.has_answer:
         if isinstance(outcome.error, ServerError):
-            data = [Tab("data", "data")] if outcome.error.data is not None else []
+            data = [TabLabel("data", "data")] if outcome.error.data is not None else []
             # Some servers send an error without an id with HTTP 400: that message does not belong to the call.
-            return [*data, *([Tab("raw", "raw")] if outcome.answer_n else [])]
+            return [*data, *([TabLabel("raw", "raw")] if outcome.answer_n else [])]
         return []
     items = contents.items
-    tabs: list[Tab] = []
+    tabs: list[TabLabel] = []
     if contents.page is not None:
-        tabs += [Tab("page", "page"), Tab("text", "text")]
+        tabs += [TabLabel("page", "page"), TabLabel("text", "text")]
     if items is not None or not answer.has_structured:
         name = "source" if contents.page is not None else answer.items_key
-        tabs.append(Tab("content", name, f"{items:,}" if items not in (None, 1) else ""))
+        tabs.append(TabLabel("content", name, f"{items:,}" if items not in (None, 1) else ""))
     if contents.table is not None:
-        tabs.append(Tab("table", "table"))
+        tabs.append(TabLabel("table", "table"))
     if answer.has_structured:
-        tabs.append(Tab("structured", "structured"))
-    return [*tabs, Tab("raw", "raw")]
+        tabs.append(TabLabel("structured", "structured"))
+    return [*tabs, TabLabel("raw", "raw")]
 
 
 def _formula_note(formulas: int) -> str:

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from inspector.tui.model.arrangement import Arrangement, Connection, FocusIn, Front, Zoom
+from inspector.tui.model.arrangement import Arrangement, ConnectionView, FocusIn, Front, Zoom
 from inspector.tui.model.tabs import TABS
 
 WIDE, MEDIUM, NARROW = 160, 110, 80
-MISSING, AWAY = Connection.MISSING, Connection.LOOKED_AWAY
+MISSING, AWAY = ConnectionView.MISSING, ConnectionView.LOOKED_AWAY
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_which_panes_are_visible(arrangement: Arrangement, visible: str) -> None
 
 
 def every_arrangement() -> list[Arrangement]:
-    parts = ([tab.id for tab in TABS], (WIDE, MEDIUM, NARROW), Front, Zoom, (False, True), Connection)
+    parts = ([tab.id for tab in TABS], (WIDE, MEDIUM, NARROW), Front, Zoom, (False, True), ConnectionView)
     return [Arrangement(*values) for values in itertools.product(*parts)]
 
 
@@ -76,10 +76,12 @@ def test_in_every_arrangement_the_focus_rests_on_a_visible_pane_and_one_column_s
         ("tools", AWAY, False),
         ("server", AWAY, True),
         ("check", MISSING, False),
-        ("server", Connection.FINE, False),
+        ("server", ConnectionView.FINE, False),
     ],
 )
-def test_a_tab_shows_the_failure_until_the_user_looks_at_another(tab: str, connection: Connection, shown: bool) -> None:
+def test_a_tab_shows_the_failure_until_the_user_looks_at_another(
+    tab: str, connection: ConnectionView, shown: bool
+) -> None:
     assert Arrangement(tab, WIDE, connection=connection).shows_failure is shown
 
 

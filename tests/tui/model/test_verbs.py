@@ -18,7 +18,7 @@ from inspector.tui.model.form import FORM_VERBS, FormFacts
 from inspector.tui.model.log import EXCHANGE_VERBS, LOG_VERBS, LogFacts, footer_verbs
 from inspector.tui.model.result import BOTH_COLUMNS, BOTH_VIEWS, RESULT_VERBS, ResultFacts, Showing, result_verbs
 from inspector.tui.model.screens import DIFF_VERBS, LOAD_VERBS, LOGIN_VERBS, DiffFacts, LoadFacts, LoginFacts
-from inspector.tui.model.server import FAILED_VERBS, SERVER_VERBS, ServerFacts
+from inspector.tui.model.server import FAILED_VERBS, SERVER_VERBS, ServerTabFacts
 from inspector.tui.model.session import SESSION_VERBS, SessionFacts
 from inspector.tui.model.verbs import VerbRules
 from inspector.tui.verbs import BY_ID
@@ -74,7 +74,7 @@ TABLE = ResultFacts(showing=Showing.TABLE, view="table", views=("content", "tabl
 ROW = replace(TABLE, showing=Showing.ROW)
 TOOLS = CatalogFacts(tool=True, sortable=True)
 ASKED = ("asked.answer", "asked.decline", "asked.later")
-CONNECTING, HTTP = ServerFacts(connecting=True), ServerFacts(stdio=False)
+CONNECTING, HTTP = ServerTabFacts(connecting=True), ServerTabFacts(stdio=False)
 QUIET = LogFacts(rows=3, current=1)
 """A live log without filter, findings, marks, or folded rows; the cursor is on an event of the server."""
 BY_EXCHANGE = QUIET._replace(by_exchange=True)
@@ -174,16 +174,16 @@ SHOWN: list[tuple[Verbs, Any, str]] = [
     (INBOX, InboxFacts(rows=0, live=False, standing=True), ""),
     (CALL, True, "cancel  more-time  its-messages"),
     (CALL, False, "its-messages"),
-    (SERVER, ServerFacts(watching=True), "reconnect  restart  watch=stop watching  extensions  app.revision"),
+    (SERVER, ServerTabFacts(watching=True), "reconnect  restart  watch=stop watching  extensions  app.revision"),
     (SERVER, HTTP._replace(logins=True, can_log=True), "reconnect  log-level  extensions  authorization  app.revision"),
-    (SERVER, ServerFacts(live=False, can_log=True, names_file=True), "open-source"),
+    (SERVER, ServerTabFacts(live=False, can_log=True, names_file=True), "open-source"),
     (FAILED, CONNECTING, "stop  doctor"),
-    (FAILED, ServerFacts(names_file=True, lost_call=True, logins=True),
+    (FAILED, ServerTabFacts(names_file=True, lost_call=True, logins=True),
      "again=start again  call-again  edit=edit the command  doctor  copy  open-source  watch=restart on change  "
      "app.revision"),
     (FAILED, HTTP._replace(logins=True, needs_login=True),
      "again=log in again  authorization  otherwise  doctor  copy  edit=edit the URL  app.revision"),
-    (FAILED, ServerFacts(live=False), "again=start again  copy  app.revision"),
+    (FAILED, ServerTabFacts(live=False), "again=start again  copy  app.revision"),
     (DETAIL, DetailFacts(shown=False), "app.back=messages"),
     (DETAIL, DetailFacts(sent=True, marked=True, related=True),
      "copy  app.back=messages  copy-command  save  mark=remove mark  related  export  next-tab=next view"),
@@ -257,10 +257,10 @@ WORKS: list[tuple[Verbs, Any, str, str]] = [
     (INBOX, InboxFacts(live=False), "its-messages", "asked.answer ask-again"),
     (CALL, False, "its-messages", "cancel more-time"),
     (SERVER, HTTP, "reconnect extensions", "restart watch log-level open-source authorization"),
-    (SERVER, ServerFacts(live=False, logins=True), "authorization", "reconnect restart watch extensions"),
+    (SERVER, ServerTabFacts(live=False, logins=True), "authorization", "reconnect restart watch extensions"),
     (FAILED, CONNECTING._replace(lost_call=True), "stop doctor watch copy", "again call-again edit otherwise"),
-    (FAILED, ServerFacts(lost_call=True, needs_login=True), "again call-again edit otherwise", "stop"),
-    (FAILED, ServerFacts(live=False, lost_call=True), "again copy", "call-again edit doctor watch"),
+    (FAILED, ServerTabFacts(lost_call=True, needs_login=True), "again call-again edit otherwise", "stop"),
+    (FAILED, ServerTabFacts(live=False, lost_call=True), "again copy", "call-again edit doctor watch"),
     (DETAIL, DetailFacts(), "copy save mark", "open-source why"),
     (DETAIL, DetailFacts(names_file=True, hides_findings=True), "open-source why", ""),
     (CHECK, CheckFacts(), "run again hosts allow intrusive report baseline faults copy", "login its-messages leave"),

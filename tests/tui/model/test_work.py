@@ -26,8 +26,8 @@ from inspector.tui.model.work import (
     QuestionChosen,
     QuestionLeft,
     QuestionRead,
-    Result,
-    Running,
+    ResultPart,
+    RunningPart,
     Sent,
     Standing,
     Unprompted,
@@ -71,20 +71,20 @@ IN_CALL = Facts(has_item=True, questions=(INSIDE, SECOND), waiting=(INSIDE, SECO
 @pytest.mark.parametrize(
     ("work", "facts", "below"),
     [
-        (Work(), Facts(), Result()),
-        (Work(), Facts(has_item=True, call=call(10, "done"), answered=True), Result()),
+        (Work(), Facts(), ResultPart()),
+        (Work(), Facts(has_item=True, call=call(10, "done"), answered=True), ResultPart()),
         (Work(), IN_CALL, Asking(INSIDE)),
         (Work(), replace(IN_CALL, asking=SECOND), Asking(SECOND)),
         (Work(chosen=ROOTS), IN_CALL, Asking(ROOTS)),
         # A question outside every call gives way to a result and to a running call.
         (Work(unprompted=NEW), BESIDE, Asking(ROOTS)),
         (Work(unprompted=BELOW), BESIDE, Asking(ROOTS)),
-        (Work(unprompted=BELOW), replace(BESIDE, answered=True), Result()),
-        (Work(unprompted=Unprompted(WITHDRAWN)), Facts(has_item=True), Result()),
+        (Work(unprompted=BELOW), replace(BESIDE, answered=True), ResultPart()),
+        (Work(unprompted=Unprompted(WITHDRAWN)), Facts(has_item=True), ResultPart()),
         (Work(unprompted=Unprompted(WITHDRAWN)), Facts(asking=WITHDRAWN, answering=True), Asking(WITHDRAWN)),
         # In a recording: the question inside the shown request, at that moment.
         (Work(), replace(IN_CALL, live=False, call=None, request_n=10), Asking(INSIDE)),
-        (Work(), replace(IN_CALL, live=False, call=None, request_n=11), Result()),
+        (Work(), replace(IN_CALL, live=False, call=None, request_n=11), ResultPart()),
     ],
 )
 def test_what_stands_below_the_form(work: Work, facts: Facts, below: object) -> None:
@@ -95,9 +95,9 @@ def test_an_answered_question_stays_until_the_call_goes_on() -> None:
     waits = Facts(has_item=True, questions=(OVER,), call=call(10, progress=5))
     assert lower_part(Work(), waits) == Asking(OVER)
     goes_on = call(10, progress=13)
-    assert lower_part(Work(), replace(waits, call=goes_on)) == Running(goes_on)
+    assert lower_part(Work(), replace(waits, call=goes_on)) == RunningPart(goes_on)
     withdrawn = call(10)
-    assert lower_part(Work(), Facts(questions=(asked(12, 10, "withdrawn"),), call=withdrawn)) == Running(withdrawn)
+    assert lower_part(Work(), Facts(questions=(asked(12, 10, "withdrawn"),), call=withdrawn)) == RunningPart(withdrawn)
 
 
 @pytest.mark.parametrize(

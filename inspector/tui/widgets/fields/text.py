@@ -13,7 +13,7 @@ from textual.strip import Strip
 from inspector.protocol.forms.form import UNSET, Field
 from inspector.text import size
 from inspector.tui.keymap import bindings
-from inspector.tui.themes import Palette, palette, signs_now
+from inspector.tui.themes import ThemeStyles, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
@@ -84,7 +84,7 @@ class TextField(FieldFrame, Editor, can_focus=True):
         self.break_lines(width)
         return self.outer_rows(width)
 
-    def lead_segments(self, y: int, look: Palette) -> list[Segment]:
+    def lead_segments(self, y: int, look: ThemeStyles) -> list[Segment]:
         bar = Segment(signs_now().edge, look.style(self.bar_role))
         return [Segment(" " * self.indent), bar, Segment(" ")]
 
