@@ -209,7 +209,8 @@ def allows(name: str, content: Any) -> bool:
 def is_stricter_schema(file: Any) -> bool:
     """Whether the schema deliberately refuses a value that the readers accept or ignore."""
     servers = [file[key] for key in ("servers", "mcpServers") if isinstance(file.get(key), dict)]
-    types = [entry.get(key) for each in servers for entry in each.values() for key in ("type", "transport")]
+    entries = [entry for each in servers for entry in each.values() if isinstance(entry, dict)]
+    types = [entry.get(key) for entry in entries for key in ("type", "transport")]
     spelled = any(isinstance(each, str) and each != each.strip().casefold() for each in types)
     return "inputs" in file or spelled or (len(servers) == 2 and bool(set(servers[0]) & set(servers[1])))
 
