@@ -89,7 +89,7 @@ async def test_a_call_that_takes_its_time_gets_the_focus_unless_the_user_types_o
         await app.work.request.form.load({"seconds": 600})
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
         await press(pilot, "escape", until=lambda: app.catalog.has_focus_within)
-        # The end of a call never moves the focus into a field.
+        # After a key for the call its end moves the focus into no field.
         await enter_form(app, pilot)
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
         await press(pilot, "escape", shows="You cancelled it after")
@@ -104,6 +104,16 @@ async def test_a_call_that_takes_its_time_gets_the_focus_unless_the_user_types_o
         await pilot.press("7")
         app.work.move_to_call(work)
         assert app.work.request.has_focus_within
+
+
+@pytest.mark.slow
+async def test_after_a_call_without_a_key_for_it_the_form_is_typed_in_again(tmp_path: Path) -> None:
+    async with in_form(tmp_path, "tools", "slow") as (_session, app, pilot):
+        await app.work.request.form.load({"seconds": 1})
+        field = app.focused
+        await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
+        await settle(pilot, lambda: app.focused is field, "back in the field")
+        await press(pilot, "2", until=lambda: app.work.request.form.value == {"seconds": 2})
 
 
 async def test_a_result_that_is_only_sentences_takes_keys(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 from textual.widget import Widget
 
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.window import window_of
 
 
 class FocusReturn:
@@ -15,6 +18,8 @@ class FocusReturn:
         self._asked_from: Widget | None = None
         self._sent_from: Widget | None = None
         self._called_from: Widget | None = None
+        self._went_at = 0.0
+        """When the focus went to the call."""
 
     def _can_focus(self, widget: Widget | None) -> bool:
         return widget is not None and widget.is_attached and widget.focusable
@@ -48,14 +53,12 @@ class FocusReturn:
         self._sent_from = self._pane.screen.focused
 
     def go_to_call(self, form: Widget) -> bool:
-        """Return whether a call may get the focus: it stayed in the form, or where the call was sent.
-
-        The focus does not return to the form: the call may end while the user presses a key, which would become text.
-        """
+        """Return whether a call may get the focus: it stayed in the form, or where the call was sent."""
         here = self._pane.screen.focused
         stayed = here is not None and (here is self._sent_from or form.has_focus_within)
         if stayed:
-            self._called_from = None if form.has_focus_within else here
+            self._called_from = here
+            self._went_at = time.monotonic()
         return stayed
 
     def stay(self) -> None:
@@ -63,9 +66,14 @@ class FocusReturn:
         self._called_from = None
 
     def from_call(self) -> bool:
-        """Return to where the call was sent, if the user went to the call from there."""
+        """Return to where the call was sent, if the user went to the call from there.
+
+        Not to a field after a key for the call: the next one is for the call too, and would become text.
+        """
         back, self._called_from = self._called_from, None
         if back is None or not self._can_focus(back):
+            return False
+        if isinstance(back, Editor) and window_of(self._pane).key_came > self._went_at:
             return False
         back.focus()
         return True
