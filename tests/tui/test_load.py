@@ -108,7 +108,8 @@ async def test_a_narrow_screen_shows_one_column_beside_the_counts() -> None:
         assert "Over time" not in screen_text(app)
         await press(pilot, "right_curly_bracket", shows="Over time")
         assert "Latency" not in screen_text(app)
-        # A long verdict is shown whole.
+        # A long verdict is shown whole. While the run goes on, its own would replace it.
+        await press(pilot, "escape", shows="esc back")
         verdict = " ".join(f"word{at}" for at in range(60))
         app.screen.query_one("#load-verdict-text", FactsView).show(RowSection([Row([verdict], 2)]))
         await shows(app, pilot, "word59")
