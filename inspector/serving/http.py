@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,29 +62,28 @@ class Binding:
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
-class HttpEnd:
-    """The endpoint: `start` it, give its `url` to clients, `close` it. It opens a handler for each client session.
+class HttpListener(ABC):
+    """Listens on an address: `start` it, `close` it. `screen` may refuse a request by its head, `answer` serves it."""
 
-    Clients without a session (the modern era, or a binding without sessions) share one handler per query of the URL:
-    `/mcp?client=a` and `/mcp?client=b` are two clients. A new handler is opened when one starts with `server/discover`
-    or `initialize` while no other request of it is running.
-    """
-
-    def __init__(self, opens: Opens, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None) -> None:
-        self.binding = binding or Binding()
-        self.limits = self.binding.limits
+    def __init__(self, host: str, port: int, binding: Binding) -> None:
+        self.binding = binding
+        self.limits = binding.limits
         self.connections: set[ServedConnection] = set()
-        self._opens = opens
         self.port = port
         """The port in use, after `start`."""
         self._host = host
-        self._guard = RequestGuard(host, self.binding.names, self.binding.origins)
-        self._sessions: dict[str, ClientSession] = {}
-        self._shared: dict[str, ClientSession] = {}
+        self._guard = RequestGuard(host, binding.names, binding.origins)
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
-        self._posts = 0
         self._closed = False
+
+    @abstractmethod
+    def screen(self, head: RequestHead) -> RequestRefusal | None:
+        """Return the refusal of a request, decided by its head."""
+
+    @abstractmethod
+    def answer(self, request: ServedRequest, response: ServedResponse) -> None:
+        """Serve a request, of which the body may not be complete."""
 
     async def start(self) -> None:
         """Listen. Raises `UsageError` if the address cannot be used."""
@@ -116,6 +116,46 @@ class HttpEnd:
         """The URL of the endpoint."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self.port}{self.binding.path}"
+
+    def own(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do some work in a task, which `close` waits for."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """End all work and connections, within about two seconds. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._server is not None:
+            self._server.close()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_WITHIN)
+        for connection in list(self.connections):
+            connection.shut()
+        for _ in range(int(CLOSE_WITHIN / 0.005)):
+            if not self.connections:
+                return
+            await asyncio.sleep(0.005)
+        for connection in list(self.connections):
+            connection.kill()
+
+
+class HttpEnd(HttpListener):
+    """The endpoint: `start` it, give its `url` to clients, `close` it. It opens a handler for each client session.
+
+    Clients without a session (the modern era, or a binding without sessions) share one handler per query of the URL:
+    `/mcp?client=a` and `/mcp?client=b` are two clients. A new handler is opened when one starts with `server/discover`
+    or `initialize` while no other request of it is running.
+    """
+
+    def __init__(self, opens: Opens, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None) -> None:
+        super().__init__(host, port, binding or Binding())
+        self._opens = opens
+        self._sessions: dict[str, ClientSession] = {}
+        self._shared: dict[str, ClientSession] = {}
+        self._posts = 0
 
     def __len__(self) -> int:
         """Return the number of current client sessions."""
@@ -256,31 +296,12 @@ class HttpEnd:
     def _end_session(self, session: ClientSession) -> None:
         self.own(session.close())
 
-    def own(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do some work in a task, which `close` waits for."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def close(self) -> None:
-        """End all sessions and connections, within about two seconds. Idempotent."""
-        if self._closed:
-            return
-        self._closed = True
-        if self._server is not None:
-            self._server.close()
-        for session in [*self._sessions.values(), *self._shared.values()]:
-            self._end_session(session)
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSE_WITHIN)
-        for connection in list(self.connections):
-            connection.shut()
-        for _ in range(int(CLOSE_WITHIN / 0.005)):
-            if not self.connections:
-                return
-            await asyncio.sleep(0.005)
-        for connection in list(self.connections):
-            connection.kill()
+        """End all sessions too."""
+        if not self._closed:
+            for session in [*self._sessions.values(), *self._shared.values()]:
+                self._end_session(session)
+        await super().close()
 
 
 def is_modern(message: Any, head: RequestHead) -> bool:

@@ -7,21 +7,18 @@ from urllib.parse import urlsplit
 from inspector.demo.auth.http_values import MAX_FORM, HttpReply, Request, send
 from inspector.demo.auth.issuer import IssuerSettings
 from inspector.demo.auth.token_check import TokenCheck
-from inspector.serving.base import Handler, RequestHead, ServedClient
-from inspector.serving.http import Binding, HttpEnd, refusal
+from inspector.serving.base import RequestHead
+from inspector.serving.http import Binding, HttpListener, refusal
 from inspector.serving.http_connection import ConnectionLimits, RequestRefusal, ServedRequest, ServedResponse
 
 
-class AuthServer(HttpEnd):
+class AuthServer(HttpListener):
     """All authorization servers of one MCP server."""
 
     def __init__(self, settings: IssuerSettings, server_url: str) -> None:
         binding = Binding("", limits=ConnectionLimits(body=MAX_FORM))
-        super().__init__(self._no_session, str(urlsplit(server_url).hostname), settings.port, binding)
+        super().__init__(str(urlsplit(server_url).hostname), settings.port, binding)
         self.gate: TokenCheck
-
-    def _no_session(self, client: ServedClient) -> Handler:
-        raise NotImplementedError
 
     def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Refuse a web page that binds its own name to this machine, or sends a form to it."""

@@ -412,7 +412,7 @@ Calls = str | tuple[str, ...]
 _MODES = (
     ("none", "do not call tools"),
     ("read-only", "only tools annotated as read-only"),
-    ("all", "every tool, whatever it does"),
+    ("all", "every tool, also those that may delete"),
     ("names", "only the tools that you name"),
 )
 
