@@ -11,6 +11,7 @@ from inspector.version import __version__
 TYPE_CHECKING = False  # like typing's, which would have to be loaded
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
+    from inspector.calls.results import ExpectationResult, FlowResult, StepResult
     from inspector.calls.yaml_text import CallsError
     from inspector.client.state.calls import Progress
     from inspector.client.state.server import Server
@@ -39,14 +40,12 @@ if TYPE_CHECKING:
         TrustNeeded,
         UsageError,
     )
-    from inspector.flows.results import ExpectationResult, FlowResult, StepResult
     from inspector.journal.filters.syntax import FilterError
     from inspector.journal.findings import Finding
     from inspector.library.checking import CheckReport, check
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
     from inspector.library.diagnosing import Diagnosis, doctor
     from inspector.library.flows import run_flow
-    from inspector.library.loading import LoadClient, LoadReport, PlannedCall, load
     from inspector.library.opening import open
     from inspector.library.recordings import Event, Exchange, Recording, recording
     from inspector.library.results import (
@@ -87,13 +86,10 @@ __all__ = [
     "InspectorError",
     "InvalidAnswer",
     "LimitReached",
-    "LoadClient",
-    "LoadReport",
     "Message",
     "MockServer",
     "NotOffered",
     "Notification",
-    "PlannedCall",
     "Progress",
     "Prompt",
     "PromptResult",
@@ -128,7 +124,6 @@ __all__ = [
     "check",
     "diff",
     "doctor",
-    "load",
     "open",
     "open_sync",
     "recording",
@@ -138,7 +133,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "flows.results": ("ExpectationResult", "FlowResult", "StepResult"),
+    "calls.results": ("ExpectationResult", "FlowResult", "StepResult"),
     "library.flows": ("run_flow",),
     "auth.options": ("AuthOptions",),
     "calls.yaml_text": ("CallsError",),
@@ -150,7 +145,6 @@ _HOMES = {
     "library.checking": ("CheckReport", "check"),
     "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),
     "library.diagnosing": ("Diagnosis", "doctor"),
-    "library.loading": ("LoadClient", "LoadReport", "PlannedCall", "load"),
     "library.opening": ("open",),
     "library.recordings": ("Event", "Exchange", "Recording", "recording"),
     "library.results": (
@@ -162,22 +156,43 @@ _HOMES = {
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }
 """The module of each public name that is not one of `errors`."""
-_PACKAGES = ("check", "doctor", "load")
+_PACKAGES = ("check", "doctor")
 """Functions with the name of a package: the package is callable (`callable_package.py`)."""
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    # The names of our features.
+    from inspector.features.load.library import LoadClient, LoadReport, PlannedCall, load
+
+    __all__ += ["LoadClient", "LoadReport", "PlannedCall", "load"]
+else:
+    _CORE = frozenset(__all__)
+    del __all__  # `__getattr__` adds the names of features.
 
     def __getattr__(name: str) -> object:
-        if name not in __all__:
-            raise AttributeError(f"module 'inspector' has no attribute {name!r}")
         from importlib import import_module
 
         if name in _PACKAGES:
             return import_module(f"inspector.{name}")
-        home = next((home for home, names in _HOMES.items() if name in names), "errors")
-        found = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
-        return found
+        if name in _CORE:
+            home = next((home for home, names in _HOMES.items() if name in names), "errors")
+            found = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
+            return found
+        if name == "__all__":
+            from inspector.feature import our_features
 
+            return sorted([*_CORE, *(name for feature in our_features() for name in feature.names)])
+        import os
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+        own = f"{__path__[0]}/{name}"
+        if not (name.startswith("_") or os.path.exists(f"{own}/__init__.py") or os.path.exists(f"{own}.py")):
+            # No module either, which `from inspector import NAME` asks for first.
+            from inspector.feature import our_features
+
+            for feature in our_features():
+                if name in feature.names:
+                    found = globals()[name] = feature.load(f"{feature.names[name]}:{name}")
+                    return found
+        raise AttributeError(f"module 'inspector' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -202,16 +202,16 @@ def _split(url: str) -> tuple[str, str, str]:
     """
     if _CONTROL.search(url):
         raise ValueError("it contains a control character")
-    found = _URL.fullmatch(url)
-    if found is None:
+    match = _URL.fullmatch(url)
+    if match is None:
         raise ValueError("it is not scheme://host:port/path")
-    if "\\" in found[1] + found[2]:
+    if "\\" in match[1] + match[2]:
         raise ValueError("its host contains a backslash, or follows one")
-    if not set("[]").isdisjoint(found[1]):
+    if not set("[]").isdisjoint(match[1]):
         raise ValueError("it has a bracket before its host")
-    if not found[2]:
+    if not match[2]:
         raise ValueError("it has no host")
-    return found[1], found[2], found[3]
+    return match[1], match[2], match[3]
 
 
 def parse(host: str) -> Address | None:

@@ -29,7 +29,6 @@ class CallablePackage(ModuleType):
 _HOMES = {
     "check": "inspector.library.checking",
     "doctor": "inspector.library.diagnosing",
-    "load": "inspector.library.loading",
 }
 
 

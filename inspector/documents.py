@@ -103,11 +103,11 @@ def read_json(text: str | bytes) -> Any:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    duplicates = dict(pairs)
+    if len(duplicates) < len(pairs):
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise DocumentError(f"has the key {twice[:80]!r} twice")
-    return found
+    return duplicates
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -58,10 +58,25 @@ def _note(hint: Hint) -> str:
     return f"Hint: {hint}"
 
 
+class Interrupted(Exception):
+    """A signal ended the work of a command. Nothing is shown for it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
 class UsageError(InspectorError):
     """The arguments of a command, or a file in them, cannot be used."""
 
     code = "usage"
+    exit_code = 2
+
+
+class FeatureError(InspectorError):
+    """A feature of another package cannot be used."""
+
+    code = "feature"
     exit_code = 2
 
 
@@ -188,6 +203,8 @@ class SessionLost(ConnectionProblem):
     """The server no longer knows our session (HTTP 404 to a session id)."""
 
     code = "session-lost"
+    renewed = False
+    """Another session has begun since the request was sent."""
 
 
 class LimitReached(ConnectionProblem):
@@ -224,6 +241,19 @@ class AuthorizationNeeded(InspectorError):
         super().__init__(message, hint=hint)
         self.status = status
         self.challenge = challenge
+
+
+def recorded_error(body: object) -> InspectorError:
+    """Return the error that `as_event` wrote to a recording, of the classes that readers tell apart."""
+    members = body if isinstance(body, dict) else {}
+    code, message = members.get("code"), str(members.get("message", "The connection ended."))
+    hint = Hint.from_json(members.get("hint_parts"), members.get("hint"))
+    if code == ServerExited.code:
+        status, stderr = members.get("status"), members.get("stderr")
+        lines = tuple(line for line in stderr if isinstance(line, str)) if isinstance(stderr, list) else ()
+        return ServerExited(message, hint=hint, status=status if type(status) is int else None, stderr=lines)
+    kinds = (RequestTimeout, AuthorizationNeeded)
+    return next((kind for kind in kinds if kind.code == code), ConnectionProblem)(message, hint=hint)
 
 
 class ServerError(InspectorError):

@@ -73,6 +73,7 @@ class Parameter(Enum):
     PIN_REMOVE = "--remove", "`inspector pin --remove`"
     PIN_UPDATE = "`inspector pin --update {target}`", "`inspector pin --update`"
     REVISION = "--revision", 'revision="{}"'
+    RECONNECT = "Run the command again", "Connect again"
     RECORD = "--record", "record={}"
     SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
     TIMEOUT = "--timeout", "timeout={}"
@@ -170,7 +171,7 @@ class Hint(str):
             if isinstance(part, str)
             else {"set": part.parameter.name, "value": part.value}
             if isinstance(part, Setting)
-            else {"unset": [each.name for each in part.parameters]}
+            else {"unset": [parameter.name for parameter in part.parameters]}
             for part in self.parts
         ]
 
@@ -228,11 +229,11 @@ def _keyword(setting: Setting) -> str:
 
 
 def _unset_options(parameters: tuple[Parameter, ...]) -> str:
-    return f"remove {' and '.join(each.option for each in parameters)}"
+    return f"remove {' and '.join(parameter.option for parameter in parameters)}"
 
 
 def _unset_keywords(parameters: tuple[Parameter, ...]) -> str:
-    return f"remove {' and '.join(each.keyword.partition('=')[0] for each in parameters)}"
+    return f"remove {' and '.join(parameter.keyword.partition('=')[0] for parameter in parameters)}"
 
 
 NO_HINT = Hint()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,8 +17,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from inspector.calls.results import FlowResult
     from inspector.compare.rules import ComparisonRules
-    from inspector.flows.results import FlowResult
     from inspector.library.cassettes import CassetteServer, CassetteSession, Mode
     from inspector.library.recordings import Recording
     from inspector.library.serving import MockServer
@@ -51,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="Collect the flows of saved calls in this file or folder, each as a test; may be repeated.",
+        help="Collect the saved calls in this file or folder, each as a test; may be repeated.",
     )
     group.addoption(
         "--inspector-environment",
@@ -283,7 +282,9 @@ class McpFixture:
         self._taped: list[CassetteSession | CassetteServer] = []
         # Node ids start at the root folder; pytest takes paths relative to its start folder.
         where = os.path.relpath(node.path, config.invocation_params.dir)
-        test = shlex.quote(f"{where}::{node.nodeid.partition('::')[2]}")
+        from inspector import command_words
+
+        test = command_words.quote(f"{where}::{node.nodeid.partition('::')[2]}")
         self._accept = f"pytest --mcp-record=rewrite {test}"
 
     def open(self, target: str | Sequence[str] | None = None, **options: Any) -> Session:
@@ -405,12 +406,12 @@ class McpFixture:
         ]
 
     def _server(self, target: str | Sequence[str] | None) -> str | Sequence[str]:
-        found = target or self.target
-        if not found:
+        server = target or self.target
+        if not server:
             raise pytest.UsageError(
                 "No server to use: pass a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
             )
-        return found
+        return server
 
     def _given(self, target: str | Sequence[str] | None, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options of `inspector.open` for a target: of the ini file, of the marker, and of the test."""
@@ -468,12 +469,12 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> str:
 def _variables(config: pytest.Config) -> dict[str, Any]:
     """Return the options of `inspector.open` with the variables of `mcp_target`; none if nothing is configured."""
     given = [line.partition("=") for line in config.getini("mcp_env")]
-    found = {
+    variables = {
         "env": {name.strip(): value if equals else None for name, equals, value in given},
         "env_file": config.getini("mcp_env_file"),
         "inherit_env": config.getini("mcp_inherit_env"),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in variables.items() if value}
 
 
 def _beside_test(test: Path, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -523,15 +524,17 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def _mode(config: pytest.Config) -> Mode:
-    found = config.getoption("--mcp-record") or os.environ.get(VARIABLE) or config.getini("mcp_record") or "once"
-    if found not in MODES:
-        raise pytest.UsageError(f"Invalid mode “{found}” of MCP recordings. Use one of: {', '.join(MODES)}.")
-    return cast("Mode", found)
+    mode = config.getoption("--mcp-record") or os.environ.get(VARIABLE) or config.getini("mcp_record") or "once"
+    if mode not in MODES:
+        raise pytest.UsageError(f"Invalid mode “{mode}” of MCP recordings. Use one of: {', '.join(MODES)}.")
+    return cast("Mode", mode)
 
 
 def _file_name(name: str) -> str:
     """Return a name as a file name; a digest distinguishes names that do not fit."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_MAX_NAME]
+    from inspector.text import file_stem
+
+    plain = file_stem(name, _MAX_NAME)
     if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _MAX_NAME:
         return plain
     import hashlib

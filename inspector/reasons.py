@@ -104,7 +104,7 @@ def regex_reason(error: re.error | RecursionError | OverflowError) -> str:
 
 
 def split_reason(error: ValueError) -> str:
-    """Return why a command line cannot be split into words (`shlex.split`)."""
+    """Return why a command line cannot be split into words (`command_words.split`)."""
     return "it ends with a backslash" if "escape" in str(error) else "a quotation mark is not closed"
 
 

@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from inspector.command_words import FAMILY
+
 STACK_LIMIT = 3
 """Combining marks that one character may have; further ones are shown by their code point."""
 
@@ -83,10 +85,10 @@ def safe(value: object, limit: int | None = None, *, multiline: bool = False, as
 
 def lines(value: object, width: int | None = None, *, limit: int | None = None, ascii: bool = False) -> list[str]:
     """Return `value` as safe lines, at least one; with `width`, wrapped at spaces to that many cells."""
-    found = safe(value, limit, multiline=True, ascii=ascii).split("\n")
+    lines = safe(value, limit, multiline=True, ascii=ascii).split("\n")
     if width is None:
-        return found
-    return [part for line in found for part in _wrapped(line, max(width, 1))]
+        return lines
+    return [part for line in lines for part in _wrapped(line, max(width, 1))]
 
 
 UNSAFE = (
@@ -411,6 +413,11 @@ def sentences(*parts: object) -> str:
     return " ".join([*map(ended, texts[:-1]), *texts[-1:]])
 
 
+def file_stem(text: str, limit: int) -> str:
+    """Return a text as part of a file name: only ASCII letters and digits, `.`, `_` and `-` stay."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip(".-")[:limit]
+
+
 def ended(text: str) -> str:
     """Return a sentence with the mark at its end; an empty text stays empty."""
     return text if not text or text.endswith(_SENTENCE_ENDS) else f"{text}."
@@ -575,3 +582,18 @@ def wants_ascii(environ: Mapping[str, str], encoding: str | None) -> bool:
 
 def _is_c(locale: str) -> bool:
     return locale in ("C", "POSIX")
+
+
+def decode_log(data: bytes, code_page: str = "") -> str:
+    """Return what a program wrote for people: UTF-8, else in the code page of the system, which only Windows has."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode(code_page or _code_page(), "replace")
+
+
+@cache
+def _code_page() -> str:
+    import locale
+
+    return locale.getencoding() if FAMILY == "windows" else "utf-8"

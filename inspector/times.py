@@ -19,8 +19,8 @@ def parse_length(text: str) -> float | None:
 
     None for other text, and from thirty years.
     """
-    found = _LENGTH.fullmatch(text)
-    seconds = MAX_SECONDS if found is None else float(found[1]) * _UNITS[(found[2] or "s").lower()]
+    match = _LENGTH.fullmatch(text)
+    seconds = MAX_SECONDS if match is None else float(match[1]) * _UNITS[(match[2] or "s").lower()]
     return None if seconds >= MAX_SECONDS else seconds
 
 

@@ -37,6 +37,13 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 gc.set_threshold(50_000, 20, 20)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """On Windows, leave out what cannot run there."""
+    if sys.platform == "win32":
+        config.pluginmanager.import_plugin("tests.windows.left_out")
+
+
 def pytest_collection_finish() -> None:
     """Leave what collection made out of every later search for garbage: it lives until the end."""
     gc.collect()
@@ -50,7 +57,7 @@ _started = 0
 
 def _count_processes(event: str, args: tuple[Any, ...]) -> None:
     global _started
-    if event in _STARTS and (event != "subprocess.Popen" or _exists(os.fsdecode(args[0]))):
+    if event in _STARTS and (event != "subprocess.Popen" or args[0] is None or _exists(os.fsdecode(args[0]))):
         _started += 1
 
 

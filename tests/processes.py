@@ -1,4 +1,4 @@
-"""Running `inspector` as its user does, and what a test may leave running: nothing (looks into /proc: Linux only)."""
+"""Running `inspector` as its user does, and what a test may leave running: nothing (seen only in /proc, on Linux)."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def run(home: Path, words: Sequence[str], *, timeout: float = 60, **more: str) -
 
 
 def _processes() -> Iterator[tuple[str, bytes, int]]:
-    """Every living process: its id, its name, its session."""
-    for pid in os.listdir("/proc"):
+    """Every living process: its id, its name, its session. None where the system does not show them as files."""
+    for pid in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if not pid.isdecimal():
             continue
         try:

@@ -51,7 +51,13 @@ class Steps:
 
     def run(self, start: int) -> tuple[int, int]:
         """Where the match from `start` ends (-1: none), and the steps."""
-        end, steps = self._run(self._start, start, ())
+        # Only meanwhile: without its limit, Python 3.11 parses JSON of any depth until the process crashes.
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, 1_000_000))
+        try:
+            end, steps = self._run(self._start, start, ())
+        finally:
+            sys.setrecursionlimit(limit)
         if steps > self._allowed:
             raise TooManySteps
         return end, steps
@@ -345,9 +351,6 @@ def _is_at(kind: Any, flags: int, text: str, pos: int, is_bytes: bool) -> bool:
     before = pos > 0 and _in_category(code.CATEGORY_WORD, text[pos - 1], ascii_only)
     after = pos < len(text) and _in_category(code.CATEGORY_WORD, text[pos], ascii_only)
     return (before != after) == (kind is code.AT_BOUNDARY)
-
-
-sys.setrecursionlimit(max(sys.getrecursionlimit(), 1_000_000))
 
 
 # --- texts that are slow to search ---

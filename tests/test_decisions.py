@@ -19,7 +19,7 @@ ALLOWED = {
     ("replay/report.py", "not recorded"): "a verdict of the JSON report: a code that has two words",
     ("tui/widgets/form.py", "add key"): "the name of a slot",
     ("tui/calls/controller.py", "this step"): "the word of a choice, which the dialog returns",
-    ("tui/feed/screen.py", "out of order"): "a noun without a plural",
+    ("features/events/screen.py", "out of order"): "a noun without a plural",
     ("cli/verbs/info.py", ""): "two errors that read alike are printed once",
 }
 """Places that decide nothing by a sentence, with the reason."""

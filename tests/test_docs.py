@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from unittest.mock import patch
 import pytest
 
 from inspector.cli import main
-from inspector.cli.parser import scan
+from inspector.cli.parser import CommandLineParser, scan
 from inspector.cli.verbs import open as open_verb
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
@@ -34,7 +35,6 @@ from inspector.tui.verbs import BY_ID
 from tests.processes import ROOT, Ran, environment
 from tests.tui.live_app import WIDE
 from tests.tui.live_app import shows as shows_text
-from tests.tui.terminal import Terminal
 
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
@@ -55,8 +55,13 @@ OF_OTHERS = {"mcp-cassette": "session.cassette.json", "har": "session.har", "jso
 WEATHER = "import weather_sdk\n"
 """A server that cannot start: the module does not exist."""
 
-SAVED = {"shop.py": "write-a-server.md", "keyed.py": "give-a-server-its-environment.md", "map.py": "look-at-apps.md"}
-"""Servers that a page tells its reader to save: the first Python block of the page."""
+SAVED = {
+    "shop.py": "write-a-server.md",
+    "keyed.py": "give-a-server-its-environment.md",
+    "map.py": "look-at-apps.md",
+    "prices.py": "extend.md",
+}
+"""Servers and an addon that a page tells its reader to save: the first Python block of the page."""
 
 WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
 SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
@@ -79,6 +84,57 @@ def typed() -> list[str]:
 
 COMMANDS = typed()
 INSPECTOR = [command for command in COMMANDS if command.split()[0] == "inspector"]
+
+NOT_RUN = {
+    r"https?://|host\.example|io\.example": "asks an address of the reader",
+    r"@(?:shop|mail|docs|all)\b|--host claude-desktop": "opens what the reader's config files name",
+    r"\b(?:docker|ssh|uv)\b|\.venv/": "starts a program of the reader",
+    r"--env API_KEY|--environment staging": "needs a variable of the reader",
+    r"--ask\b|--auth\b|serve --http|--start": "waits for a person, or serves until it is stopped",
+    r"delivery\.txt": "reads a file of the reader",
+    r"\bmysrv\b": "is part of an output",
+    r"lengths|LENGTHS": "needs the template of the page, which has tests of its own",
+    r"^inspector help agents >": "is run without the file by the test of its page",
+}
+"""Why a command that stands on a page is not run, by what it names."""
+
+
+def _fenced(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield (language, line) for each command of Inspector in the blocks of a page: scripts, jobs and outputs too."""
+    for language, block in re.findall(r"^```(\S*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S):
+        for line in re.sub(r"\\\n\s*", "", block).splitlines():
+            command = re.sub(r"^\s*(?:\$ |- run: )?(?:[A-Z_]+=\S+ )?(?:/\S+/)?(?=inspector )", "", line)
+            if re.match(r"inspector (?!VERB |\[)", command):
+                yield language, command.partition(" #")[0].strip()
+
+
+def _in_text(page: Path) -> Iterator[str]:
+    """Yield each command of Inspector in the sentences and tables of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for command in re.findall(r"`(inspector(?: [^`]*)?)`", text):
+        yield re.sub(r"\s+", " ", command.replace("\\|", "|"))
+
+
+def test_no_command_is_left_out_silently() -> None:
+    """Blocks of these languages are run, those of saved-calls.md by `test_tour.py`; YAML has jobs for a CI server."""
+    found = [pair for page in PAGES for pair in _fenced(page)]
+    run = {command for language, command in found if language in ("sh", "console", "shell-session")}
+    others = {command for language, command in found if language not in ("yaml", "python", "toml")} - run
+    unexplained = {command for command in others if not any(re.search(part, command) for part in NOT_RUN)}
+    assert not unexplained, "write these into a block `sh` or `console`, or say in NOT_RUN why they are not run"
+    unused = [part for part in NOT_RUN if not any(re.search(part, command) for command in others)]
+    assert not unused
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_command_that_a_page_names_is_one(page: Path) -> None:
+    """Verbs and options of every command, run or not; a sentence may name a part of one."""
+    for command in [*(command for _, command in _fenced(page)), *_in_text(page)]:
+        if re.search(r"\bVERB\b|TOPIC\b|\bJSON\b", command):
+            continue
+        words = CommandLineParser()
+        for word in shlex.split(re.sub(r" (?:\||\d?>) .*", "", command))[1:]:
+            words.feed(word)
 
 
 @pytest.fixture(scope="session")
@@ -113,6 +169,8 @@ def folder(tmp_path: Path, recording: Path) -> Path:
     (tmp_path / "inspector.json").write_text(SERVERS)
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "weather.py").write_text(WEATHER)
+    (tmp_path / "calls").mkdir()
+    (tmp_path / "calls" / "add.yaml").write_text(next(blocks(ROOT / "README.md", "yaml")))
     for name, page in SAVED.items():
         (tmp_path / name).write_text(next(blocks(ROOT / "docs/how-to" / page, "python")))
     for name in (recording.name, *OF_OTHERS.values()):
@@ -144,7 +202,8 @@ def opens_the_interface(command: str) -> bool:
     return not shows_help and scan(words).verb.name in ("", "open", "demo", "replay")
 
 
-HEADLESS = [command for command in INSPECTOR if not opens_the_interface(command)]
+BROWSER = [command for command in INSPECTOR if " web" in command and scan(shlex.split(command)[1:]).verb.name == "web"]
+HEADLESS = [command for command in INSPECTOR if not opens_the_interface(command) and command not in BROWSER]
 FIRST_OF_VERB = {scan(shlex.split(command)[1:]).verb.name: command for command in reversed(HEADLESS)}
 """For each verb, the command that is run as a process; the others call the same entry function in this process."""
 
@@ -258,18 +317,33 @@ def test_what_opens_the_interface_does(
     if "{url}" in local:
         local = local.format(url=request.getfixturevalue("url"))
     words = shlex.split(local)[1:]
+    # A recording is named by its file.
+    named = words[-1] if words[:1] == ["replay"] else "Demo server"
     if command not in ON_TERMINAL.values():
-        assert opened_here(words, "Demo server", "Tools") == 0
+        assert opened_here(words, named, "Tools") == 0
         return
+    from tests.tui.terminal import Terminal
+
     with Terminal(as_user, words, PATH=programs) as terminal:
         if words:
-            terminal.shows("Demo server", "Tools")
+            terminal.shows(named, "Tools")
         else:
             terminal.shows("Recordings", "@github")
             terminal.press("\t")
             terminal.shows("q quit")
         terminal.press("q")
         assert terminal.ends() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", BROWSER)
+def test_what_serves_the_interface_prints_its_address(command: str, folder: Path, programs: str) -> None:
+    env = environment(folder, PATH=programs)
+    with subprocess.Popen(shlex.split(command), cwd=folder, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{43}/\n", process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
 
 
 SESSIONS = [
@@ -404,6 +478,16 @@ def test_links_lead_somewhere(page: Path) -> None:
         if anchor:
             headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_the_modules_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    package = ROOT / "inspector"
+    named = set(re.findall(r"`([\w/.*-]+(?:\.(?:py|toml|json|yaml|jsonl)|/))`", text))
+    assert len(named) > 100
+    named -= {"inspector.json", "settings.json"}  # files of the user
+    gone = [name for name in named if not any(package.glob(f"**/{name}")) and not any(ROOT.glob(name))]
+    assert gone == []
 
 
 def test_the_site_and_the_index_list_every_page() -> None:

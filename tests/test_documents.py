@@ -20,10 +20,11 @@ from inspector import documents
 from inspector.calls import yaml_text
 from inspector.documents import DocumentError, read_json, read_yaml
 from inspector.errors import InspectorError
-from inspector.imports import flows, saved_requests
-from inspector.imports.flows import import_calls, recognised_client
+from inspector.features.api_clients import collections as saved_requests
+from inspector.features.api_clients import saved_calls as flows
+from inspector.features.api_clients.saved_calls import import_calls, recognised_client
+from inspector.features.skills.verify import FrontMatterError, read_front_matter
 from inspector.redact.rules import read_rules
-from inspector.skills.verify import FrontMatterError, read_front_matter
 from inspector.tui.themes import read_theme
 from tests.bad_input.test_damaged_documents import damaged_text
 

@@ -57,5 +57,5 @@ def test_every_page_begins_with_it() -> None:
         for path, text in sources().items()
         if "<html" in text.replace('b"<html', "") or "http-equiv" in text or "<style" in text
     }
-    ours = {name for name in elsewhere if not name.startswith(("demo/", "apps/", "check/checks/apps"))}
+    ours = {name for name in elsewhere if not name.startswith(("demo/", "features/apps/", "check/checks/apps"))}
     assert ours == {"html_page.py"}

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from inspector.feature import OURS
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 SERVER = ROOT / "tests" / "cli" / "scripted_server.py"
 HEAVY = (
     "textual", "rich", "httpx", "httpcore", "h11", "anyio", "keyring", "pydantic", "pydantic_core", "yaml",
-    "jsonschema_rs", "typing_extensions", "idna",
+    "jsonschema_rs", "typing_extensions", "idna", "aiohttp", "textual_serve",
 )  # fmt: skip
 
 LISTEN = ("listen", "--for", "0.01")
@@ -104,6 +106,28 @@ def test_a_command_loads_nothing_of_logins(tmp_path: Path) -> None:
     assert "joserfc" not in done.stderr
 
 
+def modules_of(code: str, tmp_path: Path) -> set[str]:
+    """The modules of features that a fresh interpreter has loaded after running `code`."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}
+    code = f"{_PRELUDE}\n{code}\nsys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+    assert "inspector.feature" in done.stderr
+    return {name for name in done.stderr.split() if name.startswith("inspector.features")}
+
+
+def test_the_list_of_features_imports_only_their_rows(tmp_path: Path) -> None:
+    found = modules_of("import inspector.feature; inspector.feature.features()", tmp_path)
+    assert found == {"inspector.features", *(f"inspector.features.{name}" for name in OURS)}
+
+
+def test_a_verb_of_the_core_loads_no_feature(tmp_path: Path) -> None:
+    assert modules_of(headless(tmp_path, "tools"), tmp_path) == set()
+
+
+def test_the_help_loads_no_module_of_a_feature(tmp_path: Path) -> None:
+    assert all(name.count(".") < 3 for name in modules_of(command("--help"), tmp_path))
+
+
 _SHOWN = """
 import asyncio, sys
 from pathlib import Path
@@ -128,7 +152,7 @@ def test_panes_that_are_not_shown_are_not_loaded(tmp_path: Path) -> None:
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path), "INSPECTOR_CONFIG_HOME": str(tmp_path),
     }  # fmt: skip
-    recording = ROOT / "tests" / "export" / "golden" / "session.mcp.jsonl"
+    recording = ROOT / "tests" / "formats" / "golden" / "session.mcp.jsonl"
     done = subprocess.run(
         [sys.executable, "-c", _SHOWN, str(recording)], capture_output=True, text=True, timeout=120, env=environment
     )

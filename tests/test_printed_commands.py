@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from inspector.calls.step_requests import repeat
 from inspector.check.checks import generated_arguments
 from inspector.check.checks.generated_arguments import ArgumentCase
 from inspector.cli.parser import check_command, scan
 from inspector.config import expand
 from inspector.errors import ConfigError, ValueMissing
-from inspector.flows.step_requests import repeat
 
 NASTY = (
     "; touch pwned",

@@ -19,6 +19,7 @@ from inspector.text import (
     Signs,
     cell_len,
     count,
+    decode_log,
     duration,
     ellipsis,
     escape_json,
@@ -382,3 +383,11 @@ def test_escaped_json_has_the_same_value(value: str) -> None:
     written = escape_json(json.dumps({"a": value}, ensure_ascii=False))
     assert json.loads(written) == {"a": value}
     assert not re.search(f"[\x00-\x1f{UNSAFE}]", written)
+
+
+def test_a_log_that_is_not_utf_8_is_read_in_the_code_page_of_the_system() -> None:
+    assert decode_log("café".encode()) == "café"
+    assert decode_log("café".encode("cp1252"), "cp1252") == "café"
+    assert decode_log("Größe".encode("cp850"), "cp850") == "Größe"
+    assert decode_log(b"caf\xe9", "utf-8") == "caf\ufffd"
+    assert decode_log(b"\x81\x8d", "cp1252") == "\ufffd\ufffd"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from tests.words import EXCEPTIONS, all_faults, faults
+from tests.words import EXCEPTIONS, ROOT, all_faults, faults, files
 
 
 @pytest.mark.slow
@@ -43,3 +46,36 @@ def test_the_exceptions_are_few() -> None:
 def test_a_fault_is_found(tmp_path: Path, name: str, content: str, found: list[str]) -> None:
     (tmp_path / name).write_text(content)
     assert [instead for _, _, instead in faults(tmp_path / name)] == found
+
+
+_FLOW = re.compile(r"(?<![-\w./“_`])[Ff]lows?\b(?![.(]\w)")
+_OTHER_FLOWS = re.compile(r"device flow|login flow|usual flow|\*flows\*|while a flow runs|flows of five calls")
+"""Flows of OAuth and of a server, and a row of the published benchmarks."""
+
+
+@pytest.mark.slow
+def test_a_user_reads_saved_call_and_not_flow() -> None:
+    """In sentences of the program and of its pages; options, files and members of JSON keep their names."""
+    found = []
+    for path in (file for file in files("inspector", "docs", "README.md") if file.suffix in (".py", ".md")):
+        content = path.read_text(encoding="utf-8")
+        if not _FLOW.search(content):
+            continue
+        texts: Iterable[str] = re.sub(r"```.*?```|`[^`\n]*`", "", content, flags=re.DOTALL).split("\n")
+        if path.suffix == ".py":
+            module = ast.parse(content)
+            said = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+            strings = (node for node in ast.walk(module) if isinstance(node, ast.Constant) and id(node) not in said)
+            texts = [node.value for node in strings if isinstance(node.value, str) and " " in node.value.strip()]
+        found += [
+            f"{path.relative_to(ROOT)}: {text[:90]}"
+            for text in texts
+            if _FLOW.search(text)
+            and not _OTHER_FLOWS.search(text)
+            and "MainScreen {" not in text
+            and "Mapping[Flow" not in text
+        ]
+    found += [
+        str(page) for page in (ROOT / "inspector" / "cli" / "pages").glob("*.txt") if _FLOW.search(page.read_text())
+    ]
+    assert found == []

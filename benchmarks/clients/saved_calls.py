@@ -51,13 +51,12 @@ class Memory:
 
 async def run_flows(command: list[str], count: int, shared: bool) -> dict[str, float]:
     from inspector.calls.collection import Collection
+    from inspector.calls.collection_run import CollectionRun, RunOptions, SessionOpener
     from inspector.calls.variables import Secrets
     from inspector.check.judge.judge import Judge
     from inspector.client.options import Options
     from inspector.config.settings import Settings
     from inspector.config.targets import StdioTarget
-    from inspector.flows.collection_run import SessionOpener
-    from inspector.flows.runner import CollectionRun, RunOptions
 
     step = "  - call: echo\n    args: {message: hello}\n    expect: {result: {$.content: {items: 1}}}\n"
     with tempfile.TemporaryDirectory() as folder:

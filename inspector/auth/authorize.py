@@ -153,9 +153,9 @@ class Authorization:
             yield from refusals.tell(
                 refusal, challenge, [each.scheme for each in challenges], grants.wanted(self.options)
             )
-        found = yield from self._discovered(challenge)
-        scope = yield from self._first_scope(found, challenge)
-        return (yield from self._acquired(found, scope))
+        log = yield from self._discovered(challenge)
+        scope = yield from self._first_scope(log, challenge)
+        return (yield from self._acquired(log, scope))
 
     def log_out(self) -> AuthFlow[bool]:
         """Revoke and forget the tokens; True if the authorization server revoked them (RFC 7009)."""

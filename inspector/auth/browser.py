@@ -6,18 +6,19 @@ import asyncio
 import html
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from inspector import command_words
 from inspector.auth.actions import TimedOut
 from inspector.errors import AuthorizationNeeded
 from inspector.html_page import page_head
+from inspector.system import NAME
+from inspector.system.files import start_with
 from inspector.text import safe
 
 HERE = "127.0.0.1"
@@ -224,12 +225,9 @@ def launch(url: str, environ: Mapping[str, str] | None = None) -> str:
     """
     if not url.lower().startswith(("https://", "http://")) or any(char <= " " or char == "\x7f" for char in url):
         return "Only http and https URLs are opened."
-    if sys.platform == "win32":
-        try:
-            os.startfile(url)
-        except OSError as error:
-            return f"Windows did not open the browser: {error.strerror}."
-        return ""
+    opened = start_with(url)
+    if opened is not None:
+        return opened
     failures = []
     for command in browser_commands(os.environ if environ is None else environ):
         failure = _start(command, url)
@@ -250,7 +248,7 @@ def browser_commands(environ: Mapping[str, str]) -> list[list[str]]:
     path = environ.get("PATH")
     commands = [_words(part) for part in environ.get("BROWSER", "").split(os.pathsep) if part.strip()]
     own = [[shutil.which(command[0], path=path) or command[0], *command[1:]] for command in commands]
-    if sys.platform == "darwin":
+    if NAME == "darwin":
         return [*own, ["/usr/bin/open"]]
     names = ["wslview"] if "WSL_DISTRO_NAME" in environ else []
     if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
@@ -263,7 +261,7 @@ def _words(command: str) -> list[str]:
     if os.path.isfile(command):
         return [command]  # An unquoted path that contains spaces.
     try:
-        words = shlex.split(command)
+        words = command_words.split(command)
     except ValueError:
         return [command]  # Not an existing program: the launch failure names it.
     return (words[:-1] if words[-1:] == ["&"] else words) or [command]

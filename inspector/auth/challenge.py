@@ -59,14 +59,14 @@ def parse(values: Sequence[str]) -> list[Challenge]:
 
 def chosen(challenges: Sequence[Challenge]) -> Challenge | None:
     """Return the DPoP or Bearer challenge with the most information, or None."""
-    ours = [each for each in challenges if each.scheme in ("bearer", "dpop")]
+    ours = [challenge for challenge in challenges if challenge.scheme in ("bearer", "dpop")]
     return max(ours, key=lambda each: ("resource_metadata" in each.parameters, each.scheme == "bearer"), default=None)
 
 
 def _challenges(text: str, limit: int) -> list[Challenge]:
-    found: list[Challenge] = []
+    challenges: list[Challenge] = []
     at = _end(_BETWEEN, text, 0)
-    while at < len(text) and len(found) < limit:
+    while at < len(text) and len(challenges) < limit:
         scheme = _TOKEN.match(text, at)
         if scheme is None or (scheme.end() < len(text) and text[scheme.end()] not in " \t,"):
             at = _end(_BETWEEN, text, _past(text, at))
@@ -75,9 +75,9 @@ def _challenges(text: str, limit: int) -> list[Challenge]:
         token68 = _TOKEN68.match(text, at) if at > scheme.end() else None
         parameters: dict[str, str] = {}
         at = token68.end() if token68 is not None else _parameters(text, at, parameters)
-        found.append(Challenge(scheme[0].lower(), parameters, token68[0].rstrip() if token68 else ""))
+        challenges.append(Challenge(scheme[0].lower(), parameters, token68[0].rstrip() if token68 else ""))
         at = _end(_BETWEEN, text, at)
-    return found
+    return challenges
 
 
 def _parameters(text: str, at: int, into: dict[str, str]) -> int:

@@ -70,10 +70,10 @@ class Authorizer:
         """Return the login for a target's URL; all connections to it share one."""
         # Another proxy or certificate setting is another login: a stored token may not be sent over every connection.
         way = (target.url, target.proxy or "", target.verify, target.owned)
-        found = self._logins.get(way)
-        if found is None:
-            found = self._logins[way] = Login(self, target)
-        return found
+        login = self._logins.get(way)
+        if login is None:
+            login = self._logins[way] = Login(self, target)
+        return login
 
     def web(self, target: HttpTarget) -> HttpSender:
         """Return an HTTP client with the target's proxy and certificates."""

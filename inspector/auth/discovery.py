@@ -181,17 +181,17 @@ def _read_resource(
         hint=f"It was read from {safe(place, 200)}; its format is in RFC 9728 section 2.",
     )
     try:
-        found = ProtectedResource(
+        resource = ProtectedResource(
             document.needed("resource", longest=url_checks.MAX_LENGTH),
             tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
             document.scopes("scopes_supported"),
             document.flag("dpop_bound_access_tokens_required"),
             place,
         )
-        if not url_checks.covers(found.resource, server):
-            facts |= {"expected": url_checks.canonical(server), "found": found.resource}
+        if not url_checks.covers(resource.resource, server):
+            facts |= {"expected": url_checks.canonical(server), "found": resource.resource}
             raise InvalidDocument(
-                f"The protected resource metadata is for “{safe(found.resource, 200)}”, not for this server, "
+                f"The protected resource metadata is for “{safe(resource.resource, 200)}”, not for this server, "
                 f"{safe(server, 200)}. Inspector ignores it.",
                 hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
                 field="resource",
@@ -214,10 +214,10 @@ def _read_resource(
         )
         raise
     yield from record_step(
-        "resource", f"{which} names this server: {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
+        "resource", f"{which} names this server: {safe(resource.resource, 200)}", rule="C-AUTH-06", **facts
     )
     yield from document.loose_steps("resource", "RFC 9728 section 2")
-    return found
+    return resource
 
 
 def _chosen(resource: ProtectedResource) -> AuthFlow[str]:

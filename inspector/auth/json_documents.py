@@ -131,8 +131,8 @@ class OAuthDocument:
         if isinstance(value, str):
             self._loose[name] = "is a string, not a list of strings"
             return self._checked_scopes(name, self.text(name).split())
-        found = self.texts(name)
-        return None if found is None else self._checked_scopes(name, found)
+        texts = self.texts(name)
+        return None if texts is None else self._checked_scopes(name, texts)
 
     def scope(self, name: str = "scope") -> tuple[str, ...]:
         """Return the scopes in the text under `name`; empty if missing. A list of them is one too."""

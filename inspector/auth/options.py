@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from inspector.errors import UsageError
+
 GrantKind = Literal["auto", "code", "client-credentials", "enterprise", "workload", "device"]
 """The grant to use. `auto` uses the one that the options below suffice for, else the authorization code."""
 
 GRANTS: tuple[GrantKind, ...] = get_args(GrantKind)
 
 Algorithm = Literal["ES256", "RS256"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {"grant": GRANTS, "client_key_alg": ("", *get_args(Algorithm))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +57,12 @@ class AuthOptions:
     come back within the timeout of a request."""
     open_browser: bool | None = None
     """True: open without asking. False: never open; show the URL and accept the pasted redirect. None: ask."""
+
+    def __post_init__(self) -> None:
+        """Raises `UsageError` for an unknown grant or algorithm."""
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise UsageError(
+                    f"Invalid AuthOptions({name}={getattr(self, name)!r:.60}).",
+                    hint=f"Use one of {', '.join(filter(None, allowed))}.",
+                )

@@ -123,7 +123,7 @@ def _challenge(state: Authorization) -> AuthFlow[None]:
         has = "with a supported challenge" if found is not None else "without a supported challenge"
     else:
         has = "so this request needs no login"
-    said = [each[:2000] for each in challenges[:8]]
+    said = [challenge[:2000] for challenge in challenges[:8]]
     yield from record_step(
         "challenge",
         f"{answer.status}, {has}",

@@ -37,10 +37,11 @@ from inspector.auth.fetching import Fetcher, HttpSender, Recorder
 from inspector.auth.person import LoginPage, Person, person_required
 from inspector.auth.store import Store
 from inspector.auth.token_endpoint import MIN_SECRET
-from inspector.config import foreign_files, paths
+from inspector.config import paths
 from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.errors import AuthorizationNeeded, ConfigError, InspectorError
 from inspector.hints import Hint, Parameter
+from inspector.system.files import open_file, try_lock
 from inspector.text import quantity, sentences
 
 WAIT_SECONDS = 30.0
@@ -62,14 +63,14 @@ class Lock:
             return True
         try:
             paths.private_folder(self._path.parent)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            descriptor = open_file(self._path, os.O_RDWR | os.O_CREAT)
         except (OSError, ConfigError):
             return False
         try:
             async with asyncio.timeout(seconds):
                 # Only a blocked thread learns that a lock is free, and it cannot be cancelled, so this polls.
                 while self._descriptor < 0:
-                    if foreign_files.try_lock(descriptor):
+                    if try_lock(descriptor):
                         self._descriptor = descriptor
                     else:
                         await asyncio.sleep(_POLL_SECONDS)

@@ -53,10 +53,10 @@ class Keyring:
     def get(self, name: str) -> str | None:
         try:
             with keyrings.library() as library:
-                found = library.get_password(SERVICE, name)
+                password = library.get_password(SERVICE, name)
         except keyrings.KeyringProblem as problem:
             raise SecretStoreError(str(problem)) from None
-        return found if isinstance(found, str) else None
+        return password if isinstance(password, str) else None
 
     def set(self, name: str, secret: str) -> None:
         try:
@@ -109,19 +109,19 @@ class Store:
         """
         wanted = {"issuer": issuer, "resource": resource} if issuer else {"server": server}
         for entry in reversed(self._entries("grants")):
-            if _matches(entry, wanted) and (found := self._grant(entry)) is not None:
-                return found
+            if _matches(entry, wanted) and (grant := self._grant(entry)) is not None:
+                return grant
         return None
 
     def logins(self, server: str = "") -> list[StoredLogin]:
         """Return the stored logins of one server, or of all, newest last. Without secrets."""
-        found = []
+        logins = []
         for entry in self._entries("grants"):
             public = {name: value for name, value in entry.items() if name not in ("secret", "secrets")}
             grant = Grant.from_json(public | {"access_token": "-", "key": "-"})
             if grant is not None and server in ("", grant.server):
-                found.append(StoredLogin(replace(grant, access_token="", key=""), entry.get("renewable") is True))
-        return found
+                logins.append(StoredLogin(replace(grant, access_token="", key=""), entry.get("renewable") is True))
+        return logins
 
     def keep(self, issuer: str, resource: str, grant: Grant | None) -> None:
         """Store a grant; None deletes it."""
@@ -176,8 +176,8 @@ class Store:
     # The file
 
     def _entries(self, table: str) -> list[Entry]:
-        found = self._read().get(table)
-        return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+        entries = self._read().get(table)
+        return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
     def _read(self) -> dict[str, Any]:
         """Read the whole file. A missing or damaged one counts as empty: the person logs in again."""

@@ -1,1 +1,1 @@
-"""Saved calls: the files. Models, reading, variables; no session and no network."""
+"""Saved calls: the files, running them on a session, judging what came back, and the reports of a run."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -148,14 +148,17 @@ class Collection:
 
     def _read_path(self, path: Path, strict: bool) -> None:
         if not path.exists():
-            raise CallsError(path, None, "does not exist", hint="Name a flow, or a folder with flows.")
+            raise CallsError(path, None, "does not exist", hint="Name a saved call, or a folder with saved calls.")
         if path.is_file():
             self._read_environments(_root_of(path), strict)
             data = read_bytes(path)
             reason = _reason_to_ignore(data)
             if reason:
                 raise CallsError(
-                    path, Position(1, 1), f"The file is not a flow: {reason}.", hint="Begin it with “inspector: 1”."
+                    path,
+                    Position(1, 1),
+                    f"The file is not a saved call: {reason}.",
+                    hint="Begin it with “inspector: 1”.",
                 )
             self._read_flow(path, data)
             return
@@ -196,7 +199,7 @@ class Collection:
     def _link(self, flow: Flow, around: list[Flow]) -> None:
         """Find the flows that this one uses, and those that they use."""
         if len(around) > MAX_DEEP:
-            raise flow.error((), f"More than {MAX_DEEP} flows use one another.", hint="Remove a “use”.")
+            raise flow.error((), f"More than {MAX_DEEP} saved calls use one another.", hint="Remove a “use”.")
         for number, step in enumerate(flow.steps, 1):
             if not isinstance(step, models.UseStep):
                 continue
@@ -205,7 +208,7 @@ class Collection:
             if not path.is_file():
                 raise flow.error(
                     place,
-                    f"The flow {safe(step.use, _SHOWN)} does not exist.",
+                    f"The saved call {safe(step.use, _SHOWN)} does not exist.",
                     hint=_near_file(path, flow.path) or "The path is relative to the folder of this file.",
                 )
             key = Path(os.path.abspath(path))
@@ -214,7 +217,9 @@ class Collection:
             if any(Path(os.path.abspath(each.path)) == key for each in circle):
                 names = " → ".join(each.display_path for each in [*circle, used])
                 raise flow.error(
-                    place, f"Flows use one another in a circle: {safe(names, 400)}", hint="Remove one of these “use”."
+                    place,
+                    f"Saved calls use one another in a circle: {safe(names, 400)}",
+                    hint="Remove one of these “use”.",
                 )
             flow.used[number] = used
             self._link(used, circle)
@@ -296,9 +301,11 @@ def _check_shape(located: LocatedValue) -> None:
     """Check the parts whose errors the models explain badly."""
     value = located.value
     if not isinstance(value, dict):
-        raise located.error((), "A flow is a map of keys.", hint="Begin it with “inspector: 1”.")
+        raise located.error((), "A saved call is a map of keys.", hint="Begin it with “inspector: 1”.")
     if next(iter(value), None) != "inspector":
-        raise located.error((), "The first key of a flow is “inspector”.", hint="Begin the file with “inspector: 1”.")
+        raise located.error(
+            (), "The first key of a saved call is “inspector”.", hint="Begin the file with “inspector: 1”."
+        )
     version = value["inspector"]
     if version != 1 or isinstance(version, bool):
         raise located.error(
@@ -433,7 +440,7 @@ def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> s
             return "the name of a captured variable"
     if key in texts()["values"]:
         return str(texts()["values"][key])
-    kinds = (texts()["kinds"].get(each["type"], "") for each in details)
+    kinds = (texts()["kinds"].get(detail["type"], "") for detail in details)
     return " or ".join(dict.fromkeys(filter(None, kinds))) or "something else"
 
 
@@ -478,7 +485,9 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
     inserted = []
     for steps, text in _texts_of(raw):
         try:
-            names = tuple(each.name for each in placeholders(text) if not each.name.startswith("$"))
+            names = tuple(
+                placeholder.name for placeholder in placeholders(text) if not placeholder.name.startswith("$")
+            )
         except BadTemplate as error:
             raise flow.error((*place, *steps), str(error), hint=error.hint) from None
         if names:
@@ -571,6 +580,14 @@ def _check_wait(flow: Flow, place: tuple[str | int, ...], step: models.WaitStep)
         )
 
 
+def leaves_folder(path: PurePath) -> bool:
+    """Whether a path may lead out of the folder that it is joined to.
+
+    On Windows a path that is not absolute may still begin at the root or on another drive: `/x`, `C:x`.
+    """
+    return bool(path.anchor) or ".." in path.parts
+
+
 def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expect) -> None:
     for path in expect.result:
         _check_glob(flow, (*place, "result", path), path, key=True)
@@ -579,10 +596,10 @@ def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expec
             _check_glob(flow, (*place, name, at), path)
     if expect.same_as:
         file = Path(expect.same_as)
-        if file.is_absolute() or ".." in file.parts:
+        if leaves_folder(file):
             raise flow.error(
                 (*place, "same_as"),
-                f"The file {safe(expect.same_as, _SHOWN)} is not below the folder of the flow.",
+                f"The file {safe(expect.same_as, _SHOWN)} is not below the folder of the saved call.",
                 hint="Write a relative path such as snapshots/result.json.",
             )
     _check_parts(flow, place, flow_value(flow, place))

@@ -8,12 +8,12 @@ server says never reads anything of the user's.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inspector import command_words
 from inspector.calls.writing import entry_lines, printable
 from inspector.calls.yaml_text import CallsError, LocatedValue, read_yaml
 from inspector.config import foreign_files, paths
@@ -65,14 +65,14 @@ class Environment:
         if not slash or not service or not user:
             raise self._error(name, f"“{safe(rest, _SHOWN)}” is not a keyring entry.", "Write keyring:SERVICE/USER.")
         if names_logins(service, user):
-            raise self._error(name, "This keyring entry holds logins of Inspector.", "No flow can use them.")
+            raise self._error(name, "This keyring entry holds logins of Inspector.", "No saved call can use them.")
         return Reference("keyring", f"{service}/{user}")
 
     def check_set(self, name: str, environ: Mapping[str, str] | None = None) -> None:
         """Raise `CallsError` for a variable of the process that is not set. Reads nothing else."""
-        found = self.reference(name)
-        if found.kind == "variable" and not (os.environ if environ is None else environ).get(found.name):
-            shown = safe(found.name, _SHOWN)
+        reference = self.reference(name)
+        if reference.kind == "variable" and not (os.environ if environ is None else environ).get(reference.name):
+            shown = safe(reference.name, _SHOWN)
             raise self._error(name, f"The environment variable {shown} is not set.", f"Set {shown}.")
 
     def read(self, name: str, environ: Mapping[str, str] | None = None) -> str:
@@ -108,20 +108,20 @@ class Environment:
         service, _, user = text.rpartition("/")
         try:
             with library() as keyring:
-                found: str | None = keyring.get_password(service, user)
+                password: str | None = keyring.get_password(service, user)
         except KeyringProblem as problem:
             raise self._error(
                 name,
                 f"The keyring cannot be read: {problem or 'there is none'}.",
                 "Unlock it, or use env:NAME or file:PATH.",
             ) from None
-        if not found:
+        if not password:
             raise self._error(
                 name,
                 f"The keyring has no entry {safe(text, _SHOWN)}.",
-                f"Store it: {shlex.join(['keyring', 'set', safe(service, _SHOWN), safe(user, _SHOWN)])}",
+                f"Store it: {command_words.join(['keyring', 'set', safe(service, _SHOWN), safe(user, _SHOWN)])}",
             )
-        return found
+        return password
 
 
 def read_environment(path: Path) -> Environment:
@@ -140,7 +140,7 @@ def read_environment(path: Path) -> Environment:
             raise located.error(
                 (name,),
                 f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.",
-                hint="Write one value, {text: …} for a text that begins like a reference, or “vars” in the flow.",
+                hint="Write one value, {text: …} for a text that begins like a reference, or “vars” in the saved call.",
             )
         elif _names_a_place(value):
             references[name] = value
@@ -183,7 +183,7 @@ def in_effect(
 def environment_text(values: Mapping[str, Any], references: Collection[str] = (), *, comment: str = "") -> str:
     """Return the text of an environment file: a line for each variable.
 
-    A value is written as it is, whatever it looks like; only those of the variables in `references` name places.
+    A value is written as it is, in any form; only those of the variables in `references` name places.
     """
     text = [f"# {printable(line)}".rstrip() for line in comment.splitlines()]
     for key, value in values.items():

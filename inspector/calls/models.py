@@ -30,7 +30,7 @@ MATCHERS = tuple(
 )
 """The keys of an expectation about one value. An object with other keys in it is compared member by member."""
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
-TITLE = "Flow of Inspector"
+TITLE = "Saved call of Inspector"
 
 DURATION = r"^[0-9]{1,6}(\.[0-9]{1,6})? ?(ms|s|min|h)$"
 NAME = r"^[A-Za-z_][A-Za-z0-9_-]{0,99}$"
@@ -170,7 +170,7 @@ class Expect(_Part):
     error: bool | Whole | OneVariable | ExpectedError = Field(False, description="The JSON-RPC error that is wanted.")
     tool_error: bool | ExpectedToolError = Field(False, description="The tool is expected to fail (isError).")
     within: DurationText = Field("", description="The longest time from sent to answer, such as 800 ms.")
-    same_as: NonEmptyText = Field("", description="A JSON file beside the flow that the result is compared with.")
+    same_as: NonEmptyText = Field("", description="A JSON file beside the saved call that the result is compared with.")
     ignore: list[PathText] = Field(default_factory=list, description="With same_as: places that are not compared.")
     unordered: list[PathText] = Field(
         default_factory=list, description="With same_as: lists whose order means nothing."
@@ -305,8 +305,8 @@ class WaitStep(_Answered):
 class UseStep(_Row):
     """The steps of another flow."""
 
-    use: NonEmptyText = Field(description="The file of the flow, relative to this one.")
-    vars: dict[Name, Any] = Field(default_factory=dict, description="Variables of that flow.")
+    use: NonEmptyText = Field(description="The file of the saved call, relative to this one.")
+    vars: dict[Name, Any] = Field(default_factory=dict, description="Variables of that saved call.")
 
 
 def _verb_of(value: Any) -> str | None:
@@ -344,7 +344,7 @@ class FlowModel(_Part):
     """A file of saved calls: one flow."""
 
     inspector: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the format.")
-    name: NonEmptyText = Field("", description="The name of the flow; else the name of the file.")
+    name: NonEmptyText = Field("", description="The name of the saved call; else the name of the file.")
     server: NonEmptyText = Field("", description="@NAME, a URL or a command.")
     vars: dict[Name, Any] = Field(default_factory=dict, description="Variables and their defaults.")
     steps: list[Step] = Field(description="What is done, in order.")

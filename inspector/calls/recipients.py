@@ -96,10 +96,10 @@ class CredentialCheck:
         self, servers: Servers, environments: Sequence[Environment], values: Mapping[str, Any]
     ) -> list[Recipient]:
         _, secret = in_effect(environments, values)
-        found: dict[object, Recipient] = {}
+        recipients: dict[object, Recipient] = {}
         for flow, server in servers.items():
             key, made = self._recipient(flow, server)
-            recipient = found.setdefault(key, made)
+            recipient = recipients.setdefault(key, made)
             recipient.flows.append(flow)
             recipient.credentials |= {option: option for option in self.given}
             for name in sorted(names_used(flow)):
@@ -109,7 +109,7 @@ class CredentialCheck:
                     recipient.credentials[place] = f"{name} ({safe(secret[name].references[name], _SHOWN)})"
                 elif name in values and secret_values.looks_secret(name):
                     recipient.credentials[name] = f"the variable {name}"
-        return list(found.values())
+        return list(recipients.values())
 
     def _recipient(self, flow: Flow, server: str | None) -> tuple[object, Recipient]:
         if server is None or self.target_of is None:
@@ -132,7 +132,7 @@ class CredentialCheck:
             return
         foreign = [] if named else [flow for flow in recipient.flows if not _is_own(flow.path)]
         if asks_for_command and foreign:
-            self._require("flow", foreign[0].name, foreign[0].path, recipient)
+            self._require("saved call", foreign[0].name, foreign[0].path, recipient)
         for environment in dict.fromkeys(recipient.uses.values()):
             if environment.owned and not foreign:
                 continue
@@ -151,16 +151,16 @@ class CredentialCheck:
         recipient: Recipient,
         uses: Sequence[tuple[str, Reference]] = (),
     ) -> None:
-        found = trust.exposure_of_calls(part, name, path, recipient.shown, recipient.meaning, uses)
-        if found is not None:
-            trust.require(found, self.consent)
+        exposure = trust.exposure_of_calls(part, name, path, recipient.shown, recipient.meaning, uses)
+        if exposure is not None:
+            trust.require(exposure, self.consent)
 
 
 def _check_single(recipients: Sequence[Recipient]) -> None:
     """Raise `UsageError` for a credential that more than one server would get."""
-    counts = Counter(key for each in recipients for key in each.credentials)
+    counts = Counter(key for recipient in recipients for key in recipient.credentials)
     shared = {key for key, count in counts.items() if count > 1}
-    concerned = [each for each in recipients if shared & each.credentials.keys()]
+    concerned = [recipient for recipient in recipients if shared & recipient.credentials.keys()]
     if not concerned:
         return
     names = dict.fromkeys(name for each in concerned for key, name in each.credentials.items() if key in shared)
@@ -168,7 +168,7 @@ def _check_single(recipients: Sequence[Recipient]) -> None:
     more = f"; and {len(concerned) - _LISTED} more" if len(concerned) > _LISTED else ""
     raise UsageError(
         f"{quantity(len(concerned), 'server')} would get {_and(names)}: {listed}{more}.",
-        hint="Run the flows of one server at a time, or name one server for all of them.",
+        hint="Run the saved calls of one server at a time, or name one server for all of them.",
     )
 
 

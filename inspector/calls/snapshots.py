@@ -26,7 +26,7 @@ def snapshot_path(flow: Path, name: str) -> Path:
         below = False
     if not below:
         raise UsageError(
-            f"{safe(name, 200)} leads out of the folder of the flow.", hint="Replace the symbolic link by a file."
+            f"{safe(name, 200)} leads out of the folder of the saved call.", hint="Replace the symbolic link by a file."
         )
     return path
 

@@ -230,7 +230,7 @@ class Variables:
 def names_in(value: Any) -> set[str]:
     """The variables that a value inserts."""
     if isinstance(value, str):
-        return {each.name for each in placeholders(value) if not each.name.startswith("$")}
+        return {placeholder.name for placeholder in placeholders(value) if not placeholder.name.startswith("$")}
     parts: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return {name for part in parts for name in names_in(part)}
 

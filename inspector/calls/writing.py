@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from inspector import command_words
 from inspector.calls.templates import literal
 from inspector.calls.yaml_text import (
     MAX_NUMBER,
@@ -28,6 +28,7 @@ from inspector.calls.yaml_text import (
 from inspector.config.output_files import OutputExists, already_exists, cannot_write
 from inspector.documents import MAX_DEPTH
 from inspector.errors import ConfigError
+from inspector.system.files import open_file
 
 SCHEMA = "flow.schema.json"
 """The file with the JSON Schema of flows, by which editors complete and check: the first line of a flow names it."""
@@ -114,14 +115,15 @@ def server_text(*, name: str = "", command: Sequence[str] = (), url: str = "") -
     None for a text that would be read as another of the three: what is a URL in a recording never becomes a command.
     """
     if name:
-        found = f"@{name}"
+        text = f"@{name}"
     elif command:
         # One word is not split again when it is read.
-        found = command[0] if len(command) == 1 and not _SPACE.search(command[0]) else shlex.join(command)
+        alone = len(command) == 1 and not _SPACE.search(command[0])
+        text = command[0] if alone else command_words.join_for_files(command)
     else:
-        found = url
-    kind = "name" if found.startswith("@") else "url" if _URL.match(found) else "command"
-    return str(literal(found)) if kind == ("name" if name else "command" if command else "url") else None
+        text = url
+    kind = "name" if text.startswith("@") else "url" if _URL.match(text) else "command"
+    return str(literal(text)) if kind == ("name" if name else "command" if command else "url") else None
 
 
 def entry_lines(key: str, value: Any) -> list[str]:
@@ -168,7 +170,7 @@ def create_text(path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        descriptor = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         raise already_exists(path) from None
     except OSError as error:
@@ -221,7 +223,7 @@ def _append_lines(path: Path, before: bytes, added: bytes) -> int:
 
 
 def _append(path: Path, before: bytes, added: bytes) -> None:
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+    descriptor = open_file(path, os.O_RDWR | os.O_APPEND)
     with open(descriptor, "r+b", buffering=0) as file:
         if file.read() != before:
             raise CannotAppend(path, None, "The file changed while the step was written.", hint="Save the step again.")
@@ -331,7 +333,12 @@ def _place(path: Path, text: str) -> int:
 
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode) or not root.value or root.value[0][0].value != "inspector":
-        raise _refused(path, None, "The file is not a flow: its first key is not “inspector”", "Choose a flow file.")
+        raise _refused(
+            path,
+            None,
+            "The file is not a saved call: its first key is not “inspector”",
+            "Choose the file of a saved call.",
+        )
     if root.flow_style:
         raise _refused(path, root, "The file is one pair of braces", "Write each key on a line of its own.")
     last_key, last = root.value[-1]

@@ -188,8 +188,8 @@ def first_key(data: bytes) -> str | None:
     except (yaml.YAMLError, ValueError, RecursionError):
         for line in data[:4096].decode("utf-8", "replace").splitlines():
             if line.strip() and not line.lstrip().startswith(("#", "---")):
-                found = re.match(r"\W*+([A-Za-z_]++)\s*+:", line)
-                return found[1] if found else None
+                match = re.match(r"\W*+([A-Za-z_]++)\s*+:", line)
+                return match[1] if match else None
     return None
 
 
@@ -237,7 +237,9 @@ class _DocumentBuilder:
         value = self._value(event, (), None, 0)
         while not isinstance(event := next(self._events), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
-                raise self._error(event, "A second document begins here.", hint="Put each flow into its own file.")
+                raise self._error(
+                    event, "A second document begins here.", hint="Put each saved call into its own file."
+                )
         return LocatedValue(self._path, value, self._marks, self._aliases)
 
     def _value(self, event: Any, place: tuple[str | int, ...], key: Any, depth: int) -> Any:

@@ -6,6 +6,7 @@ those of the check list in docs/reference/checks.md.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
@@ -62,7 +63,8 @@ class Need(IntEnum):
 
 
 _FOLDER = Path(__file__).with_name("checks")
-_SHARED = ("group", "page", "transports", "check_class")
+_REVISIONS = re.compile(r"r[1-9](\+|-r[1-9])?")
+_SHARED = ("group", "page", "transports", "check_class", "draft")
 """The members of a file of rules that are defaults for its rows."""
 
 
@@ -90,6 +92,8 @@ class Check(NamedTuple):
 
     For a check with a probe, these let a recording pass it; if empty, a recording can only show a fault.
     """
+    draft: str = ""
+    """The extension of a draft: the check runs if the client offers it, or if it is named."""
     probe: Probe | None = None
     """The function that asks the server; None if the judge decides the check."""
     apart: bool = False
@@ -126,9 +130,13 @@ def revisions_of(text: str) -> frozenset[str]:
 class CheckTable:
     """The checks of one part of the protocol, by id, in the order of the file with their rules."""
 
-    def __init__(self, name: str, *, mode: CheckMode = "active", needs: Need = Need.SESSION) -> None:
-        """Read the rules from `checks/NAME.toml`; the judge decides those for which no probe is added."""
-        content = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    def __init__(self, rules: str | Path, *, mode: CheckMode = "active", needs: Need = Need.SESSION) -> None:
+        """Read the rules from `checks/NAME.toml`, or the file of a feature.
+
+        The judge decides those for which no probe is added.
+        """
+        file = rules if isinstance(rules, Path) else _FOLDER / f"{rules}.toml"
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
         self._mode = mode
         self._needs = needs
         shared = {name: content.pop(name) for name in _SHARED if name in content}
@@ -168,7 +176,14 @@ class CheckTable:
 
 def _row(id: str, facts: dict[str, Any]) -> Check:
     """A check without a probe. `facts`: the members of `Check` that its file has."""
-    assert facts["level"] in get_args(CheckLevel), id
+    levels = get_args(CheckLevel)
+    missing = [name for name in ("level", "revisions", "says", "fix", "page", "group") if name not in facts]
+    if missing:
+        raise ValueError(f"{id} has no {missing[0]}")
+    if facts["level"] not in levels:
+        raise ValueError(f"level of {id} is {facts['level']!r}, not one of {', '.join(levels)}")
+    if not _REVISIONS.fullmatch(facts["revisions"]):
+        raise ValueError(f"revisions of {id} are {facts['revisions']!r}, not such as r1+, r1-r4 or r5")
     facts["revisions"] = revisions_of(facts["revisions"])
     facts["observations"] = tuple(facts.get("observations", ()))
     if "transports" in facts:

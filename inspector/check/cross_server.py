@@ -125,7 +125,7 @@ def entry_names(name: str, target: StdioTarget | HttpTarget) -> tuple[str, ...]:
 
 def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -> Definitions:
     """The definitions that a server sent in a recording, of all revisions. `entry`: see `entry_names`."""
-    found: dict[tuple[str, str], Any] = {}
+    definitions: dict[tuple[str, str], Any] = {}
     index = journal.index
     for n in range(1, len(journal) + 1):
         method = index.method(n)
@@ -134,25 +134,27 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
         if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV or index.shape(n) != Shape.RESULT:
             continue
         result = value_at(journal.event(n).message, "result")
-        if type(result) is not dict or len(found) >= MAX_COUNT:
+        if type(result) is not dict or len(definitions) >= MAX_COUNT:
             continue
         if method in _HANDSHAKES:
-            found["", "its instructions"] = {"instructions": result.get("instructions")}
+            definitions["", "its instructions"] = {"instructions": result.get("instructions")}
             continue
         key, kind = _LISTS[method]
         for listed in array_at(result.get(key))[:MAX_COUNT]:
             name = value_at(listed, "name")
             if type(name) is str:
-                found[kind, name] = listed
-    texts = tuple((f"the {kind} {excerpt(name, 80)}" if kind else name, entry) for (kind, name), entry in found.items())
-    tools, prompts = (tuple(name for of, name in found if of == kind) for kind in ("tool", "prompt"))
-    return Definitions(server, tools, texts, names_in(list(found.values())), prompts, entry)
+                definitions[kind, name] = listed
+    texts = tuple(
+        (f"the {kind} {excerpt(name, 80)}" if kind else name, entry) for (kind, name), entry in definitions.items()
+    )
+    tools, prompts = (tuple(name for of, name in definitions if of == kind) for kind in ("tool", "prompt"))
+    return Definitions(server, tools, texts, names_in(list(definitions.values())), prompts, entry)
 
 
 def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = across()) -> list[CrossServerFinding]:
     """The findings about each pair of servers, those of security first. `checks`: the ones that are wanted."""
     # The same entry may stand in the files of two clients.
-    different = list({each.server: each for each in servers}.values())
+    different = list({server.server: server for server in servers}.values())
     found: list[CrossServerFinding] = []
     if OTHERS_TOOL in checks:
         found += (finding for each in different for finding in islice(_orders(each, different), MAX_FINDINGS))

@@ -17,6 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.transports.http_url import parse_url
 
 _RESTART_SECONDS = 10.0
+_TOO_MANY_REQUESTS = 429
 
 
 class CheckExecution:
@@ -62,6 +63,9 @@ class CheckExecution:
             outcome = skipped(f"connecting failed: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
+        statuses = self._statuses_since(before)
+        if _TOO_MANY_REQUESTS in statuses:
+            return skipped(Skip.RATE_LIMIT)  # Such a response says nothing about the request.
         if outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence):
             outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
         if check.mode == "tool" and in_session and visit.session.phase == "ready":
@@ -71,9 +75,9 @@ class CheckExecution:
             self._restarts.append(f"{check.id} ({visit.visited.name}): {said}")
             if outcome.seen in ("nothing", "good"):
                 outcome = bad(f"The server exited during this check: {said}", before + 1)
-        elif outcome.seen not in ("good", "remark") or self._failed_since(before):
+        elif outcome.seen not in ("good", "remark") or any(status >= 500 for status in statuses):
             reason = await self._refusal(visit, check)
-            if reason:
+            if reason and _TOO_MANY_REQUESTS not in self._statuses_since(before):
                 self._server.lose(f"the server stopped accepting connections after {check.id} ({visit.visited.name})")
                 self._restarts.append(
                     f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {reason}"
@@ -88,15 +92,11 @@ class CheckExecution:
             self._restarts.append(f"{check.id} ({visit.visited.name}): the server stopped responding")
             await self._restart(visit)
 
-    def _failed_since(self, before: int) -> bool:
-        """Whether an HTTP response after event `before` has a status of 500 or more."""
+    def _statuses_since(self, before: int) -> set[int]:
+        """The statuses of the HTTP responses after event `before`."""
         index = self._journal.index
-        return any(
-            index.kind(n) == Kind.HTTP
-            and index.dir(n) == Dir.RECV
-            and (self._journal.event(n).fields.get("status") or 0) >= 500
-            for n in range(before + 1, index.count + 1)
-        )
+        heads = (n for n in range(before + 1, index.count + 1) if index.kind(n) == Kind.HTTP)
+        return {self._journal.event(n).fields.get("status") or 0 for n in heads if index.dir(n) == Dir.RECV}
 
     async def _refusal(self, visit: Visit, check: Check) -> str:
         """Why a server on HTTP accepts no connections; empty if it does. The transport watches a process itself."""

@@ -24,6 +24,7 @@ class Skip(StrEnum):
     DELIVERIES = "needs an address for deliveries: name one with --webhook URL --listen HOST:PORT"
     RECORDING = "needs a live server, not a recording"
     NOT_SHOWN = "the recording does not show it"
+    RATE_LIMIT = "the server limits the rate of requests (status 429): raise the limit, and run the check again"
     NO_SESSION = "the session could not be opened at this revision"
 
 

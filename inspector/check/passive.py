@@ -197,31 +197,31 @@ class JudgedRecording:
 
     def visits(self) -> list[Visited]:
         """The revisions of the recording, with their transports, as visits."""
-        found: dict[tuple[str, TransportName], Visited] = {}
+        visits: dict[tuple[str, TransportName], Visited] = {}
         named = {part.revision for part in self._parts if not part.visit}
         for part in self._parts:
             if part.visit and part.revision in named:
                 continue  # A connection of one check; it may overlap with the next visit.
             key = part.revision, part.transport
             if part.revision in REVISIONS:
-                known = found.get(key)
-                found[key] = Visited(*key, part.first if known is None else known.first, part.last)
-        return list(found.values())
+                known = visits.get(key)
+                visits[key] = Visited(*key, part.first if known is None else known.first, part.last)
+        return list(visits.values())
 
     def shown(self, visited: Visited, visits: Sequence[Visited]) -> VisitEvents:
         """The part of the recording that belongs to one of several visits."""
-        found = VisitEvents(self.stopped)
+        events = VisitEvents(self.stopped)
         for part in self._parts:
             if _visit_of(part, visits) is visited:
-                found.observations.counts.update(part.observations.counts)
+                events.observations.counts.update(part.observations.counts)
                 for finding in part.findings:
-                    found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
-        found.outcomes = {
+                    events.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
+        events.outcomes = {
             id: outcome
             for (id, revision, transport), outcome in self._outcomes.items()
             if (revision, transport) == (visited.revision, visited.transport)
         }
-        return found
+        return events
 
 
 class VisitEvents:

@@ -1,4 +1,4 @@
-"""All checks: the tables of the modules in `checks/`, in the order of a run and of reports."""
+"""All checks, in the order of a run: the tables of the modules in `checks/`, and those of features."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections.abc import Iterable
 from functools import cache
 
 from inspector.check.check_table import Check, CheckTable
+from inspector.feature import broken, features, skipped
 
 
 @cache
 def checks() -> dict[str, Check]:
     """Every check by id, in the order of the groups. The first call imports the modules (about 0.1 s)."""
     from inspector.check.checks import (
-        apps,
         auth_resource,
         auth_server,
         basic_utilities,
         caching,
-        cards,
         client_features,
         ecosystem,
-        events,
         extensions,
         file_inputs,
         generated_arguments,
@@ -30,7 +28,6 @@ def checks() -> dict[str, Check]:
         prompts,
         resources,
         server_utilities,
-        skills,
         subscriptions,
         tasks,
         tool_calls,
@@ -70,16 +67,18 @@ def checks() -> dict[str, Check]:
         server_utilities.CHECKS,
         basic_utilities.CHECKS,
         CheckTable("poisoned_text"),
-        apps.CHECKS,
-        cards.CHECKS,
         extensions.CHECKS,
-        skills.CHECKS,
-        events.CHECKS,
     )
     rows: dict[str, Check] = {}
     for table in tables:
         assert rows.keys().isdisjoint(table.rows), rows.keys() & table.rows
         rows |= table.rows
+    for feature in features():
+        of_feature = feature.load_or_skip(feature.checks, CheckTable) if feature.checks else None
+        if of_feature is not None and (taken := rows.keys() & of_feature.rows):
+            skipped().append(broken(feature.package, f"there is another check {min(taken)}"))
+        elif of_feature is not None:
+            rows |= of_feature.rows
     return rows
 
 

@@ -24,7 +24,7 @@ from inspector.check.outcome import Visited, skipped
 from inspector.check.passive import JudgedRecording, record_outcomes
 from inspector.check.registry import checks
 from inspector.check.result import Result
-from inspector.check.selection import DRAFTS, CheckSelection, limit_reached
+from inspector.check.selection import CheckSelection, limit_reached
 from inspector.check.visit.preparation import prepare
 from inspector.check.visit.raw_connection import ServerState
 from inspector.check.visit.shared_process import SharedProcess
@@ -43,6 +43,7 @@ from inspector.errors import (
     SpawnError,
     UsageError,
 )
+from inspector.journal.alterations import authors
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 
@@ -126,7 +127,8 @@ class Runner:
         # effects.
         standing = StandingAnswers(sampling="decline", elicitation="decline", roots=())
         self.options = replace(options, standing=standing, max_timeout=wanted.limits.run, verdicts=None)
-        offered = (group for group, id in DRAFTS.items() if options.extensions.get(id) is not None)
+        drafts = ((check.group, check.draft) for check in checks().values() if check.draft)
+        offered = (group for group, draft in drafts if options.extensions.get(draft) is not None)
         self.wanted = replace(wanted, drafts=wanted.drafts.union(offered))
         self.run = Run(target.label)
         self._told = told
@@ -221,17 +223,19 @@ class Runner:
         A check that needs one visit runs at the first supported revision. If the server supports none of these
         revisions, the others are offered too.
         """
-        found = RevisionSurvey()
+        revision_survey = RevisionSurvey()
 
         async def offer(revisions: Iterable[str]) -> None:
-            missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
+            missing = [
+                name for name in revisions if name in self.wanted.revisions and name not in revision_survey.offered
+            ]
             await survey(
                 self.target,
                 self.journal,
                 self.options,
                 self.wanted.limits,
                 missing,
-                found,
+                revision_survey,
                 connect=self._connect,
                 server=self._server,
             )
@@ -244,11 +248,11 @@ class Runner:
         for check in mine:
             for name in _in_order(check.revisions) if check.once else ():
                 await offer((name,))
-                if found.speaks(name):
+                if revision_survey.speaks(name):
                     break
-        if not found.spoken:
+        if not revision_survey.spoken:
             await offer(self.wanted.revisions)
-        return found
+        return revision_survey
 
     def _expected(self, revisions: Sequence[str], transport: TransportName) -> int:
         """The expected number of results for visits with these revisions."""
@@ -278,21 +282,21 @@ class Runner:
 
     async def _visit_processes(self) -> None:
         """Visit each revision over stdio, on one process each: its handshake shows whether the server supports it."""
-        found = RevisionSurvey()
+        revision_survey = RevisionSurvey()
         visits: list[_OpenVisit] = []
-        for needed in (self._is_needed, lambda _: not found.spoken):
+        for needed in (self._is_needed, lambda _: not revision_survey.spoken):
             for revision in _in_order(self.wanted.revisions):
-                if revision not in found.offered and needed(revision):
-                    opened = await self._open_revision(revision, found)
+                if revision not in revision_survey.offered and needed(revision):
+                    opened = await self._open_revision(revision, revision_survey)
                     if self.run.problem:
                         return
                     if opened is not None:
                         visits.append(opened)
-                        self.run.total = self._expected(self._may_come(found), "stdio")
+                        self.run.total = self._expected(self._may_come(revision_survey), "stdio")
                         await self._visit(opened)
-        if not found.spoken:
-            has_answered = any(found.answered(name) for name in found.offered)
-            self.run.problem = found.why_none
+        if not revision_survey.spoken:
+            has_answered = any(revision_survey.answered(name) for name in revision_survey.offered)
+            self.run.problem = revision_survey.why_none
             if not has_answered and self._failures:
                 self.run.problem, self.run.error = self._failures[0].message, self._failures[0]
         for opened in visits:
@@ -453,7 +457,7 @@ class Runner:
             # For a check that was not reached or ran in another visit, findings still count.
             for id in shown[name].findings:
                 check = mine.get(id)
-                if check is not None and (id, name) not in known and self._may_concern(check, visited):
+                if check is not None and (id, name) not in known and _may_concern(check, visited):
                     result = shown[name].veto(Result(check, visited, skipped("it did not run in this visit")))
                     if result.verdict != "skip" and not _is_repeated(result, found_once):
                         self.run.results.append(result)
@@ -464,12 +468,9 @@ class Runner:
     def _concerns(self, check: Check, visited: Visited) -> bool:
         if check.once and check.id in self._once:
             return False
-        if check.once and visited.transport in check.transports and visited.revision in check.revisions:
+        if check.once and _may_concern(check, visited):
             self._once.add(check.id)
-        return self._may_concern(check, visited)
-
-    def _may_concern(self, check: Check, visited: Visited) -> bool:
-        return visited.transport in check.transports and visited.revision in check.revisions
+        return _may_concern(check, visited)
 
     async def _one(self, visit: Visit, check: Check) -> None:
         """Run one check within its time limit, and detect whether it broke the server."""
@@ -478,16 +479,37 @@ class Runner:
         visit.overdue.clear()
         self._began(visit.visited, check)
         outcome = await self._execution.outcome(visit, check)
+        # The sentence of a probe may have the URL, or what the server wrote before it was recorded.
+        text, more = (self.journal.redactor.text(part, cut=True)[0] for part in (outcome.text, outcome.more))
+        outcome = outcome._replace(text=text, more=more)
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
 
     def _tell(self, result: Result) -> None:
         """Add a result. Results are in the order of the plan, whatever ends first."""
+        if self.options.filter is not None:
+            result = self._without_addons(result)
         check, visited = result.check, result.visited
         rank = (*_by_era(visited.revision), _rank(check), _plan().get(check.id, len(_plan())))
         at = bisect(self._ranks, rank)
         self._ranks.insert(at, rank)
         self.run.results.insert(at, result)
         self._told(result)
+
+    def _without_addons(self, result: Result) -> Result:
+        """Skip a check that rests on messages which addons altered; a fault without evidence may rest on any."""
+        evidence: Sequence[int] = result.outcome.evidence
+        if not evidence and result.outcome.seen in ("bad", "doubtful", "remark"):
+            evidence = range(1, len(self.journal) + 1)
+        for n in evidence if result.outcome.seen != "nothing" else ():
+            names = authors(self.journal.event(n).fields)
+            if names:
+                altered = f"{' and '.join(dict.fromkeys(names))} altered its messages (event {n})"
+                return replace(result, outcome=skipped(f"the addon {altered}"))
+        return result
+
+
+def _may_concern(check: Check, visited: Visited) -> bool:
+    return visited.transport in check.transports and visited.revision in check.revisions
 
 
 def _in_order(revisions: Iterable[str]) -> list[str]:

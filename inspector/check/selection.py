@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from inspector.check.check_table import Check
@@ -11,11 +10,7 @@ from inspector.check.registry import checks
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.visit import Allowed
 from inspector.hosts import Fact
-from inspector.protocol.extensions import EVENTS
 from inspector.protocol.revisions import REVISIONS
-
-DRAFTS: Mapping[str, str] = {"events": EVENTS}
-"""The groups about drafts, with the extension that turns each on when it is offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class CheckSelection:
         names = {check.id, check.group}
         if self.levels and check.level not in self.levels:
             return False
-        if check.group in DRAFTS and check.group not in self.drafts and not names & self.only:
+        if check.draft and check.group not in self.drafts and not names & self.only:
             return False
         return not (names & self.without) and (not self.only or bool(names & self.only))
 

@@ -82,17 +82,17 @@ async def accepted_despite(session: Session, tool: str, arguments: dict[str, Any
     if text := await unlisted(session, "tools", tool):
         return f"{text} It accepted the call."
     text = not_given(session, "tools", tool, arguments)
-    return f"{text} The server accepted it." if text else ""
+    return f"{text} The server accepted the call." if text else ""
 
 
 def not_given(session: Session, list_name: Literal["tools", "prompts"], name: str, given: Container[str]) -> str:
     """A sentence about required arguments that a call does not have; empty if the list was not read."""
     item = session.catalog[list_name].get(name) or {}
     if list_name == "tools":
-        owner, schema = "schema", item.get("inputSchema")
+        schema = item.get("inputSchema")
         required = schema.get("required") if type(schema) is dict else None
     else:
-        owner, declared = "prompt", item.get("arguments")
+        declared = item.get("arguments")
         entries = declared if type(declared) is list else []
         required = [entry.get("name") for entry in entries if type(entry) is dict and entry.get("required") is True]
     names = [word for word in required if type(word) is str and word not in given] if type(required) is list else []
@@ -100,7 +100,7 @@ def not_given(session: Session, list_name: Literal["tools", "prompts"], name: st
         return ""
     shown = ", ".join(word[:80] for word in names[:MOST_NAMES])
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"The {owner} requires {shown}{more}, which the call does not have."
+    return f"{shown}{more} {'is' if len(names) == 1 else 'are'} required."
 
 
 _THINGS: dict[ListName, tuple[str, str]] = {

@@ -57,7 +57,7 @@ def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> I
     if report.run.problem:
         yield f"{paint.sign('skip')} {out.safe(report.run.problem, 500)}"
     for died in report.run.deaths:
-        yield f"{paint.sign('warn')} the server exited and was restarted: {out.safe(died, 500)}"
+        yield f"{paint.sign('warn')} during {out.safe(died, 500)}"
     if report.gone:
         names = ", ".join(sorted({out.safe(key[0], 40) for key, _ in report.gone}))
         yield f"{paint.sign('pass')} fixed since the baseline: {names}"

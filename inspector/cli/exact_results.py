@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.export.json_edits import member
+from inspector.formats.json_edits import member
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc

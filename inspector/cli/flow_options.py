@@ -45,4 +45,6 @@ def warn_of_unused(out: Output, flows: Iterable[Flow], given: Mapping[str, Any])
     for name in given:
         if name not in known:
             near = nearest(name, sorted(known))
-            out.warn(f"note: No flow uses the variable {name} of --set." + (f" Did you mean {near}?" if near else ""))
+            out.warn(
+                f"note: No saved call uses the variable {name} of --set." + (f" Did you mean {near}?" if near else "")
+            )

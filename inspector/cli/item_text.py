@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from inspector.apps.definitions import tool_app
 from inspector.cli.colours import Colours
 from inspector.cli.output import PIPED, Output
 from inspector.protocol import views
+from inspector.protocol.app_definitions import tool_app
 
 NAME = 300
 """Characters shown of a name, URI or MIME type."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.output import ProgressLine
 from inspector.client.inbox import TOPICS
 from inspector.config.targets import StdioTarget
+from inspector.journal.alterations import was_withheld
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.query import Query
@@ -125,7 +126,7 @@ class Watch:
             elif shape is Shape.NONE or (shape in _ANSWERS and index.state(n) is State.UNKNOWN):
                 told += self._stray(n)
             elif shape is Shape.REQUEST:
-                if index.method(n) in TOPICS:
+                if index.method(n) in TOPICS and not was_withheld(self._session.journal.event(n).fields):
                     told += self._question(TOPICS[index.method(n)])
             elif shape is Shape.NOTIFICATION:
                 told += self._notification(n, index.method(n))

@@ -15,6 +15,7 @@ from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
 from inspector.auth.person import NO_TERMINAL, LoginPage, person_required
 from inspector.cli.output import Output, has_user
+from inspector.system.terminal import no_echo
 
 NAME = 200
 MAX_URL = 8000
@@ -86,7 +87,7 @@ class Terminal:
         client_id = (await self._ask("Client ID (empty to cancel): ")).strip()
         if not client_id:
             return None
-        with _NoEcho():
+        with no_echo(sys.stdin.fileno()):
             secret = (await self._ask("Client secret (empty for none): ")).strip()
         self.say("")
         return OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
@@ -208,24 +209,3 @@ class TerminalLines:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._queue.put_nowait(line.decode("utf-8", "replace").rstrip("\r"))
-
-
-class _NoEcho:
-    """Turns off the echo of stdin."""
-
-    def __enter__(self) -> None:
-        self._before: list[object] | None = None
-        with suppress(ImportError, OSError, ValueError):
-            import termios
-
-            self._before = termios.tcgetattr(sys.stdin.fileno())
-            silent = list(self._before)
-            assert isinstance(silent[3], int)
-            silent[3] &= ~termios.ECHO
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, silent)  # type: ignore[arg-type]
-
-    def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            import termios
-
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from inspector.cli.program_name import COMPLETES, program
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, Interrupted
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
@@ -47,9 +47,10 @@ def run(words: Sequence[str]) -> int:
         as_json = invocation.json
         if "version" in invocation.values:
             from inspector.cli.output import Output
-            from inspector.version import __version__
+            from inspector.version import __version__, platform_text
 
-            Output().line(f"{program()} {__version__}")
+            # Scripts read the first two words.
+            Output().line(f"{program()} {__version__} ({platform_text()})")
             return 0
         if invocation.asks_for_help:
             from inspector.cli.verbs.help import print_help
@@ -68,6 +69,8 @@ def run(words: Sequence[str]) -> int:
     except InspectorError as error:
         _output(invocation, as_json).error(error)
         return error.exit_code
+    except Interrupted as interrupted:
+        return interrupted.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost caller: the traceback goes to the log file
@@ -77,6 +80,10 @@ def run(words: Sequence[str]) -> int:
         _output(invocation, as_json).error(problem)
         return problem.exit_code
     finally:
+        from inspector.feature import skipped
+
+        for problem in skipped():
+            _output(invocation, as_json).note(f"note: {problem.message}. {problem.hint}")
         if invocation is not None and invocation.out is not None:
             invocation.out.finish()
 

@@ -45,18 +45,23 @@ class Page(NamedTuple):
         """The command lines on the page of a verb, which has one table."""
         return self.tables[0].lines
 
+    def followed_by(self, about: str, examples: tuple[str, ...]) -> Page:
+        """The page of a verb with more text and examples."""
+        table = self.tables[0]._replace(lines=self.examples + examples)
+        return Page(f"{self.about} {about}".rstrip(), [table], self.notes)
+
     @property
     def shortened(self) -> Page:
         """The page of a verb with fewer examples."""
         return self._replace(tables=[self.tables[0]._replace(lines=self.examples[:FEW_EXAMPLES])])
 
 
-def read_page(name: str, texts: Mapping[str, str] | None = None) -> Page:
-    """The page of a verb or a topic, with `texts` for its `{placeholders}`.
+def read_page(name: str, texts: Mapping[str, str] | None = None, folder: Path | None = None) -> Page:
+    """The page of a verb or a topic, with `texts` for its `{placeholders}`; `folder` is that of a feature.
 
     In the file paragraphs are wrapped, and the lines of a table are indented below its title.
     """
-    text = (Path(__file__).with_name("pages") / f"{name}.txt").read_text(encoding="utf-8")
+    text = ((folder or Path(__file__).parent) / "pages" / f"{name}.txt").read_text(encoding="utf-8")
     for placeholder, value in (texts or {}).items():
         text = text.replace(f"{{{placeholder}}}", value)
     blocks = [block.split("\n") for block in text.strip().split("\n\n")]

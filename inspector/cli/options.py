@@ -291,11 +291,12 @@ def key(word: str) -> str:
 
 def elicitation(word: str) -> str | dict[str, Any]:
     """The answer to elicitation requests: a word, or the content."""
-    if word in ("ask", "defaults", "decline", "cancel"):
+    if word in ("ask", "defaults", "decline", "cancel") or word.startswith("run:"):
         return word
     if not word.startswith(("{", "@")):
         raise UsageError(
-            f"--elicit cannot be “{word[:80]}”.", hint="Use defaults, decline, cancel, a JSON object or @FILE."
+            f"--elicit cannot be “{word[:80]}”.",
+            hint="Use defaults, decline, cancel, run:PROGRAM, a JSON object or @FILE.",
         )
     return json_object(word)
 
@@ -314,11 +315,14 @@ JSON_OBJECT = Value("JSON|@FILE|-", json_object)
 
 HELP = Option("-h --help", "Show this help and exit")
 HELP_ALL = Option("--help-all", "Show the help with all options and exit")
-VERSION = Option("-V --version", "Show the version and exit")
+VERSION = Option("-V --version", "Show the version, with those of Python and the system, and exit")
 JSON = Option("--json", "Print one JSON document; errors as JSON on stderr")
 QUIET = Option("-q --quiet", "Print only errors and warnings of data loss on stderr")
 
 FORCE = Option("--force", "Overwrite existing output files")
+ADDON = Option(
+    "--addon", "Let the functions in this Python file see and change each message; repeatable", FILE, many=True
+)
 
 SERVER = (
     Option(
@@ -354,14 +358,16 @@ SERVER = (
     Option("--root", "Offer this root (URI or directory) to the server; repeatable", Value("URI", root), many=True),
     Option(
         "--sampling",
-        "Answer sampling requests: decline them, or return this text",
-        Value("decline|TEXT|@FILE", text_or_file),
+        "Answer sampling requests: decline them, return this text, or ask a program",
+        Value("decline|TEXT|@FILE|run:PROGRAM", text_or_file),
     ),
     Option(
         "--elicit",
-        "Answer elicitation requests: accept with the defaults or this content, decline or cancel",
-        Value("defaults|decline|cancel|JSON|@FILE", elicitation),
+        "Answer elicitation requests: accept with the defaults or this content, decline, cancel, or ask a program",
+        Value("defaults|decline|cancel|JSON|@FILE|run:PROGRAM", elicitation),
     ),
+    ADDON,
+    Option("--trace", "Send the trace context of its span in each request and notification (traceparent in _meta)"),
     Option("--log-level", "Minimum severity of log messages to request from the server", "LEVEL", choices=LOG_LEVELS),
     Option("--no-pin", "Do not compare the server with its pin"),
     Option(

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from inspector.cli.program_name import renamed
-from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
+from inspector.errors import ConnectionProblem, InspectorError, ServerError, ServerExited, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,7 +163,7 @@ class Output:
         printed: list[str] = []
         for text in texts:
             if "NaN" in text or "Infinity" in text:
-                from inspector.export.json_edits import strict
+                from inspector.formats.json_edits import strict
 
                 text, changed = strict(text)
                 if changed:
@@ -301,14 +301,14 @@ class Output:
         self._aside(text.encode("ascii" if self.ascii else "utf-8", "backslashreplace"))
 
     def error(self, error: InspectorError, *, recording: bool = False) -> None:
-        """Print an error: one line of JSON, or message, last stderr lines of the server, hint; and the recording."""
+        """Print an error: one line of JSON, or the message with what belongs to it, and the hint."""
         from inspector.text import ended
 
         if isinstance(error, UsageError):  # Other messages may contain text of a server.
             error.message = ended(renamed(error.message))
         hint = renamed(self.hint(error))
         if self.json:
-            from inspector.export.json_edits import strict
+            from inspector.formats.json_edits import strict
             from inspector.protocol import jsonrpc
             from inspector.text import escape_json
 
@@ -322,6 +322,10 @@ class Output:
             from inspector.log_lines import shown
 
             lines += (f"  {self.safe(line, 500)}" for line in shown(error.stderr)[-LAST_WORDS:])
+        if isinstance(error, ServerError) and error.data is not None:
+            from inspector.protocol import jsonrpc
+
+            lines.append(f"  data: {self.safe(jsonrpc.compact_json(error.data), 500)}")
         if hint:
             lines.append(f"hint: {self._ours(hint)}")
         if recording and error.recording and not self.quiet:

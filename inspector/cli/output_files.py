@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def is_stdout(where: Path | None) -> bool:
     """Whether an option's value is `-` (stdout)."""
-    return where is not None and str(where) == STDOUT
+    return where is not None and where == Path(STDOUT)
 
 
 def check_outputs(invocation: Invocation, *options: str) -> bool:

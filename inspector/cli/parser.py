@@ -101,7 +101,7 @@ class CommandLineParser:
             self._dashes()
         elif self._rest is _Rest.ANY and word.startswith("-") and len(word) > 1 and not _NEGATIVE_NUMBER.match(word):
             self._take_option(word)
-        elif self.verb is None and word in verbs.SUMMARIES:
+        elif self.verb is None and verbs.is_verb(word):
             self._speak(word)
         else:
             self._take_word(self._spoken_or_open(), word)
@@ -220,11 +220,11 @@ class CommandLineParser:
     def _fill_slot(self) -> None:
         """Fill a slot with the command after `--`, as one word."""
         if self._slot_words:
-            import shlex
+            from inspector import command_words
 
             slot = self.slot
             assert slot is not None
-            self._fill(slot, shlex.join(self._slot_words))
+            self._fill(slot, command_words.join(self._slot_words))
 
     def _no_value(self, option: Option) -> UsageError:
         flag = self.flags[option.name]
@@ -277,18 +277,19 @@ def check_command(invocation: Invocation) -> None:
         or is_whole_target(words[0])
     ):
         return
-    import shlex
+    from os import environ
     from os.path import exists
-    from shutil import which
+
+    from inspector import command_words
 
     word, verb = words[0], invocation.verb
-    if exists(word) or which(word) is not None:
+    if exists(word) or command_words.find_program(word, environ) is not None:
         return
     if verb.takes_pairs:
         if word.startswith(("{", "[")):
             raise UsageError(
                 f"Unexpected argument “{word[:80]}”. Arguments as JSON need --args.",
-                hint=f"Write --args {shlex.quote(word[:200])}",
+                hint=f"Write --args {command_words.quote(word[:200])}",
             )
         before = [invocation.arguments[slot.name] or slot.metavar for slot in verb.slots if slot.kind == "one"]
         raise UsageError(
@@ -301,7 +302,7 @@ def check_command(invocation: Invocation) -> None:
 
         if is_recording(recording_path(word)):
             return
-        near = nearest(word, list(verbs.SUMMARIES))
+        near = nearest(word, list(verbs.summaries()))
         if near or _PLAIN.fullmatch(word):
             meant = f"Did you mean “inspector {near}”?" if near else "`inspector --help` lists the verbs."
             raise UsageError(

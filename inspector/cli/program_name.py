@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from inspector.own_commands import module_command
+
 NAMES = ("inspector", "mcpi")
 COMPLETES = "_INSPECTOR_COMPLETE"
 """The environment variable of completion scripts, as click names it."""
@@ -19,7 +21,7 @@ def command() -> list[str]:
     """The command that starts this program again, even if PATH has another one of the same name."""
     if _started() and os.path.isfile(sys.argv[0]):
         return [os.path.abspath(sys.argv[0])]
-    return [sys.executable, "-m", "inspector"]
+    return module_command("inspector")
 
 
 def renamed(text: str) -> str:
@@ -31,7 +33,7 @@ def renamed(text: str) -> str:
 
     from inspector.cli import verbs
 
-    words = "|".join(map(re.escape, [*verbs.SUMMARIES, "VERB", "TARGET", "--", "@", "http"]))
+    words = "|".join(map(re.escape, [*verbs.summaries(), "VERB", "TARGET", "--", "@", "http"]))
     return re.sub(rf"^( *){NAMES[0]}(?= |$)|(?<![\w./@-]){NAMES[0]}(?= (?:{words}))", rf"\1{name}", text, flags=re.M)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from inspector.cli.options import Option, Value
 from inspector.errors import UsageError
+from inspector.system.terminal import ENDING, watch_signals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,28 +72,17 @@ ALLOWED = (
 @contextmanager
 def ended_by_signals() -> Iterator[asyncio.Event]:
     """An event that the first terminating signal sets; the second signal terminates the process."""
-    loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    caught = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
-    def on_signal() -> None:
+    def end(number: int) -> None:
         stop.set()
-        for number in caught:
-            loop.remove_signal_handler(number)
+        stop_watching()
 
-    for number in caught:
-        try:
-            loop.add_signal_handler(number, on_signal)
-        except (NotImplementedError, ValueError, RuntimeError):
-            pass  # Not the main thread, or a system without signals: the caller handles them.
+    stop_watching = watch_signals(ENDING, end)
     try:
         yield stop
     finally:
-        for number in caught:
-            try:
-                loop.remove_signal_handler(number)
-            except (NotImplementedError, ValueError, RuntimeError):
-                pass
+        stop_watching()
 
 
 def numbered(named: Path, number: int) -> Path:

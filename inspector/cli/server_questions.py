@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.addresses import shown_url
 from inspector.cli.login_prompts import TerminalLines
 from inspector.client.inbox import root_object
+from inspector.file_uris import to_uri
 from inspector.protocol import jsonrpc, views
 from inspector.protocol.forms.form import UNSET, Form
 
@@ -193,7 +194,7 @@ class QuestionPrompts:
         if answer == "d":
             raise _Left("decline")
         path = Path(answer).expanduser().absolute() if answer else Path(folder)
-        question.accept([root_object(path.as_uri())])
+        question.accept([root_object(to_uri(str(path)))])
 
     # Terminal
 

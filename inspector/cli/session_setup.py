@@ -6,6 +6,7 @@ Options override config entries, these override settings.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +15,7 @@ from inspector.addresses import shown_url
 from inspector.cli import login_options
 from inspector.cli.options import LOGIN, names_in
 from inspector.cli.output import Output, has_user
+from inspector.client.answer_program import PREFIX, AnswerProgram
 from inspector.client.engine.era_memory import Verdicts
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
@@ -23,7 +25,7 @@ from inspector.config.settings import Settings, load_settings
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import UsageError
-from inspector.transports.base import HttpOptions
+from inspector.transports.base import HttpOptions, MessageFilter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,16 +115,14 @@ def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) ->
         out.warn(f"warning: The recording{name} is incomplete: {out.safe(journal.incomplete)}")
 
 
-def new_journal(
-    invocation: Invocation, target: Target, settings: Settings, record: Path | None = None, *, purpose: str = ""
-) -> Journal:
+def new_journal(invocation: Invocation, target: Target, settings: Settings, record: Path | None = None) -> Journal:
     """The recording of the command: in `record`, else where its options say."""
     from inspector.cli.output_files import new_recording
-    from inspector.client import recording
+    from inspector.client.new_recording import new_journal as create
 
     record = record or new_recording(invocation)
     keep = settings.record and not invocation.option("no-record")
-    return recording.new_journal(target, record=record, keep=keep, settings=settings, purpose=purpose)
+    return create(target, record=record, keep=keep, settings=settings, purpose=invocation.verb.name)
 
 
 def end_recording(out: Output, journal: Journal, *, named: bool = False) -> None:
@@ -168,9 +168,36 @@ def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:
 
 def settings_of(invocation: Invocation) -> Settings:
     """The user's settings, overridden by the options."""
-    return load_settings(
+    settings = load_settings(
         flags={"log_level": invocation.option("log-level"), "login_timeout": invocation.option("login-timeout")}
     )
+    if "addon" not in {option.name for option in invocation.verb.options}:
+        return replace(settings, addons=())
+    files = tuple(str(path.absolute()) for path in invocation.option("addon", ()))
+    return replace(settings, addons=(*settings.addons, *files))
+
+
+@cache
+def _filter(files: tuple[str, ...], say: Callable[[str], None]) -> MessageFilter:
+    from pathlib import Path
+
+    from inspector.addons.chain import Addons
+
+    return Addons([Path(file).expanduser() for file in files], say)
+
+
+def filter_of(invocation: Invocation, settings: Settings, *, asking: bool = False) -> MessageFilter | None:
+    """The addons of the command line and the settings, loaded once; None without any.
+
+    What they say goes to stderr, unless the interface draws there (`asking`): the recording has it in any case.
+    """
+    if not settings.addons:
+        return None
+    return _filter(settings.addons, _say_nothing if asking else invocation.output.warn)
+
+
+def _say_nothing(sentence: str) -> None:
+    """The recording has the sentence."""
 
 
 def options_of(
@@ -208,6 +235,8 @@ def options_of(
         authorize=None
         if isinstance(target, StdioTarget)
         else login_options.authorize(invocation, settings, asking=asking),
+        filter=filter_of(invocation, settings, asking=asking),
+        trace=bool(invocation.option("trace")),
     )
     return _as_host(options, invocation.option("as") or host, invocation)
 
@@ -261,8 +290,8 @@ def _standing(
     invocation: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool
 ) -> StandingAnswers:
     """The answers from the options. Without a user, only capabilities with an answer are declared."""
-    sampling = invocation.option("sampling", settings.sampling)
-    elicitation: Any = invocation.option("elicit", settings.elicitation)
+    sampling = _answer(invocation.option("sampling", settings.sampling))
+    elicitation: Any = _answer(invocation.option("elicit", settings.elicitation))
     roots: tuple[str, ...] | Literal["ask"] | None = (
         tuple(invocation.option("root", ())) or entry_roots or settings.roots or "ask"
     )
@@ -274,9 +303,12 @@ def _standing(
                     hint="Remove it, or add --ask.",
                 )
         sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
-    return StandingAnswers(
-        sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
-    )
+    return StandingAnswers(sampling, dict(elicitation) if isinstance(elicitation, Mapping) else elicitation, roots)
+
+
+def _answer(given: Any) -> Any:
+    """The standing answer in an option or a setting: `run:PROGRAM` is a program."""
+    return AnswerProgram.read(given) if isinstance(given, str) and given.startswith(PREFIX) else given
 
 
 def allow(out: Output, exposure: trust.Exposure) -> trust.TrustAnswer:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from inspector.errors import Interrupted
+from inspector.system.terminal import ENDING, watch_signals
+
 T = TypeVar("T")
-
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-
 
 _BLOCKED = 0.5
 """Seconds after which a signal that the event loop has not handled shows that something blocks it."""
@@ -29,15 +28,10 @@ class Signals:
         self._came_at = 0.0
         """When the first signal came that the event loop has not handled."""
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
-        self._loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            try:
-                self._loop.add_signal_handler(number, self._on, number)
-                signal.signal(number, self._came)  # The loop is still woken up.
-            except (NotImplementedError, ValueError, RuntimeError):
-                pass  # Not the main thread, or a system without signals: the caller handles them.
+        self.remove = watch_signals(ENDING, self._on, self._came)
+        """Restores the signal handlers."""
 
-    def _came(self, number: int, frame: object) -> None:
+    def _came(self, number: int) -> None:
         """End at once where the loop does not run: a regular expression of the user's takes long, for example."""
         now = time.monotonic()
         if self._came_at and now > self._came_at + _BLOCKED:
@@ -54,23 +48,15 @@ class Signals:
         elif self._task is not None:
             self._task.cancel()
 
-    def remove(self) -> None:
-        """Restore the signal handlers."""
-        for number in _SIGNALS:
-            try:
-                self._loop.remove_signal_handler(number)
-            except (NotImplementedError, ValueError, RuntimeError):
-                pass
 
-
-async def until_interrupted(work: Awaitable[T], kill_now: Callable[[], None] = lambda: None) -> T | None:
-    """Await `work`; None if a signal ended it."""
+async def until_interrupted(work: Awaitable[T], kill_now: Callable[[], None] = lambda: None) -> T:
+    """Await `work`. Raises `Interrupted` if a signal ended it."""
     signals = Signals(kill_now)
     try:
         return await work
     except asyncio.CancelledError:
         if not signals.caught:
             raise
-        return None
+        raise Interrupted(signals.caught) from None
     finally:
         signals.remove()

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
-import signal
 import ssl
 import subprocess
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from inspector import command_words
 from inspector.config.private_keys import PrivateKeyFilter
-from inspector.errors import ConnectionProblem, ServerExited, UsageError
-from inspector.transports.child import (
-    MARK,
-    ChildGuard,
-    ExitWatch,
-    describe_status,
-    exit_status,
-    mark_limits,
-    new_mark,
-    signal_left,
-)
+from inspector.errors import ConnectionProblem, ServerExited, SpawnError, UsageError
+from inspector.text import decode_log
+from inspector.transports.child import OTHERS_EXIT_SECONDS, ServerProcess, describe_status
 from inspector.transports.http_url import parse_url
+from inspector.transports.pipes import StderrPipe
 
 if TYPE_CHECKING:
     from inspector.config.targets import HttpTarget
@@ -35,13 +27,12 @@ WAIT = 20.0
 LAST_LINES = 20
 _LINE = 500
 _BETWEEN = 0.1
-_GRACE = 5.0
 
 
 def words_of(command: str) -> list[str]:
     """Split a command line as a shell does. Raises `UsageError`."""
     try:
-        words = shlex.split(command)
+        words = command_words.split(command)
     except ValueError:
         words = []
     if not words:
@@ -61,79 +52,42 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
             f"{target.url} responds before --start has started the server.",
             hint="Stop the server that is running there, or remove --start.",
         )
-    mark = new_mark()
-    guard = ChildGuard(mark[MARK])
     try:
-        process = _spawn(words, mark)
-    except BaseException:
-        guard.stop()
-        raise
-    guard.watch(process.pid)
-    mark_limits(process.pid, mark[MARK])
-    last: deque[str] = deque(maxlen=LAST_LINES)
-    reader = asyncio.create_task(_read(process, last))
+        process = ServerProcess(words, os.environ, None, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    except SpawnError as error:
+        raise ConnectionProblem(error.message, hint="Correct --start; it runs without a shell.") from None
+    output = _Output(process)
     try:
-        await _wait(process, words, target, seconds, last)
+        await _wait(process, words, target, seconds, output.last)
         yield
-        if exit_status(process) is not None:
-            raise _ended(process, words, "during the check", last)
+        if process.status is not None:
+            raise _ended(process, words, "during the check", output.last)
     finally:
-        await _end(process)
-        signal_left(mark[MARK], signal.SIGKILL)
-        guard.stop()
-        reader.cancel()
-        with suppress(asyncio.CancelledError):
-            await reader
+        try:
+            await _end(process)
+        finally:
+            process.end()
+            output.close()
 
 
-def _spawn(words: list[str], mark: dict[str, str]) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            start_new_session=True,
-            env={**os.environ, **mark},
-        )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "its words contain NUL"
-        raise ConnectionProblem(
-            f"“{words[0][:80]}” could not be started: {reason}.", hint="Correct --start; it runs without a shell."
-        ) from None
+class _Output:
+    """Reads the output, so that the server never blocks, and keeps its last lines."""
+
+    def __init__(self, process: ServerProcess) -> None:
+        self.last: deque[str] = deque(maxlen=LAST_LINES)
+        self._keys = PrivateKeyFilter()
+        self._pipe = StderrPipe(process.popen.stdout, self._read)
+        self.close = self._pipe.close
+
+    def _read(self, lines: list[bytes]) -> None:
+        self.last.extend(decode_log(line[:_LINE]) for line in map(self._keys.line, lines))
 
 
-async def _read(process: subprocess.Popen[bytes], last: deque[str]) -> None:
-    """Read the output, so that the server never blocks, and keep its last lines."""
-    assert process.stdout is not None
-    pipe = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(pipe), process.stdout
-    )
-    try:
-        await _take(pipe, last)
-    finally:
-        transport.close()
-
-
-async def _take(pipe: asyncio.StreamReader, last: deque[str]) -> None:
-    rest, keys = b"", PrivateKeyFilter()
-    while chunk := await pipe.read(1 << 16):
-        *lines, rest = (rest + chunk).split(b"\n")
-        last.extend(line[:_LINE].decode("utf-8", "replace") for line in map(keys.line, lines))
-        rest = rest[:_LINE]
-    if rest:
-        last.append(keys.line(rest).decode("utf-8", "replace"))
-
-
-async def _wait(
-    process: subprocess.Popen[bytes], words: list[str], target: HttpTarget, seconds: float, last: deque[str]
-) -> None:
+async def _wait(process: ServerProcess, words: list[str], target: HttpTarget, seconds: float, last: deque[str]) -> None:
     try:
         async with asyncio.timeout(seconds):
             while not await _answers(target):
-                if exit_status(process) is not None:
+                if process.status is not None:
                     await asyncio.sleep(_BETWEEN)  # The last lines may still be in the pipe.
                     raise _ended(process, words, f"before {target.url} responded", last)
                 await asyncio.sleep(_BETWEEN)
@@ -145,8 +99,8 @@ async def _wait(
         ) from None
 
 
-def _ended(process: subprocess.Popen[bytes], words: list[str], when: str, last: deque[str]) -> ServerExited:
-    status = exit_status(process) or 0
+def _ended(process: ServerProcess, words: list[str], when: str, last: deque[str]) -> ServerExited:
+    status = process.status or 0
     return ServerExited(
         f"“{words[0][:80]}” {describe_status(status)} {when}.",
         hint="Run the command of --start alone to see the cause.",
@@ -177,26 +131,8 @@ async def _answers(target: HttpTarget) -> bool:
             writer.close()
 
 
-async def _end(process: subprocess.Popen[bytes]) -> None:
-    """Terminate the command and its process group, then kill it.
-
-    The leader is reaped last, because until then the group id cannot be reused.
-    """
-    ended = asyncio.Event()
-    watch = ExitWatch(process, ended.set)
-    _signal(process, signal.SIGTERM)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_GRACE):
-            await ended.wait()
-            await asyncio.sleep(_BETWEEN)  # Its children may need a little longer.
-    watch.stop()
-    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
-    process.wait()
-
-
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, number)
-        else:
-            process.send_signal(number)
+async def _end(process: ServerProcess) -> None:
+    """Terminate the command with its processes, and wait for them."""
+    process.terminate()
+    if await process.wait(OTHERS_EXIT_SECONDS) is not None:
+        await asyncio.sleep(_BETWEEN)  # Its children may need a little longer.

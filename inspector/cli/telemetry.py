@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.export.otlp_stream import OtlpStream
+    from inspector.formats.otlp_stream import OtlpStream
     from inspector.journal.journal import Journal
 
 
@@ -19,14 +19,14 @@ class Telemetry:
         self._url = ""
         self._streams: list[OtlpStream] = []
         if url:
-            from inspector.export.otlp_stream import endpoint
+            from inspector.formats.otlp_stream import endpoint
 
             self._url = endpoint(url)
 
     def follow(self, journal: Journal) -> None:
         """Stream the spans of a journal from now on."""
         if self._url:
-            from inspector.export.otlp_stream import OtlpStream, headers_from_environment
+            from inspector.formats.otlp_stream import OtlpStream, headers_from_environment
 
             self._streams.append(OtlpStream(journal, self._url, headers_from_environment()))
 

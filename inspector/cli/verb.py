@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, LOGIN, QUIET, SERVER, Option
 from inspector.errors import UsageError
+from inspector.feature import broken, features, skipped
 
 if TYPE_CHECKING:
     from inspector.cli.manual import Page
@@ -65,15 +66,40 @@ class PositionalArgument(NamedTuple):
         return self.metavar if self.kind == "one" and not self.optional else f"[{self.metavar}]"
 
 
+class VerbOptions(NamedTuple):
+    """The options that a feature adds to a verb of the core. The verb says when it calls `use`."""
+
+    options: Sequence[Option]
+    use: Callable[..., Any]
+    about: str = ""
+    """What the help of the verb says about them."""
+    examples: tuple[str, ...] = ()
+
+
+def _added_to(verb: str, options: Sequence[Option]) -> list[VerbOptions]:
+    """The options that features add to a verb of the core with `options`."""
+    taken = dict.fromkeys((flag for option in options for flag in option.accepted), "Inspector")
+    found = []
+    for feature in features():
+        added = feature.load_or_skip(feature.options[verb], VerbOptions) if verb in feature.options else None
+        flags = [flag for option in added.options for flag in option.flags] if added is not None else []
+        if twice := next((flag for flag in flags if flag in taken), ""):
+            skipped().append(broken(feature.package, f"{taken[twice]} has an option {twice} of {verb}"))
+        elif added is not None:
+            taken |= dict.fromkeys(flags, feature.package)
+            found.append(added)
+    return found
+
+
 class Verb:
     """One verb. `run` takes the invocation and returns the exit code.
 
     `target` tells whether the verb takes a server or recording after its slots; with `several`, it may be more than
     one `@NAME`. `without` names shared options that mean nothing to the verb. `texts` are the values of
-    the `{placeholders}` of its page in `pages/`.
+    the `{placeholders}` of its page in `pages/`. With `extended`, features may add options.
     """
 
-    __slots__ = ("name", "options", "run", "several", "slots", "target", "texts")
+    __slots__ = ("added", "name", "options", "run", "several", "slots", "target", "texts")
 
     def __init__(
         self,
@@ -87,6 +113,7 @@ class Verb:
         prints: bool = True,
         without: Sequence[str] = (),
         texts: Mapping[str, str] | None = None,
+        extended: bool = False,
     ) -> None:
         self.name = name
         self.run = run
@@ -96,7 +123,9 @@ class Verb:
         own = {option.name for option in options}
         shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
         shared = [option for option in shared if option.name not in without]
-        self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)
+        common = (*shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)
+        self.added = _added_to(name, (*options, *common)) if extended else ()
+        self.options = (*options, *(option for each in self.added for option in each.options), *common)
         self.texts = texts or {}
 
     @property
@@ -104,7 +133,19 @@ class Verb:
         """Its page of the help."""
         from inspector.cli.manual import read_page
 
-        return read_page(self.name or "open", self.texts)
+        name = self.name or "open"
+        of_feature = verbs.of_feature(name)
+        if of_feature is None:
+            page = read_page(name, self.texts)
+        else:
+            try:
+                page = read_page(name, self.texts, of_feature[0].folder)
+                page.tables[0]
+            except (OSError, UnicodeDecodeError, IndexError) as error:
+                raise broken(of_feature[0].package, f"pages/{name}.txt: {type(error).__name__}") from error
+        for each in self.added:
+            page = page.followed_by(each.about, each.examples)
+        return page
 
     @property
     def takes_pairs(self) -> bool:
@@ -221,7 +262,10 @@ class Invocation:
 
 def load(name: str) -> Verb:
     """The verb of this name; `open` is the interface. KeyError for an unknown name."""
-    if name not in verbs.SUMMARIES and name != "open":
+    if (found_there := verbs.of_feature(name)) is not None:
+        feature, row = found_there
+        return feature.load_as(Verb, row.verb)
+    if not verbs.is_core(name):
         raise KeyError(name)
     from importlib import import_module
 

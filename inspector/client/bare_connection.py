@@ -8,6 +8,8 @@ request repeats in its HTTP headers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 from inspector.client.engine.connect import Connect, transport_for
@@ -47,7 +49,7 @@ class BareConnection:
         self,
         target: Target,
         journal: Journal,
-        hearer: ConnectionListener,
+        listener: ConnectionListener,
         options: Options | None = None,
         *,
         connect: Connect = transport_for,
@@ -55,7 +57,7 @@ class BareConnection:
     ) -> None:
         """`conn` is its number in a journal with several connections."""
         self.journal = journal
-        self.hearer = hearer
+        self.listener = listener
         self.revision = ""
         """The negotiated revision, or the one that the latest request of the modern era names."""
         self.heard = False
@@ -73,22 +75,24 @@ class BareConnection:
             error.connecting = True
             raise
 
-    def send(self, data: bytes) -> int:
-        """Send the exact bytes of one message; return its number in the journal.
+    def send(self, data: bytes, user_headers: Sequence[tuple[str, str]] = (), message: Any = None) -> int:
+        """Send the exact bytes of one message, with these HTTP header fields; return its number in the journal.
+
+        `message` is its parsed form, if that is known.
 
         Where the transport cancels by closing a stream, a cancellation closes it and 0 is returned. Raises a
         `ConnectionProblem` if the connection is lost.
         """
-        try:
-            message = parse(data)
-        except NotJson:
-            message = None
+        if message is None:
+            with suppress(NotJson):
+                message = parse(data)
         shape = shape_of(message)
         outgoing = Outgoing(data, message)
         if shape is Shape.REQUEST and id_key(message["id"]) is not None:
             outgoing = self._request(data, message)
         elif shape is Shape.NOTIFICATION and self._cancels_by_closing(message):
             return 0
+        outgoing.user_headers = user_headers
         self.transport.send(outgoing)
         return outgoing.n
 
@@ -97,12 +101,13 @@ class BareConnection:
         if method in ("initialize", "tools/list"):
             self._asked[id_key(id)] = method, "cursor" not in params
         revision = value_at(params, "_meta", VERSION_KEY)
-        headers: tuple[tuple[str, str], ...] = ()
+        outgoing = Outgoing(data, message, id, method)
         if isinstance(revision, str):
             self.revision = revision
             if self.transport.name == "http":
-                headers = self._fields.of(method, params, self.revision)
-        return Outgoing(data, message, id, method, headers)
+                outgoing.headers_of = partial(self._fields.of, revision=revision)
+                outgoing.headers = outgoing.headers_of(method, params)
+        return outgoing
 
     def _cancels_by_closing(self, message: dict[str, Any]) -> bool:
         """The modern era over HTTP cancels a request by closing its stream (C-HTTP-36)."""
@@ -141,11 +146,11 @@ class BareConnection:
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Report that a request gets no response."""
-        self.hearer.on_failed(outgoing, self._placed(error))
+        self.listener.on_failed(outgoing, self._placed(error))
 
     def on_lost(self, error: InspectorError) -> None:
         """Report that the connection is lost."""
-        self.hearer.on_lost(self._placed(error))
+        self.listener.on_lost(self._placed(error))
 
     def _placed(self, error: InspectorError) -> InspectorError:
         """Return the error; before the first message of the server, the connection was not made at all."""
@@ -170,10 +175,10 @@ class _BareWire(Wire):
         self._connection.heard = True
         for frame in frames:
             self._connection.on_frame(frame)
-        self._connection.hearer.on_received(messages, frames)
+        self._connection.listener.on_received(messages, frames)
         return self.journal.index.invalid == invalid
 
     def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         shown = super().stderr(lines)
-        self._connection.hearer.on_stderr(shown)
+        self._connection.listener.on_stderr(shown)
         return shown

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from inspector.client.recording_info import RecordingInfo
+from inspector.client.recordings_folder import RecordingInfo
 from inspector.errors import RecordingError
 from inspector.journal.durations import took
 from inspector.journal.exchange import SENT_REQUESTS, Exchange

@@ -48,10 +48,10 @@ class ClientIdentity:
     @classmethod
     def parse(cls, word: str) -> ClientIdentity:
         """Return the identity in `NAME` or `NAME/VERSION`. A name may have a slash: a version begins with a digit."""
-        found = re.fullmatch(r"(.+)/(v?\d[^/]*)", word.strip(), re.DOTALL)
-        if found is None:
+        match = re.fullmatch(r"(.+)/(v?\d[^/]*)", word.strip(), re.DOTALL)
+        if match is None:
             return cls(word.strip(), title="")
-        return cls(found[1].strip(), found[2], title="")
+        return cls(match[1].strip(), match[2], title="")
 
     def as_json(self) -> dict[str, Any]:
         """Return the `Implementation` object."""
@@ -100,7 +100,7 @@ class ExtensionState:
         if self.problem:
             return "not declared"
         if self.in_effect:
-            return "in effect"
+            return "used"
         return "not offered by the client" if self.declared else "not declared by the server"
 
     def as_json(self) -> dict[str, Any]:
@@ -114,20 +114,20 @@ class ExtensionState:
 
 def extension_states(server: Server, offered: Mapping[str, Any]) -> list[ExtensionState]:
     """Return the state of each extension that either side names: the server's in its order, then the rest of ours."""
-    found: dict[str, ExtensionState] = {}
+    states: dict[str, ExtensionState] = {}
     for id, value in _declared_map(server).items():
-        if len(found) >= MAX_COUNT:
+        if len(states) >= MAX_COUNT:
             break
         valid = type(value) is dict
         problem = "" if valid else f"its settings are {excerpt(value, 60)}, not an object"
-        found[id] = ExtensionState(id, offered.get(id), valid, value, problem)
+        states[id] = ExtensionState(id, offered.get(id), valid, value, problem)
     for id, value, place in _misplaced(server):
-        if id not in found and len(found) < MAX_COUNT:
-            found[id] = ExtensionState(id, offered.get(id), False, value, f"declared in the wrong place: {place}")
+        if id not in states and len(states) < MAX_COUNT:
+            states[id] = ExtensionState(id, offered.get(id), False, value, f"declared in the wrong place: {place}")
     for id, settings in offered.items():
-        if id not in found:
-            found[id] = ExtensionState(id, settings)
-    return list(found.values())
+        if id not in states:
+            states[id] = ExtensionState(id, settings)
+    return list(states.values())
 
 
 def map_problem(server: Server) -> str:
@@ -147,7 +147,9 @@ def require_declared(server: Server, method: str) -> None:
     id = EXTENSION_OF.get(method)
     if id is None or declared_settings(server, id) is not None:
         return
-    state = next((each for each in extension_states(server, {}) if each.id == id), None)
+    state = next(
+        (extension_state for extension_state in extension_states(server, {}) if extension_state.id == id), None
+    )
     reason = f": {state.problem}" if state is not None and state.problem else ""
     raise NotOffered(
         f"{method} was not sent: the server does not declare the extension {id}{reason}.",
@@ -186,19 +188,19 @@ class ExtensionChoice:
 def extension_choices(server: Server, journal: Journal, upto: int) -> tuple[dict[str, Any], list[ExtensionChoice]]:
     """Return what a session offers, and what it could offer: the server's extensions, those it demands, ours."""
     offered = offered_in(journal, upto)
-    found: dict[str, ExtensionChoice] = {}
+    choices: dict[str, ExtensionChoice] = {}
     for id in _demanded(journal, upto):
-        found[id] = ExtensionChoice(id, default_settings(id), "demanded by an error of the server")
+        choices[id] = ExtensionChoice(id, default_settings(id), "demanded by an error of the server")
     for state in extension_states(server, offered)[:MAX_CHOICES]:
         about = state.problem or ("declared by the server" if state.declared else "not declared by the server")
         settings = state.offered if type(state.offered) is dict else default_settings(state.id)
-        found.setdefault(state.id, ExtensionChoice(state.id, settings, about))
+        choices.setdefault(state.id, ExtensionChoice(state.id, settings, about))
     for id, known in KNOWN.items():
         draft = " (draft)" if known.standing == "draft" else ""
         if known.methods or known.settings:
             about = f"{known.title}{draft}"
-            found.setdefault(id, ExtensionChoice(id, default_settings(id), about))
-    return offered, list(found.values())
+            choices.setdefault(id, ExtensionChoice(id, default_settings(id), about))
+    return offered, list(choices.values())
 
 
 def _demanded(journal: Journal, upto: int | None) -> dict[str, None]:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from inspector.client.answer_program import AnswerProgram
+from inspector.errors import InspectorError
 from inspector.protocol import jsonrpc
 from inspector.protocol.members import object_at, text_at
 from inspector.protocol.revisions import Features
@@ -25,6 +27,7 @@ TOPICS: dict[str, QuestionTopic] = {
     "elicitation/create": "elicitation",
     "roots/list": "roots",
 }
+METHODS = {topic: method for method, topic in TOPICS.items()}
 
 
 HUMAN_MODEL, STANDING_MODEL = "human", "inspector/standing-answer"
@@ -35,12 +38,12 @@ HUMAN_MODEL, STANDING_MODEL = "human", "inspector/standing-answer"
 class StandingAnswers:
     """The standing answers. `None` for a topic: the capability is not declared to the server.
 
-    `"ask"` adds the question to the inbox. Sampling: `"decline"` or the text of the answer. Elicitation: `"defaults"`,
-    `"decline"`, `"cancel"` or the content (a dict). Roots: the URIs.
+    `"ask"` adds the question to the inbox. Sampling: `"decline"`, the text of the answer, or a program. Elicitation:
+    `"defaults"`, `"decline"`, `"cancel"`, the content (a dict), or a program. Roots: the URIs.
     """
 
-    sampling: str | None = None
-    elicitation: str | dict[str, Any] | None = None
+    sampling: str | AnswerProgram | None = None
+    elicitation: str | dict[str, Any] | AnswerProgram | None = None
     roots: tuple[str, ...] | Literal["ask"] | None = None
 
     @property
@@ -157,6 +160,22 @@ class Question:
         else:
             self.decline()
 
+    async def answer_with(self, program: AnswerProgram) -> str:
+        """Answer with what a program prints. If that is of no use, decline; returns why, else an empty text."""
+        try:
+            answer = await program.ask(METHODS[self.topic], self.params)
+            if self.topic == "sampling" and isinstance(answer, str):
+                self.reply_text(answer, program.name)
+            elif isinstance(answer, dict) and (self.topic == "sampling" or "action" in answer):
+                self.send(answer)
+            else:
+                wanted = "a string or an object" if self.topic == "sampling" else "an object with “action”"
+                raise InspectorError(f"its output is not {wanted}")
+        except InspectorError as error:
+            self.decline()
+            return f"{program.name} gave no answer: {error.message}. The question was declined."
+        return ""
+
     def send(self, result: Any) -> None:
         """Answer with exactly this result, valid or not (edited by hand)."""
         self._inbox.settle(self, "answered", result=result)
@@ -209,6 +228,8 @@ class Inbox:
         self.on_closed: Callable[[Question], None] | None = None
         self.on_declined: Callable[[], None] | None = None
         """Called (cheap) with each such question."""
+        self.on_program: Callable[[Question, AnswerProgram], object] | None = None
+        """Starts a program that answers a question."""
         self._open: dict[Question, None] = {}
         self._trim_at = self.KEPT
         self.on_note: Callable[[str, Question], object] | None = None
@@ -282,6 +303,8 @@ class Inbox:
         answer = self.standing.sampling
         if answer == "decline":
             question.decline()
+        elif isinstance(answer, AnswerProgram):
+            self._ask_program(question, answer)
         elif answer is not None and answer != "ask":
             question.reply_text(answer, STANDING_MODEL)
 
@@ -295,8 +318,14 @@ class Inbox:
             question.cancel()
         elif answer == "defaults":
             question.accept(self._defaults(question.schema))
+        elif isinstance(answer, AnswerProgram):
+            self._ask_program(question, answer)
         elif isinstance(answer, dict):
             question.accept(answer)
+
+    def _ask_program(self, question: Question, program: AnswerProgram) -> None:
+        if self.on_program is not None:
+            self.on_program(question, program)
 
     def settle(
         self, question: Question, state: QuestionStatus, *, result: Any = None, error: tuple[int, str] | None = None

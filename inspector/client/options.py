@@ -13,7 +13,7 @@ from inspector.config.settings import MAX_TIMEOUT, TIMEOUT
 from inspector.config.targets import HttpTarget
 from inspector.protocol.extensions import TASKS, default_settings
 from inspector.protocol.revisions import Features
-from inspector.transports.base import Credential, HttpOptions, Sink
+from inspector.transports.base import Credential, HttpOptions, MessageFilter, Sink
 
 if TYPE_CHECKING:
     from inspector.auth.person import Person
@@ -66,6 +66,10 @@ class Options:
     http: HttpOptions = field(default_factory=HttpOptions)
     authorize: LoginProvider | None = None
     """Logs in if a server requires authorization; None: only the configured headers are sent."""
+    filter: MessageFilter | None = None
+    """Sees each message of each connection; None: messages are as the session and the server write them."""
+    trace: bool = False
+    """Whether requests and notifications carry the trace context of their spans (SEP-414)."""
 
     def capabilities(self, features: Features) -> dict[str, Any]:
         """Return the client capabilities to declare, in the form of a revision.
@@ -78,11 +82,11 @@ class Options:
 
     def _extensions_in(self, features: Features) -> dict[str, Any]:
         """The extensions to offer. Only 2026-07-28 defines them: earlier revisions offer only what the user names."""
-        found: dict[str, Any] = {}
+        extensions: dict[str, Any] = {}
         if features.tasks_extension:
-            found = {id: default_settings(id) for id in self.default_extensions}
+            extensions = {id: default_settings(id) for id in self.default_extensions}
         for id, settings in self.extensions.items():
-            found.pop(id, None)
+            extensions.pop(id, None)
             if settings is not None:
-                found[id] = dict(settings)
-        return found
+                extensions[id] = dict(settings)
+        return extensions

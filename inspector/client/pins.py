@@ -23,6 +23,7 @@ from inspector.errors import ConfigError
 from inspector.hints import Hint, Parameter
 from inspector.journal.redaction import unkeyed
 from inspector.protocol import jsonrpc
+from inspector.protocol.exact_json.depth import is_too_deep
 from inspector.protocol.members import text_at
 from inspector.text import escape_json
 from inspector.times import parse_time
@@ -82,15 +83,20 @@ class Pins:
         }
         path = self.path_of(target)
         try:
+            text = jsonrpc.encode(body)
+        except RecursionError:
+            text = None
+        # How deep JSON may be to be written depends on the version of Python; how deep we read it does not.
+        if text is None or is_too_deep(text.decode()):
+            raise ConfigError(f"The surface of {target.label} is nested too deeply to be saved.")
+        try:
             if self.file is not None:
                 # One member per line, so that version control shows the changes.
-                text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-                write_file(path, escape_json(text).encode(), force=True)
+                indented = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+                write_file(path, escape_json(indented).encode(), force=True)
             else:
                 paths.private_folder(self.folder)
-                paths.write_private(path, jsonrpc.encode(body))
-        except RecursionError:
-            raise ConfigError(f"The surface of {target.label} is nested too deeply to be saved.") from None
+                paths.write_private(path, text)
         except OSError as error:
             raise ConfigError(f"The pin {path} cannot be written: {error.strerror or error}.") from None
         return Pin(path, target.label, target.describe(), now, surface)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakSet
 
+from inspector.client.answer_program import AnswerProgram
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.engine import Driver
 from inspector.client.engine.legacy import LegacyDriver
@@ -159,6 +160,7 @@ class Session(SessionModel):
         self._declined = DeclinedQuestions(self)
         self.inbox.on_declined = self._declined.came
         self.inbox.on_note = lambda text, question: journal.record_note(text, question=question.n)
+        self.inbox.on_program = lambda question, program: self.run(self._ask_program(question, program))
         self.transport: Transport
         self.driver: Driver = LegacyDriver(self, self.task_follower)
         self._listens = False
@@ -426,17 +428,27 @@ class Session(SessionModel):
         else:
             self.pending.rename(call, id)
         built, headers = self.driver.build_request(call, progress=progress)
+        if self.options.trace:
+            built = self._traced(built)
         message = self.journal.redactor.restored(built)
         if message is not built:
             headers = self.driver.headers(call.method, message["params"])
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
-        outgoing.user_headers = call.headers
+        outgoing.user_headers, outgoing.headers_of = call.headers, self.driver.headers
         try:
             if self.phase == "closed":
                 raise SessionLost("The session is closed.")
             self.transport.send(outgoing)
         except InspectorError as error:
             self.pending.fail(call, error)
+
+    def _traced(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return a message with its trace context, if the user wants one."""
+        if not self.options.trace:
+            return message
+        from inspector.journal.trace_context import traced
+
+        return traced(message, self.journal.header.get("id"))
 
     async def request(self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None) -> Any:
         """Send a request and wait for its result."""
@@ -450,7 +462,7 @@ class Session(SessionModel):
 
     def send(self, message: dict[str, Any], *, headers: Iterable[tuple[str, str]] = ()) -> int:
         """Send a message that is not a request. Return its number in the journal, 0 if the connection is lost."""
-        message = self.journal.redactor.restored(message)
+        message = self.journal.redactor.restored(self._traced(message) if "method" in message else message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
         outgoing.user_headers = tuple(headers)
         try:
@@ -484,7 +496,7 @@ class Session(SessionModel):
             if type(call.id) is int and self._next_id <= call.id < 1 << 53:
                 self._next_id = call.id + 1
             headers = self.driver.headers(call.method, call.params or {})
-            call.outgoing = Outgoing(data, message, call.id, call.method, headers)
+            call.outgoing = Outgoing(data, message, call.id, call.method, headers, headers_of=self.driver.headers)
             self.pending.add(call)
             try:
                 self.transport.send(call.outgoing)
@@ -502,7 +514,10 @@ class Session(SessionModel):
 
     def _tell_cancelled(self, call: Call, reason: str) -> None:
         event = "timeout" if call.fate == "timeout" else "cancel"
-        self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
+        about: dict[str, Any] = {"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)}
+        if call.fate == "timeout" and call.error is not None:
+            about["error"] = call.error.as_event()
+        self.journal.record_life("", event, **about)
         self.driver.give_up(call, reason)
         self.transport.abandon(call.id)
 
@@ -527,7 +542,8 @@ class Session(SessionModel):
         call = self.pending.get(outgoing.id) if outgoing.id is not None else None
         self.exchange_lost = isinstance(error, HttpError) and error.status is None
         if isinstance(error, SessionLost) and self.phase == "ready":
-            self._renewal.start()
+            if not error.renewed:
+                self._renewal.start()
             if call is not None and self._renewal.resends(call):
                 return
         if call is not None:
@@ -559,7 +575,7 @@ class Session(SessionModel):
         self._end_requests(error, broken=True)
         if self.phase == "ready":
             self.error = error
-            self.journal.record_life("", "lost", error=error.as_json())
+            self.journal.record_life("", "lost", error=error.as_event())
             self.enter("lost")
 
     def on_asking(self, begun: bool) -> None:
@@ -581,6 +597,12 @@ class Session(SessionModel):
     def _answer(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
         message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
         self.send(message)
+
+    async def _ask_program(self, question: Question, program: AnswerProgram) -> None:
+        problem = await question.answer_with(program)
+        if problem:
+            self.journal.record_note(problem, question=question.n)
+            self.changes.bump("log")
 
     def _calls_around(self, question: Question) -> list[Call]:
         return [call for call in self.pending.calls() if not question.parent or call.n == question.parent]

@@ -140,21 +140,21 @@ class DiffLine(NamedTuple):
 def changed_lines(a: str, b: str) -> list[DiffLine]:
     """Return the lines of two texts that differ, those of A before those of B in the same position."""
     of_a, of_b = (text.split("\n", MAX_LINES) for text in (a, b))
-    found: list[DiffLine] = []
+    lines: list[DiffLine] = []
     from_a = from_b = 0
     for i, j in (*align(of_a, of_b), (len(of_a), len(of_b))):
         gone, new = of_a[from_a:i], of_b[from_b:j]
         if gone or new:
-            if found or (from_a and from_b):
-                found.append(DiffLine("gap", ""))
+            if lines or (from_a and from_b):
+                lines.append(DiffLine("gap", ""))
             if len(gone) == len(new) == 1:
                 one, other = parted(gone[0], new[0])
-                found += (DiffLine("a", one), DiffLine("b", other))
+                lines += (DiffLine("a", one), DiffLine("b", other))
             else:
-                found += (DiffLine("a", text[:MAX_LENGTH]) for text in gone)
-                found += (DiffLine("b", text[:MAX_LENGTH]) for text in new)
+                lines += (DiffLine("a", text[:MAX_LENGTH]) for text in gone)
+                lines += (DiffLine("b", text[:MAX_LENGTH]) for text in new)
         from_a, from_b = i + 1, j + 1
-    return found
+    return lines
 
 
 def parted(a: str, b: str) -> tuple[str, str]:

@@ -76,7 +76,7 @@ class ConversationStep:
             "event_a": self.a or None,
             "event_b": self.b or None,
             "moved": self.moved,
-            "differences": [found.as_json() for found in self.findings],
+            "differences": [finding.as_json() for finding in self.findings],
         }
 
 
@@ -117,10 +117,10 @@ def compare_conversations(
     Both recordings are read once, one event at a time; only digests and numbers are kept.
     """
     side_a, side_b = _Side(a, rules, without), _Side(b, rules, without)
-    found = Conversation(covered=max(side_a.covered, side_b.covered))
-    found.steps += _aligned(side_a, side_b, side_a.exchanges, side_b.exchanges, alone=False)
-    found.steps += _aligned(side_a, side_b, side_a.inside.get(0, []), side_b.inside.get(0, []), alone=True)
-    return found
+    conversation = Conversation(covered=max(side_a.covered, side_b.covered))
+    conversation.steps += _aligned(side_a, side_b, side_a.exchanges, side_b.exchanges, alone=False)
+    conversation.steps += _aligned(side_a, side_b, side_a.inside.get(0, []), side_b.inside.get(0, []), alone=True)
+    return conversation
 
 
 class _Item(NamedTuple):

@@ -46,13 +46,13 @@ class ValuePath:
 
     def steps(self) -> list[PathStep]:
         """The steps from the root."""
-        found: list[PathStep] = []
+        steps: list[PathStep] = []
         at = self
         while at.parent is not None:
-            found.append(at.key)
+            steps.append(at.key)
             at = at.parent
-        found.reverse()
-        return found
+        steps.reverse()
+        return steps
 
     def __str__(self) -> str:
         """Format as `$.result.content[0].text`; a very long path is cut in the middle. Keys are the server's text."""
@@ -189,11 +189,11 @@ def parse_glob(text: str) -> tuple[GlobStep, ...]:
     steps: list[GlobStep] = []
     at = 1
     while at < len(text):
-        found = _STEP.match(text, at)
-        if found is None or (found["name"] and not (found["deep"] or found["dot"])):
+        match = _STEP.match(text, at)
+        if match is None or (match["name"] and not (match["deep"] or match["dot"])):
             raise _no_path(text)
-        steps.append(_step_of(found))
-        at = found.end()
+        steps.append(_step_of(match))
+        at = match.end()
     return tuple(steps)
 
 

@@ -127,12 +127,12 @@ class RuleState:
             return self
         if isinstance(key, int) and not self._machine.counts:
             key = 0  # no rule names an index: all items of a list are equal
-        found = self._next.get(key)
-        if found is None:
-            found = self._machine.after(self.items, key)
+        step = self._next.get(key)
+        if step is None:
+            step = self._machine.after(self.items, key)
             if len(self._next) < _KEPT_STEPS:
-                self._next[key] = found
-        return found
+                self._next[key] = step
+        return step
 
 
 class RuleMachine:

@@ -485,11 +485,11 @@ _PHRASES = {
 
 def _patterns(branch: Branch) -> dict[str, Node]:
     """Return what the members whose names match a pattern have to match."""
-    found: dict[str, Node] = {}
+    patterns: dict[str, Node] = {}
     for members in branch.members:
         for pattern, node in members.patterns.items():
-            found[pattern] = found.get(pattern, ANY) | node
-    return found
+            patterns[pattern] = patterns.get(pattern, ANY) | node
+    return patterns
 
 
 def _types(at: _Place, a: Sequence[Branch], b: Sequence[Branch]) -> SchemaDifference | None:
@@ -511,13 +511,13 @@ def _types(at: _Place, a: Sequence[Branch], b: Sequence[Branch]) -> SchemaDiffer
 
 def _type_names(branches: Sequence[Branch]) -> frozenset[str]:
     """Return the types of values, where number includes integer."""
-    found = {one.type for one in branches}
-    if "number" in found:
-        found.add("integer")
+    names = {one.type for one in branches}
+    if "number" in names:
+        names.add("integer")
         numbers = [one for one in branches if one.type == "number"]
         if all(_has_integers_only(one) for one in numbers):
-            found.discard("number")
-    return frozenset(found)
+            names.discard("number")
+    return frozenset(names)
 
 
 def _has_integers_only(branch: Branch) -> bool:
@@ -550,12 +550,12 @@ def _spelled(rule: str, value: Any) -> tuple[str, float] | None:
 
 def _label(node: Node) -> str:
     """Return what people call a schema: a name if it has one, else how it is written."""
-    found = []
+    label = []
     for part in sorted(node, key=lambda part: part.pointer):
         named = type(part.raw) is dict and any(key in part.raw for key in ("$ref", "const", "title"))
         only_type = type(part.raw) is dict and [*part.raw] == ["type"]
-        found.append(label_of(part.raw) if named or only_type else excerpt(part.raw, SHOWN))
-    return " and ".join(found) or "anything"
+        label.append(label_of(part.raw) if named or only_type else excerpt(part.raw, SHOWN))
+    return " and ".join(label) or "anything"
 
 
 def _some(values: list[Any]) -> str:

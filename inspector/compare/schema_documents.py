@@ -63,12 +63,12 @@ class Part:
         draft = self.document.draft
         if draft < 2019 and "$ref" in self.raw:
             return {"$ref": self.raw["$ref"]}  # Until then, what stands beside a reference is ignored.
-        found = {key: value for key, value in self.raw.items() if _SINCE.get(key, 0) <= draft}
+        keys = {key: value for key, value in self.raw.items() if _SINCE.get(key, 0) <= draft}
         if draft == 4:  # "exclusive" is a mark beside the bound.
             for bound, mark in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-                if found.pop(mark, False) is True and bound in found:
-                    found[mark] = found.pop(bound)
-        return found
+                if keys.pop(mark, False) is True and bound in keys:
+                    keys[mark] = keys.pop(bound)
+        return keys
 
 
 Node: TypeAlias = frozenset[Part]
@@ -137,9 +137,9 @@ class Document:
         fragment = unquote(reference[1:])
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment)
-        found = resolve_pointer(self.raw, reference[1:])
+        pointer = resolve_pointer(self.raw, reference[1:])
         names = [step.replace("~1", "/").replace("~0", "~") for step in fragment.split("/")]
-        return ("/".join(map(escape_step, names)), found) if type(found) in (dict, bool) else None
+        return ("/".join(map(escape_step, names)), pointer) if type(pointer) in (dict, bool) else None
 
     def context(self, keyword: str, value: Any) -> bytes:
         """Return what a keyword's value depends on: the digest of the document if it refers to a part of it."""
@@ -149,7 +149,7 @@ class Document:
     @cached_property
     def _anchors(self) -> dict[str, tuple[str, Any]] | None:
         """The named schemas; None if a part has an `$id`, so that references depend on their position."""
-        found: dict[str, tuple[str, Any]] = {}
+        anchors: dict[str, tuple[str, Any]] = {}
         todo: list[tuple[str, Any]] = [("", self.raw)]
         ids = "id" if self.draft == 4 else "$id"
         while todo:
@@ -163,9 +163,9 @@ class Document:
                     if not own.startswith("#"):
                         return None
                     names.append(own[1:])
-                found |= {name: (pointer, item) for name in names if type(name) is str}
+                anchors |= {name: (pointer, item) for name in names if type(name) is str}
                 todo += ((f"{pointer}/{escape_step(name)}", inner) for name, inner in item.items())
-        return found
+        return anchors
 
 
 def refers(value: Any) -> bool:

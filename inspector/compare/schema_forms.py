@@ -106,14 +106,14 @@ class Branch:
     @cached_property
     def members(self) -> tuple[Members, ...]:
         """The rules for an object's members, all of which hold."""
-        found: tuple[Members, ...] = self.rules.get("properties", ())
-        return found
+        properties: tuple[Members, ...] = self.rules.get("properties", ())
+        return properties
 
     @cached_property
     def items(self) -> Items:
         """The schemas of an array's items."""
-        found: Items = self.rules.get("items", Items())
-        return found
+        items: Items = self.rules.get("items", Items())
+        return items
 
     @cached_property
     def names(self) -> dict[str, None]:
@@ -212,13 +212,13 @@ class Forms:
         # Until it is known: a required member may lead back here. It is then neither empty nor part of anything.
         self._branches[node] = unknown
         self._depth += 1
-        found: tuple[Branch, ...] = EVERYTHING
+        branches: tuple[Branch, ...] = EVERYTHING
         for part in sorted(node, key=lambda part: part.pointer):
-            found = self._meet(found, self._part(part), part)
-        found = _merged(one for raw in found if self._is_possible(one := self._tidied(self._checked(node, raw))))
+            branches = self._meet(branches, self._part(part), part)
+        branches = _merged(one for raw in branches if self._is_possible(one := self._tidied(self._checked(node, raw))))
         self._depth -= 1
-        self._branches[node] = found
-        return found
+        self._branches[node] = branches
+        return branches
 
     def is_empty(self, node: Node) -> bool:
         """Whether no value matches a schema, as far as that is known."""
@@ -239,9 +239,9 @@ class Forms:
 
     def member_of(self, members: Members, name: str) -> Node:
         """Return what the member `name` has to match according to one of an object's rules."""
-        found = [members.properties[name]] if name in members.properties else []
-        found += (node for pattern, node in members.patterns.items() if self._is_match(pattern, name))
-        return ANY.union(*found) if found else members.rest
+        member = [members.properties[name]] if name in members.properties else []
+        member += (node for pattern, node in members.patterns.items() if self._is_match(pattern, name))
+        return ANY.union(*member) if member else members.rest
 
     def accepts(self, node: Node, value: Any) -> bool | None:
         """Whether a value matches a schema, according to the validator; None if it cannot tell."""
@@ -362,10 +362,10 @@ class Forms:
 
     def _alternatives(self, node: Node, label: str = "") -> tuple[Branch, ...]:
         """Return the alternatives of a schema of one part."""
-        found: tuple[Branch, ...] = EVERYTHING
+        alternatives: tuple[Branch, ...] = EVERYTHING
         for part in node:
-            found = self._part(part)
-        return tuple(replace(one, label=one.label or label) for one in found) if label else found
+            alternatives = self._part(part)
+        return tuple(replace(one, label=one.label or label) for one in alternatives) if label else alternatives
 
     def _reference(self, part: Part, given: Mapping[str, Any]) -> tuple[Branch, ...]:
         found: tuple[Branch, ...] = EVERYTHING
@@ -399,7 +399,7 @@ class Forms:
 
     def _marks(self, node: Node) -> dict[str, set[str]]:
         """Return the values of required members that are listed, for a schema of objects."""
-        found: dict[str, set[str]] = {}
+        marks: dict[str, set[str]] = {}
         branches = self._alternatives(node)
         for name in branches[0].required if len(branches) == 1 and branches[0].type == "object" else ():
             listed = [members.properties[name] for members in branches[0].members if name in members.properties]
@@ -407,8 +407,8 @@ class Forms:
                 raw = part.raw if type(part.raw) is dict else {}
                 values = [raw["const"]] if "const" in raw else raw.get("enum")
                 if type(values) is list and not refers(raw):
-                    found[name] = set(map(value_key, values))
-        return found
+                    marks[name] = set(map(value_key, values))
+        return marks
 
     def _not(self, part: Part, given: Mapping[str, Any]) -> tuple[Branch, ...]:
         refused = _child(part, "not", given["not"])
@@ -559,8 +559,8 @@ def _members(part: Part, _: Any) -> tuple[Members, ...]:
         {name: _child(part, f"{key}/{escape_step(name)}", one) for name, one in _as(keys.get(key, {}), dict).items()}
         for key in ("properties", "patternProperties")
     )
-    found = Members(properties, patterns, _rest(part, "additionalProperties", "unevaluatedProperties"))
-    return (found,) if any(found) else ()
+    members = Members(properties, patterns, _rest(part, "additionalProperties", "unevaluatedProperties"))
+    return (members,) if any(members) else ()
 
 
 def _items(part: Part, _: Any) -> Items | None:

@@ -22,13 +22,13 @@ _SOME = "a0A -_é"
 
 def texts(pattern: str, variants: int = 4) -> list[str]:
     """Return a few texts, the shortest variant first; none if the pattern is not understood."""
-    found = []
+    texts = []
     for variant in range(variants):
         try:
-            found.append(_Reader(pattern, variant).alternatives())
+            texts.append(_Reader(pattern, variant).alternatives())
         except (_NotSimple, IndexError, ValueError):
             return []
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(texts))
 
 
 class _NotSimple(Exception):
@@ -48,13 +48,13 @@ class _Reader:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise _NotSimple
-        found = [self.sequence()]
+        alternatives = [self.sequence()]
         while self.next_is("|"):
-            found.append(self.sequence())
+            alternatives.append(self.sequence())
         self.depth -= 1
         if self.depth == 0 and self.at < len(self.pattern):
             raise _NotSimple
-        return found[self.variant % len(found)]
+        return alternatives[self.variant % len(alternatives)]
 
     def sequence(self) -> str:
         made = ""
@@ -126,8 +126,8 @@ class _Reader:
 
     def character_class(self) -> str:
         refused = self.next_is("^")
-        found = ""
-        while not self.next_is("]") or not found:
+        character_class = ""
+        while not self.next_is("]") or not character_class:
             char = self.pattern[self.at]
             self.at += 1
             some = self.escaped() if char == "\\" else char
@@ -137,12 +137,12 @@ class _Reader:
                 if last == "\\" or len(some) > 1 or last < some:
                     raise _NotSimple
                 if refused:
-                    found += "".join(one for one in _SOME if some <= one <= last) or some
+                    character_class += "".join(one for one in _SOME if some <= one <= last) or some
                 else:
-                    found += some + last
+                    character_class += some + last
             else:
-                found += some
-        return "".join(one for one in _SOME if one not in found) if refused else found
+                character_class += some
+        return "".join(one for one in _SOME if one not in character_class) if refused else character_class
 
     def one_of(self, characters: str) -> str:
         return characters[self.variant % len(characters)]
@@ -269,9 +269,9 @@ class Witnesses:
     def _parts(self, node: Node, others: Iterable[Node], depth: int) -> list[Any]:
         """Return values for a member or an item: first one that the others match too."""
         others = tuple(dict.fromkeys(others))
-        found = self._values(node, others, depth + 1)
-        at = next((at for at, value in enumerate(found) if all(self.forms.accepts(one, value) for one in others)), 0)
-        return found[at : at + 1] + found[:at] + found[at + 1 : MAX_PARTS]
+        values = self._values(node, others, depth + 1)
+        at = next((at for at, value in enumerate(values) if all(self.forms.accepts(one, value) for one in others)), 0)
+        return values[at : at + 1] + values[:at] + values[at + 1 : MAX_PARTS]
 
     def _arrays(self, branch: Branch, hints: list[Branch], depth: int) -> Iterator[list[Any]]:
         both = (branch, *hints)

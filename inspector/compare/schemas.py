@@ -48,16 +48,16 @@ class TextChange(NamedTuple):
 
 def texts_of(document: Document) -> Texts:
     """Return the texts of a schema by their places in the data; those of unused definitions by their names."""
-    found: Texts = {}
+    texts: Texts = {}
     seen: set[str] = set()
     root = document.raw
-    _read(document, found, seen, root, ("", ""), ())
+    _read(document, texts, seen, root, ("", ""), ())
     for key in ("$defs", "definitions"):
         definitions = root.get(key) if type(root) is dict else None
         for name, raw in definitions.items() if type(definitions) is dict else ():
             if f"/{key}/{name}" not in seen:
-                _read(document, found, seen, raw, (f"/{key}/{name}", f"{key}.{name}"), ())
-    return found
+                _read(document, texts, seen, raw, (f"/{key}/{name}", f"{key}.{name}"), ())
+    return texts
 
 
 def _read(
@@ -213,11 +213,11 @@ def compare_schemas(a: Any, b: Any, side: Side, effort: Effort | None = None) ->
         sets.append(
             SchemaChange(one.place, one.effect, _severity(one.effect, side), one.what, one.a, one.b, one.witness, texts)
         )
-    found = [
+    schemas = [
         SchemaChange(place, effect, _severity(effect, side), what, one, other, new=(other,) if came else ())
         for place, effect, what, one, other, came in (*compare_texts(before, after), *new_texts(before, after, fresh))
     ]
-    return list({change[:4]: change for change in reversed((*found, *sets))}.values())[::-1]
+    return list({change[:4]: change for change in reversed((*schemas, *sets))}.values())[::-1]
 
 
 def _severity(effect: Effect, side: Side) -> ChangeSeverity:

@@ -142,13 +142,13 @@ def _capabilities(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change
         elif name not in a:
             yield Change("added", "capabilities", name, "is new")
         else:
-            for found in compare(a[name], b[name], EXACT).differences:
-                part = str(found.path).removeprefix("$").removeprefix(".")
-                had, has = _on(found.a), _on(found.b)
+            for difference in compare(a[name], b[name], EXACT).differences:
+                part = str(difference.path).removeprefix("$").removeprefix(".")
+                had, has = _on(difference.a), _on(difference.b)
                 told = part.rpartition(".")[2] == "listChanged"
                 severity: ChangeSeverity = "changed" if had == has or told else "added" if has else "breaking"
                 what = "changed" if had == has else "is new" if has else "is gone"
-                yield Change(severity, "capabilities", name, f"{part} {what}".strip(), found.a, found.b)
+                yield Change(severity, "capabilities", name, f"{part} {what}".strip(), difference.a, difference.b)
 
 
 def _on(value: Any) -> bool:
@@ -192,14 +192,14 @@ def _item(area: str, name: str, a: Any, b: Any, effort: Effort) -> list[Change]:
     if not _differ(a, b):
         return []
     before, after = View(a).members, View(b).members
-    found: list[Change] = []
+    item: list[Change] = []
     for key in _keys(before, after):
         if key in _SCHEMAS:
-            found += _schema(area, name, key, before, after, effort)
+            item += _schema(area, name, key, before, after, effort)
         elif _differ(before.get(key), after.get(key)):
-            found += _MEMBERS.get(key, _member)(area, name, key, before, after)
-    found.sort(key=lambda change: SEVERITIES.index(change.severity))
-    return found
+            item += _MEMBERS.get(key, _member)(area, name, key, before, after)
+    item.sort(key=lambda change: SEVERITIES.index(change.severity))
+    return item
 
 
 def _member(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:

@@ -57,6 +57,8 @@ class ValueComparison:
     """In the order of A; added values at their position."""
     ignored: int = 0
     """The number of differences that the rules ignored."""
+    ignored_places: list[str] = field(default_factory=list)
+    """The first of them: each its place in A or B as a JSON Pointer, and the rule."""
     truncated: bool = False
     """There are more than `MAX_COUNT`."""
 
@@ -92,6 +94,11 @@ class _Pair(NamedTuple):
     state: RuleState
 
 
+_PLACES = 20
+"""Places of ignored differences that are kept."""
+_UNCOMPARED = "a path that is not compared"
+
+
 class _Walk:
     def __init__(self, machine: RuleMachine, limit: int) -> None:
         self._machine = machine
@@ -112,18 +119,26 @@ class _Walk:
                 todo += reversed(list(self._one(item)))
         return self._found
 
+    def _ignore(self, path: ValuePath, rule: str) -> None:
+        """Count a difference that a rule ignores."""
+        self._found.ignored += 1
+        if len(self._found.ignored_places) < _PLACES:
+            self._found.ignored_places.append(f"{path.pointer()} ({rule})")
+
     def _one(self, pair: _Pair) -> Iterator[_Pair | Difference]:
         a, b, path, path_b, state = pair
         if state.ignore:
-            self._found.ignored += not _equal(a, b)
+            if not _equal(a, b):
+                self._ignore(path, _UNCOMPARED)
             return
         type_a, type_b = type_of(a), type_of(b)
         numbers = type_a in _NUMBERS and type_b in _NUMBERS
         if state.volatile and (type_a == type_b or numbers):
-            self._found.ignored += not _equal(a, b)
+            if not _equal(a, b):
+                self._ignore(path, "an id or a time, by its name")
         elif type_a != type_b:
             if numbers and state.tolerance is not None and is_near(a, b, state.tolerance):
-                self._found.ignored += 1
+                self._ignore(path, "within the tolerance")
             else:
                 yield Difference("changed", path, path_b, a, b, f"{type_a} → {type_b}")
         elif type_a == "object":
@@ -133,12 +148,12 @@ class _Walk:
         elif numbers:
             if a != b and (a == a or b == b):
                 if state.tolerance is not None and is_near(a, b, state.tolerance):
-                    self._found.ignored += 1
+                    self._ignore(path, "within the tolerance")
                 else:
                     yield Difference("changed", path, path_b, a, b)
         elif a != b:
             if type_a == "string" and self._machine.masked(a) == self._machine.masked(b):
-                self._found.ignored += 1
+                self._ignore(path, "an id or a time in the text")
             else:
                 yield Difference("changed", path, path_b, a, b)
 
@@ -150,7 +165,7 @@ class _Walk:
                 yield from self._repeats(pair, key, below)
                 yield _Pair(value, b[key], path / key, path_b / key, below)
             elif below.ignore:
-                self._found.ignored += 1
+                self._ignore(path / key, _UNCOMPARED)
             else:
                 yield _removed(path / key, value)
         for key, value in b.items():
@@ -158,7 +173,7 @@ class _Walk:
                 continue
             below = state.step(key)
             if below.ignore:
-                self._found.ignored += 1
+                self._ignore(path_b / key, _UNCOMPARED)
             else:
                 yield _added(path_b / key, value)
 
@@ -172,7 +187,7 @@ class _Walk:
         place, place_b = pair.path / key, pair.path_b / key
         if len(values_a) != len(values_b):
             if below.ignore:
-                self._found.ignored += 1
+                self._ignore(place, _UNCOMPARED)
             else:
                 yield Difference("repeated", place, place_b, len(values_a), len(values_b))
             return
@@ -198,18 +213,18 @@ class _Walk:
             if j is None:
                 assert i is not None
                 if state.step(i).ignore:
-                    self._found.ignored += 1
+                    self._ignore(path / i, _UNCOMPARED)
                 else:
                     yield _removed(path / i, a[i])
             elif i is None:
                 if state.step(j).ignore:
-                    self._found.ignored += 1
+                    self._ignore(path_b / j, _UNCOMPARED)
                 else:
                     yield _added(path_b / j, b[j])
             else:
                 below = state.step(i)
                 if moved and below.ignore:
-                    self._found.ignored += 1
+                    self._ignore(path / i, _UNCOMPARED)
                 elif moved:
                     yield Difference("moved", path / i, path_b / j, a[i], b[j])
                 yield _Pair(a[i], b[j], path / i, path_b / j, below)
@@ -310,16 +325,16 @@ class _Aligner:
 
     def _gaps(self, pairs: Callable[[list[int], list[int]], list[tuple[int, int]]]) -> list[tuple[int, int]]:
         """Apply `pairs(left, right)` to the items between two ordered pairs."""
-        found: list[tuple[int, int]] = []
+        gaps: list[tuple[int, int]] = []
         fixed = [(i, j) for i, j in sorted(self.pairs.items()) if i not in self.moved]
         from_a = from_b = 0
         for i, j in (*fixed, (len(self._a), len(self._b))):
             left = [at for at in range(from_a, i) if at not in self.pairs]
             right = [at for at in range(from_b, j) if at not in self._taken]
             if left and right:
-                found += ((left[x], right[y]) for x, y in pairs(left, right))
+                gaps += ((left[x], right[y]) for x, y in pairs(left, right))
             from_a, from_b = i + 1, j + 1
-        return found
+        return gaps
 
 
 _STRONG = ("name", "uri", "uriTemplate", "id", "key")

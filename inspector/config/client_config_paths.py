@@ -9,6 +9,7 @@ from pathlib import Path
 from inspector.config import foreign_files, paths
 from inspector.config.host_files import table
 from inspector.config.host_files.table import ConfigFamily
+from inspector.system.files import is_ours
 
 OWN_NAMES = ("inspector.json", ".inspector.json")
 _SHARED_NAMES = ("mcp.json", "settings.json", "config.toml", "config.yaml")
@@ -33,8 +34,8 @@ class ConfigPlace:
 
 def places(folder: Path, machine: table.Machine) -> list[ConfigPlace]:
     """Return every place in the order of listing: this folder, its parents, then the user's files."""
-    found = [place for workspace in workspaces(folder, machine.home) for place in _of_workspace(workspace, machine)]
-    return found + _of_user(machine)
+    places = [place for workspace in workspaces(folder, machine.home) for place in _of_workspace(workspace, machine)]
+    return places + _of_user(machine)
 
 
 def workspaces(folder: Path, home: Path) -> list[Path]:
@@ -84,10 +85,9 @@ def _is_outside(path: Path, folder: Path, home: Path) -> bool:
     if any(foreign_files.present(parent / ".git") for parent in path.parents):
         return False
     try:
-        owner = os.stat(path).st_uid
+        return is_ours(os.stat(path))
     except OSError:
         return False
-    return not hasattr(os, "getuid") or owner in (0, os.getuid())
 
 
 def _lexical(path: Path) -> Path:

@@ -118,8 +118,8 @@ def _server_place(value: Mapping[str, Any], above: str = "") -> str | None:
         return above
     if above.count(".") >= 2:
         return None
-    found = (_server_place(member, f"{above}.{key}" if above else key) for key, member in inner)
-    return next((place for place in found if place is not None), None)
+    places = (_server_place(member, f"{above}.{key}" if above else key) for key, member in inner)
+    return next((place for place in places if place is not None), None)
 
 
 def _is_vscode(data: Mapping[str, Any]) -> bool:
@@ -172,10 +172,10 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
             plain[key] = {name: _own_value(value) for name, value in raw[key].items()}
     command = raw.get("command")
     if isinstance(command, str) and raw.get("args") is None and " " in command.strip():
-        import shlex
+        from inspector import command_words
 
         try:
-            command = shlex.split(command)
+            command = command_words.split(command)
         except ValueError as error:
             raise ConfigError(f"“command” cannot be parsed: {split_reason(error)}") from None
     if isinstance(command, list):

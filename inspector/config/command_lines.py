@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from inspector import command_words
 from inspector.config import secret_values
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 
@@ -55,7 +55,7 @@ class CommandLine:
 
     def setting(self, variable: str, value: str) -> CommandLine:
         """Return the line that also sets a variable of the server."""
-        return self.adding("env", f"--env {shlex.quote(f'{variable}={value}')}")
+        return self.adding("env", f"--env {command_words.quote(f'{variable}={value}')}")
 
     def on_command(self, words: Sequence[str]) -> CommandLine:
         """Return the line with another command as its target."""
@@ -67,7 +67,7 @@ class CommandLine:
         A URL of another origin is not `trusted`: it gets none of the options, which may have secrets.
         """
         options = self.options if trusted else ()
-        line = replace(self, options=options, target=shlex.quote(secret_values.mask_url(url)))
+        line = replace(self, options=options, target=command_words.quote(secret_values.mask_url(url)))
         if not transport:
             return line
         kept = tuple(option for option in line.options if option[0] != "transport")
@@ -87,7 +87,7 @@ _FOR_URLS = frozenset(("header", "no-verify"))
 
 def pass_variable(name: str) -> str:
     """Return the option that gives the server a variable of this shell."""
-    return f"--env {shlex.quote(name)}"
+    return f"--env {command_words.quote(name)}"
 
 
 def set_variable(name: str, value: str | None, environ: Mapping[str, str]) -> str:
@@ -95,19 +95,20 @@ def set_variable(name: str, value: str | None, environ: Mapping[str, str]) -> st
     if value is None:
         return pass_variable(name)
     if not secret_values.in_environment([(name, value)]):
-        return f"--env {shlex.quote(f'{name}={value}')}"
+        return f"--env {command_words.quote(f'{name}={value}')}"
     return pass_variable(name) if environ.get(name) == value else f"--env {name}={secret_values.MASK}"
 
 
 def set_header(name: str, value: str) -> str:
     """Return the option that sends this header; a secret is not shown."""
-    return f"--header {shlex.quote(f'{name}: {secret_values.mask(value, secret_values.in_headers([(name, value)]))}')}"
+    shown = secret_values.mask(value, secret_values.in_headers([(name, value)]))
+    return f"--header {command_words.quote(f'{name}: {shown}')}"
 
 
 def masked(words: Sequence[str], known: Iterable[str] = ()) -> str:
     """Return words quoted for a shell, without `known` secrets and those that their names show."""
     secrets = [*known, *secret_values.in_arguments(words)]
-    return shlex.join(secret_values.mask(secret_values.mask_url(word), secrets) for word in words)
+    return command_words.join(secret_values.mask(secret_values.mask_url(word), secrets) for word in words)
 
 
 def line_of(target: Target, environ: Mapping[str, str], verb: str = "") -> CommandLine:
@@ -116,7 +117,7 @@ def line_of(target: Target, environ: Mapping[str, str], verb: str = "") -> Comma
     if isinstance(target, StdioTarget) and not target.name:
         options = [("env", set_variable(name, value, environ)) for name, value in target.env.items()]
         options += [("inherit-env", "--inherit-env")] if target.inherits else []
-        options += [("cwd", f"--cwd {shlex.quote(target.cwd)}")] if target.cwd else []
+        options += [("cwd", f"--cwd {command_words.quote(target.cwd)}")] if target.cwd else []
     elif isinstance(target, HttpTarget) and not target.name:
         options = [("header", set_header(name, value)) for name, value in target.headers]
         options += [("transport", f"--transport {target.transport}")] if target.transport != "auto" else []
@@ -127,10 +128,10 @@ def line_of(target: Target, environ: Mapping[str, str], verb: str = "") -> Comma
 
 def _target(target: Target) -> str:
     if target.name:
-        return f"@{target.name}"
+        return command_words.quote(f"@{target.name}")
     if isinstance(target, StdioTarget):
         return _command(target.command, target.secrets)
-    return shlex.quote(target.describe() if isinstance(target, HttpTarget) else str(target.path))
+    return command_words.quote(target.describe() if isinstance(target, HttpTarget) else str(target.path))
 
 
 def _command(words: Sequence[str], known: Iterable[str] = ()) -> str:

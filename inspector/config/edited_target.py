@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from inspector import command_words
 from inspector.config.secret_values import MASK
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.text_checks import checked_url
@@ -58,7 +58,7 @@ def _at_another_path(target: HttpTarget, text: str) -> HttpTarget:
 
 def _split(text: str) -> list[str]:
     try:
-        words = shlex.split(text)
+        words = command_words.split(text)
     except ValueError as error:
         raise TargetError(f"The command cannot be parsed: {split_reason(error)}") from None
     if not words:

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from inspector import command_words
 from inspector.config import dotenv, foreign_files, paths, secret_values
 from inspector.errors import ConfigError, ValueMissing
 
@@ -187,7 +187,7 @@ class Expander:
         raise ValueMissing(
             f"{self._where()} needs the environment variable {shown}, which is not set",
             variable=name,
-            hint=f"Set it before starting inspector: export {shlex.quote(shown)}=…",
+            hint=f"Set it before starting inspector: {command_words.set_variable(shown)}",
         )
 
     def own_variable(self, name: str, *, secret: bool) -> str | None:
@@ -250,7 +250,7 @@ class Expander:
         if value is None:
             raise ConfigError(
                 f"{self._where()} needs {foreign_files.shown(name)} from the keyring, but the entry does not exist",
-                hint=f"Store it: {shlex.join(['keyring', 'set', *map(foreign_files.shown, (service, user))])}",
+                hint=f"Store it: {command_words.join(['keyring', 'set', *map(foreign_files.shown, (service, user))])}",
             )
         self.secrets.append(value)
         return value

@@ -18,15 +18,15 @@ class FolderNames:
 
     def __init__(self, known: Iterable[str] = (), home: str | None = None) -> None:
         home = str(Path.home()) if home is None else home
-        self._shown = {home: "~"} if _depth(home) > 0 else {}
-        for folder in known:
-            if _depth(folder) > 1 and not f"{folder}/".startswith(f"{home}/") and not re.match(_OTHER_HOME, folder):
-                self._shown[folder] = f"…/{_path(folder).name}"
-        longest_first = sorted(self._shown, key=len, reverse=True)
-        literal = "".join(rf"{re.escape(folder)}(?![\w~-]|\.\w)|" for folder in longest_first)
+        others = {folder for folder in known if _depth(folder) > 1 and not re.match(_OTHER_HOME, folder)}
+        in_order = [*([home] if _depth(home) > 0 else ()), *sorted(others - {home}, key=len, reverse=True)]
+        literals = (f"(?P<home>{_literal(each)})" if each == home else _literal(each) for each in in_order)
+        literal = "".join(rf"{each}(?![\w~-]|\.\w)|" for each in literals)
         # Not in the path of a URL with a host.
         self._pattern = re.compile(rf"(?<![\w.~%-])(?:{literal}{_OTHER_HOME}{_USER})")
-        self.hints = ("/home", "users", *(folder.lower() for folder in longest_first))
+        # Parts without a backslash, because JSON doubles it.
+        parts = (max(folder.lower().split("\\"), key=len) for folder in in_order)
+        self.hints = ("/home", "users", *parts)
         """In lower case: a text without any of these has none of the folders."""
 
     def places(self, text: str) -> Iterator[tuple[int, int, str]]:
@@ -39,7 +39,16 @@ class FolderNames:
         return self._pattern.sub(self._replacement, text)
 
     def _replacement(self, found: re.Match[str]) -> str:
-        return f"{found['folder']}…" if found["folder"] else self._shown[found[0]]
+        if found.lastgroup == "folder":
+            return f"{found['folder']}…"
+        return "~" if found.lastgroup == "home" else f"…/{_path(found[0]).name}"
+
+
+def _literal(folder: str) -> str:
+    """Return the expression for a folder; one of Windows has either separator, or an escaped one, and any case."""
+    if "\\" not in folder:
+        return re.escape(folder)
+    return "(?i:" + r"[\\/]+".join(map(re.escape, folder.split("\\"))) + ")"
 
 
 def _path(folder: str) -> PurePath:

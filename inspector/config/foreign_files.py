@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +12,7 @@ from typing import IO, Any
 from inspector.config import jsonc
 from inspector.errors import ConfigError
 from inspector.reasons import os_reason
+from inspector.system import files
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size in bytes above which a config file is refused. Files of clients that also store histories have several
@@ -89,8 +89,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None)
 def open_regular(path: Path) -> IO[bytes]:
     """Open a regular file. Raises ConfigError, also for a folder, a pipe or a device; it never blocks."""
     try:
-        # Without O_NONBLOCK, opening a named pipe blocks until there is a writer.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        descriptor = files.open_file(path, os.O_RDONLY | files.NO_WAIT)
     except FileNotFoundError:
         what = "the link has no target" if path.is_symlink() else "the file does not exist"
         raise ConfigError(f"{path} cannot be read: {what}") from None
@@ -133,6 +132,7 @@ def _json(text: str, path: Path) -> Any:
         return jsonc.parse(text)
     except jsonc.JsoncError as error:
         place = f"{path}, line {error.line}, column {error.column}: {error.message}"
+        text = text.replace("\r\n", "\n")
         said, hint = next(((said, hint) for pattern, said, hint in _NOT_JSON if pattern.search(text)), ("", ""))
         raise ConfigError(f"{path} {said}" if said else place, hint=hint) from None
 
@@ -211,25 +211,3 @@ def _edits(word: str, other: str) -> int:
                 row[-1] = min(row[-1], before[j - 2] + 1)
         before, last = last, row
     return last[-1]
-
-
-def try_lock(descriptor: int) -> bool:
-    """Lock an open file; False if another process has the lock. Raises OSError if locking is not possible.
-
-    The system releases the lock when the file is closed or the process ends.
-    """
-    if sys.platform == "win32":
-        import msvcrt
-
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            return False
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -51,8 +51,8 @@ def deviations(text: str) -> list[tuple[str, int, int]]:
         comment = next((each for each in _STRING_OR_COMMENT.finditer(text) if each[0][0] != '"'), None)
         bare = _STRING_OR_COMMENT.sub(_blank_comment, text)
         comma = next((each for each in _STRING_OR_TRAILING_COMMA.finditer(bare) if each[0] == ","), None)
-        found = (("comments", comment), ("trailing commas", comma))
-        return [(kind, *_place(text, each.start())) for kind, each in found if each is not None]
+        deviations = (("comments", comment), ("trailing commas", comma))
+        return [(kind, *_place(text, each.start())) for kind, each in deviations if each is not None]
     return []
 
 

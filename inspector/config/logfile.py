@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspector import feature
 from inspector.config import paths
 from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.errors import InspectorError
@@ -21,6 +22,10 @@ def report(error: BaseException) -> InspectorError:
         where = f"The traceback is in {_write('inspector failed', error)}."
     except (InspectorError, OSError):
         where = "The traceback could not be written to the log file."
+    of_feature = feature.failed(error)
+    if of_feature is not None:
+        of_feature.hint = f"{where} Report it to the authors of that package."
+        return of_feature
     problem = InspectorError(f"Inspector itself failed: {type(error).__name__}.", hint=f"{where} Please report it.")
     problem.code = "internal"
     return problem

@@ -54,8 +54,8 @@ class ServersModel(BaseModel):
 
 
 def _own_file(data: dict[str, Any]) -> dict[str, Any]:
-    found = list(client_configs.own_servers(data, Path("inspector.json")))
-    for server in found:
+    servers = list(client_configs.own_servers(data, Path("inspector.json")))
+    for server in servers:
         if isinstance(server.definition, ConfigError):
             raise ConfigError(f"{server.name}: {server.definition.message}", hint=server.definition.hint)
-    return {"servers": {server.name: server.raw for server in found}, "inputs": data.get("inputs")}
+    return {"servers": {server.name: server.raw for server in servers}, "inputs": data.get("inputs")}

@@ -11,12 +11,15 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
+from inspector.system import files
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW
+_STANDARD_STREAMS = {Path("/dev/stdout"): 1, Path("/dev/stderr"): 2}
+"""Their descriptors. They have these names on Windows too."""
 _NAME = 40
 """Characters of the final name in the temporary name."""
 
@@ -77,13 +80,13 @@ def name_beside(path: Path) -> Path:
 def create_beside(path: Path, mode: int = 0o600) -> tuple[Path, int]:
     """Create a temporary file in the folder of `path`. Returns its name and its descriptor, or raises OSError."""
     temporary = name_beside(path)
-    return temporary, os.open(temporary, _NEW, mode)
+    return temporary, files.open_file(temporary, _NEW, mode)
 
 
 def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
     """Give a finished file its final name. Raises `OutputExists` or OSError; `temporary` then still exists."""
     if force:
-        os.replace(temporary, path)
+        files.replace(temporary, path)
         return
     try:
         os.link(temporary, path)
@@ -92,7 +95,7 @@ def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
     except OSError:
         # The file system has no hard links, so check and rename are two steps.
         check_free(path, force=force)
-        os.replace(temporary, path)
+        files.replace(temporary, path)
         return
     os.unlink(temporary)
 
@@ -121,6 +124,8 @@ def check_free(path: Path, *, force: bool = False) -> None:
 
 def is_stream(path: Path) -> bool:
     """Whether `path` is a pipe or a character device that the user named, not one behind a symbolic link."""
+    if path in _STANDARD_STREAMS:
+        return True
     name = os.path.abspath(path)
     # Links of the system, such as /dev/stdout, lead to what the shell has opened, of any kind.
     of_system = name.startswith(("/dev/", "/proc/self/fd/")) and not name.startswith("/dev/shm/")
@@ -132,7 +137,7 @@ def is_stream(path: Path) -> bool:
         return not (stat.S_ISDIR(status.st_mode) or stat.S_ISBLK(status.st_mode))
     if stat.S_ISFIFO(status.st_mode):
         # Another user's pipe in a shared folder would give them the content.
-        return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+        return files.is_ours(status)
     return stat.S_ISCHR(status.st_mode)
 
 
@@ -142,10 +147,7 @@ def is_device(path: Path) -> bool:
 
 
 def _open_stream(path: Path) -> int:
-    name = str(path)
-    for standard, number in (("/dev/stdout", 1), ("/dev/stderr", 2)):
-        if name == standard:
-            # Opening it again would start at the beginning of a file to which the shell has redirected it.
-            return os.dup(number)
-    flags: Any = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
-    return os.open(path, flags)
+    if (number := _STANDARD_STREAMS.get(path)) is not None:
+        # Opening it again would start at the beginning of a file to which the shell has redirected it.
+        return os.dup(number)
+    return files.open_file(path, os.O_WRONLY | files.NO_TERMINAL)

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from inspector.errors import ConfigError
+from inspector.system import files
 
 APP = "inspector"
-_FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of settings, servers and themes: `INSPECTOR_CONFIG_HOME` or the platform's."""
-    found = override("INSPECTOR_CONFIG_HOME", environ)
-    if found is None:
+    folder = override("INSPECTOR_CONFIG_HOME", environ)
+    if folder is None:
         import platformdirs
 
-        found = platformdirs.user_config_path(APP, appauthor=False, roaming=True)
-    return found
+        folder = platformdirs.user_config_path(APP, appauthor=False, roaming=True)
+    return folder
 
 
 def state_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of recordings and stored data: `INSPECTOR_STATE_HOME` or the platform's."""
-    found = override("INSPECTOR_STATE_HOME", environ)
-    if found is None:
+    folder = override("INSPECTOR_STATE_HOME", environ)
+    if folder is None:
         import platformdirs
 
-        found = platformdirs.user_state_path(APP, appauthor=False)
-    return found
+        folder = platformdirs.user_state_path(APP, appauthor=False)
+    return folder
 
 
 def cache_folder(environ: Mapping[str, str] | None = None) -> Path:
@@ -61,9 +60,14 @@ def logins_file(environ: Mapping[str, str] | None = None) -> Path:
     return state_folder(environ) / "logins.json"
 
 
+def recordings_path(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the path of the recordings folder, which need not exist."""
+    return state_folder(environ) / "recordings"
+
+
 def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the recordings folder, created if missing."""
-    return private_folder(state_folder(environ) / "recordings")
+    return private_folder(recordings_path(environ))
 
 
 def log_file(environ: Mapping[str, str] | None = None) -> Path:
@@ -152,14 +156,8 @@ def private_temporary(name: str) -> Iterator[Path]:
 
 def private_open(path: Path, mode: str = "wb", **options: Any) -> IO[Any]:
     """Open a file that only its user may read: mode 0600, also if it existed before. Raises OSError."""
-    file = open(path, mode, opener=_opener, **options)  # noqa: SIM115 - the caller closes it
-    # An existing file keeps its mode, and the mode of a pipe or a device is not ours to change.
-    if hasattr(os, "fchmod") and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        try:
-            os.fchmod(file.fileno(), _FILE_MODE)
-        except PermissionError:
-            # It belongs to another user, who lets us write it.
-            pass
+    file = open(path, mode, opener=files.open_file, **options)  # noqa: SIM115 - the caller closes it
+    files.make_private(file.fileno())  # An existing file keeps its mode.
     return file
 
 
@@ -171,11 +169,7 @@ def write_private(path: Path, content: bytes) -> None:
     try:
         with open(descriptor, "wb") as file:
             file.write(content)
-        os.replace(temporary, path)
+        files.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)

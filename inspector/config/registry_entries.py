@@ -85,10 +85,10 @@ class _Form:
         fixed = item.get("value")
         if fixed is not None:
             text = entry_fields.scalar(fixed, f"the value of {foreign_files.shown(name)}")
-            found = self.template(text, item.get("variables"))
+            value = self.template(text, item.get("variables"))
             if item.get("isSecret", item.get("is_secret")) is True and self._expander is not None:
-                self._expander.secrets.append(found)
-            return found
+                self._expander.secrets.append(value)
+            return value
         question = self._question(item, name)
         if variable and self._expander is not None:
             given = self._expander.own_variable(name, secret=question.secret)
@@ -232,8 +232,8 @@ def _items(raw: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _text(raw: Mapping[str, Any], *keys: str) -> str:
-    found = next((name for name in _spellings(*keys) if raw.get(name) is not None), keys[0])
-    return entry_fields.text(raw, found)
+    spelling = next((name for name in _spellings(*keys) if raw.get(name) is not None), keys[0])
+    return entry_fields.text(raw, spelling)
 
 
 def _spellings(*keys: str) -> tuple[str, ...]:

@@ -241,7 +241,7 @@ class _Secret:
 
     def _may_be_in(self, text: str) -> bool:
         """Whether a text has an anchor, escaped letters, or something of each character."""
-        return any(each.text in text for each in self.anchors) or self._has_telltales(text) or bool(_escaped(text))
+        return any(anchor.text in text for anchor in self.anchors) or self._has_telltales(text) or bool(_escaped(text))
 
     def _has_telltales(self, text: str) -> bool:
         return bool(self.telltales) and all(any(each in text for each in of_one) for of_one in self.telltales)
@@ -400,8 +400,8 @@ def _spellings(secret: str) -> list[str]:
     import json
 
     quoted = json.dumps(secret)[1:-1]
-    found = (secret, quoted, quoted.replace("/", "\\/"), json.dumps(secret, ensure_ascii=False)[1:-1])
-    return list(dict.fromkeys(found))
+    spellings = (secret, quoted, quoted.replace("/", "\\/"), json.dumps(secret, ensure_ascii=False)[1:-1])
+    return list(dict.fromkeys(spellings))
 
 
 def _telltales(char: str) -> tuple[str, ...]:
@@ -449,16 +449,16 @@ class SecretFinder:
 
     def anchors(self, *, large: bool = False, cut: bool = False) -> tuple[str, ...]:
         """Return texts of which at least one is in every text that has a secret."""
-        found = self._anchors.get((large, cut))
-        if found is None:
+        anchors = self._anchors.get((large, cut))
+        if anchors is None:
             texts: dict[str, None] = {}
             for secret in self._searched(cut):
                 texts |= dict.fromkeys(each.text for each in (secret.anchors_in_large if large else secret.anchors))
                 if secret.telltales:
                     texts[""] = None  # It is in every text.
             texts |= {secret[:BEGINNING]: None for secret in self._known if len(secret) > BEGINNING}
-            found = self._anchors[large, cut] = tuple(texts)
-        return found
+            anchors = self._anchors[large, cut] = tuple(texts)
+        return anchors
 
     def places(self, text: str, *, cut: int = 0, depth: int = DEPTH) -> list[tuple[int, int]]:
         """Return where secrets are, as ascending (start, end) that do not overlap.

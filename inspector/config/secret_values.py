@@ -108,11 +108,11 @@ def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
 
 def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
     """Return the secrets among environment variables, by their names and their looks, and passwords in their URLs."""
-    found: list[str] = []
+    secrets: list[str] = []
     for name, value in env:
         if looks_secret_setting(name) or "://" in value or _LIKE_A_SECRET.fullmatch(value):
-            found += in_variable(name, value)
-    return found
+            secrets += in_variable(name, value)
+    return secrets
 
 
 def in_url(url: str) -> list[str]:
@@ -128,22 +128,22 @@ def in_url(url: str) -> list[str]:
 def in_arguments(argv: Sequence[str]) -> list[str]:
     """Return the secrets in a command: `--token X`, `-e API_KEY=X`, `Authorization: Bearer X`, in URLs, of known
     formats."""
-    found: list[str] = []
+    secrets: list[str] = []
     after_secret_flag = False
     for word in argv:
         if after_secret_flag and not word.startswith("-"):
-            found.append(word)
+            secrets.append(word)
         after_secret_flag = word.startswith("-") and "=" not in word and looks_secret(word)
         assignment = _ASSIGNMENT.fullmatch(word)
         if assignment and (assignment[1].isupper() or looks_secret_setting(assignment[1])):
-            found += in_environment([(assignment[1], assignment[2])])
+            secrets += in_environment([(assignment[1], assignment[2])])
         header = _HEADER.fullmatch(word)
         if header and not header[2].startswith("//"):
-            found += in_headers([(header[1], header[2])])
+            secrets += in_headers([(header[1], header[2])])
         if "://" in word:
-            found += in_url(word)
-        found += _TOKEN.findall(word)
-    return found
+            secrets += in_url(word)
+        secrets += _TOKEN.findall(word)
+    return secrets
 
 
 _REFERENCE = re.compile(r"\$\{{1,2}[^{}]{0,200}\}{1,2}|\{(?:env|file):[^{}]{0,200}\}")
@@ -152,8 +152,8 @@ _REFERENCE = re.compile(r"\$\{{1,2}[^{}]{0,200}\}{1,2}|\{(?:env|file):[^{}]{0,20
 
 def unique(values: Iterable[str]) -> tuple[str, ...]:
     """Return `values` without empty ones, duplicates, words that only introduce a credential, and references."""
-    found = (value for value in values if value.strip() and value not in (MASK, "Bearer", "Basic"))
-    return tuple(dict.fromkeys(value for value in found if not _REFERENCE.fullmatch(value)))
+    usable = (value for value in values if value.strip() and value not in (MASK, "Bearer", "Basic"))
+    return tuple(dict.fromkeys(value for value in usable if not _REFERENCE.fullmatch(value)))
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:

@@ -128,13 +128,13 @@ def entry_url(url: str, key: str) -> str:
     """
     if url.startswith(("$", "{", "<")):
         return url
-    found = _HTTP.match(url)
-    if found is None:
+    match = _HTTP.match(url)
+    if match is None:
         raise ConfigError(
             f"“{key}” is {foreign_files.shown(secret_values.mask_url(url))}, which is not an http or https URL",
             hint="Inspector supports stdio, Streamable HTTP and HTTP+SSE.",
         )
-    if set("${<") & set(found[1]):
+    if set("${<") & set(match[1]):
         return url
     from inspector.addresses import requested_url
 

@@ -23,6 +23,7 @@ from inspector.config import foreign_files, jsonc, paths, secret_values
 from inspector.config.secret_forms import SecretFinder
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import AuthorizationNeeded, ConfigError, InspectorError
+from inspector.system.files import open_file, try_lock
 
 if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
@@ -112,15 +113,10 @@ class ServerMemory:
         calls = _object(self._read().get("tools")).get(tool)
         return [call for item in reversed(calls) if (call := _call(item))] if isinstance(calls, list) else []
 
-    def last_arguments(self, tool: str) -> Mapping[str, Any] | None:
-        """The last arguments of `tool`; None if none are stored."""
-        calls = self.past_calls(tool)
-        return calls[0].arguments if calls else None
-
     def view(self, tool: str) -> str:
         """The view for results of `tool`; `""` for the default of each result."""
-        found = _object(self._read().get("views")).get(tool)
-        return found if isinstance(found, str) and len(found) <= _VIEW_NAME else ""
+        view = _object(self._read().get("views")).get(tool)
+        return view if isinstance(view, str) and len(view) <= _VIEW_NAME else ""
 
     def remember_view(self, tool: str, view: str) -> bool:
         """Store the view for results of `tool`; `""` removes it."""
@@ -144,15 +140,15 @@ class ServerMemory:
 
     def draft(self, tool: str) -> Mapping[str, Any] | None:
         """The unsent arguments of `tool`; None if there are none."""
-        found = _object(self._read().get("drafts")).get(tool)
-        return found if isinstance(found, dict) else None
+        draft = _object(self._read().get("drafts")).get(tool)
+        return draft if isinstance(draft, dict) else None
 
     def roots(self) -> tuple[str, ...] | None:
         """The URIs that answer every request for roots; None: ask the user."""
-        found = self._read().get("roots")
-        if not isinstance(found, list) or not all(isinstance(uri, str) for uri in found):
+        roots = self._read().get("roots")
+        if not isinstance(roots, list) or not all(isinstance(uri, str) for uri in roots):
             return None
-        return tuple(found)
+        return tuple(roots)
 
     def remember_roots(self, uris: tuple[str, ...] | None) -> bool:
         """Answer every request of this server for roots with these URIs from now on; None: ask again."""
@@ -251,10 +247,10 @@ class ServerMemory:
         with _WRITING, ExitStack() as opened:
             with suppress(OSError, ConfigError):
                 paths.private_folder(self._folder)
-                descriptor = os.open(self._folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+                descriptor = open_file(self._folder / ".lock", os.O_RDWR | os.O_CREAT)
                 opened.callback(os.close, descriptor)
                 until = time.monotonic() + _LOCK_SECONDS
-                while not foreign_files.try_lock(descriptor) and time.monotonic() < until:
+                while not try_lock(descriptor) and time.monotonic() < until:
                     time.sleep(0.005)
             yield
 
@@ -417,14 +413,14 @@ def _of_property(schema: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _of_item(schema: Mapping[str, Any], index: int) -> list[Any]:
-    found = [schema.get("contains"), schema.get("additionalItems")]
+    items = [schema.get("contains"), schema.get("additionalItems")]
     for key in ("prefixItems", "items"):
         part = schema.get(key)
         if isinstance(part, list):
-            found += part[index : index + 1]
+            items += part[index : index + 1]
         else:
-            found.append(part)
-    return [part for part in found if part is not None]
+            items.append(part)
+    return [part for part in items if part is not None]
 
 
 def _ago(seconds: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from inspector.config.server_definition import THE_COMMAND, THE_URL, Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
 from inspector.hints import NO_HINT, Hint, Parameter
+from inspector.system import NAME
 
 _NOT_IN_A_SLUG = re.compile(r"[^\w.]+")
 
@@ -98,9 +98,13 @@ class ServerList:
 
     def remarks(self, path: Path | None = None) -> list[Remark]:
         """Return why hosts do not start entries: of one file, or of all."""
-        found = [(entry.path, entry.remark) for entry in self.entries]
-        found += [(problem.path, problem.remark) for problem in self.problems]
-        return [remark for file, remark in found if remark is not None and path in (None, file)]
+        remarks = [(entry.path, entry.remark) for entry in self.entries]
+        remarks += [(problem.path, problem.remark) for problem in self.problems]
+        return [remark for file, remark in remarks if remark is not None and path in (None, file)]
+
+    def knows(self, name: str) -> bool:
+        """Whether a config file names this server, rightly or not."""
+        return name in (*(entry.name for entry in self.entries), *(problem.server for problem in self.problems))
 
     def find(self, word: str) -> ServerEntry:
         """Return the entry for `@NAME` or `@NAME:FILEPART`. Raises TargetError if there is none, or more than one."""
@@ -162,12 +166,12 @@ def find_servers(
 ) -> ServerList:
     """Return the servers in every client's config files for `folder`, only in the file `config`, or only of `host`.
 
-    `platform` is a `sys.platform`. It only reads files: nothing is expanded, started or asked.
+    `platform` is a `system.NAME`. It only reads files: nothing is expanded, started or asked.
     """
     folder = Path.cwd() if folder is None else folder
     home = paths.home_folder() if home is None else home
     environ = os.environ if environ is None else environ
-    machine = table.Machine(home, environ, platform or sys.platform)
+    machine = table.Machine(home, environ, platform or NAME)
     entries: list[ServerEntry] = []
     problems: list[ConfigProblem] = []
     if config is not None:
@@ -256,9 +260,9 @@ def resolve(
     expander = expand.Expander(**_context(entry, environ, home), prompt=prompt)
     if not entry.owned:
         survey, made = _surveyed(entry, environ, home)
-        found = _exposure(entry, survey, made)
-        if found is not None:
-            trust.require(found, consent)
+        exposure = _exposure(entry, survey, made)
+        if exposure is not None:
+            trust.require(exposure, consent)
         expander.allowed = frozenset(reference for _, reference in survey.uses)
     made = registry_entries.fill(entry.raw, expander) if entry.family == "registry" else entry.definition
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -22,6 +23,7 @@ AskBeforeCall: TypeAlias = Literal["never", "annotated", "unannotated"]
 TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 """Seconds, also of a session without settings."""
 _PREFIX = "INSPECTOR_"
+_ABSOLUTE = re.compile(r"~|/|[A-Za-z]:")
 _VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME"})
 
 
@@ -51,10 +53,15 @@ class Settings:
     """URIs given to a server that asks for roots."""
 
     sampling: str = "ask"
-    """The answer to sampling requests: `ask` puts them into the inbox, `decline` declines, other text is the answer."""
+    """The answer to sampling requests: `ask` puts them into the inbox, `decline` declines, `run:PROGRAM` asks a
+    program, other text is the answer."""
 
     elicitation: str | Mapping[str, Any] = "ask"
-    """The answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values."""
+    """The answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, `run:PROGRAM`, or an object with the
+    values."""
+
+    addons: tuple[str, ...] = ()
+    """Python files that see each message of each connection and may change it. Only the file can set them."""
 
     client: str = ""
     """The name that servers are told, as `NAME` or `NAME/VERSION`; empty: inspector and its version."""
@@ -171,22 +178,22 @@ def of_file(data: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for variable, text in environ.items():
         if not variable.startswith(_PREFIX) or variable in _VARIABLES_OF_OTHERS:
             continue
         name = variable.removeprefix(_PREFIX).lower()
-        if name == "commands":
-            raise ConfigError(f"{variable} cannot be set: commands are read from settings.json only")
+        if name in ("addons", "commands"):
+            raise ConfigError(f"{variable} cannot be set: {name} are read from settings.json only")
         if name in _KINDS:
-            found[name] = checked(name, _from_text(name, text), f"the environment variable {variable}")
+            values[name] = checked(name, _from_text(name, text), f"the environment variable {variable}")
         elif near := foreign_files.nearest(name, list(_KINDS)):
             # Another program may have variables with this prefix: only a name that resembles ours is an error.
             raise ConfigError(
                 f"The environment variable {foreign_files.shown(variable)} is not a setting",
                 hint=f"Did you mean {_PREFIX}{near.upper()}?",
             )
-    return found
+    return values
 
 
 def _from_text(name: str, text: str) -> Any:
@@ -262,9 +269,14 @@ def _texts(value: Any) -> Any:
     return MISSING
 
 
+def _paths(value: Any) -> Any:
+    texts = _texts(value)
+    return texts if texts is MISSING or all(_ABSOLUTE.match(text) for text in texts) else MISSING
+
+
 def _roots(value: Any) -> Any:
-    found = _texts(value)
-    return found if found is MISSING or all(text.startswith("file://") for text in found) else MISSING
+    texts = _texts(value)
+    return texts if texts is MISSING or all(text.startswith("file://") for text in texts) else MISSING
 
 
 def _text_by_text(value: Any) -> Any:
@@ -276,7 +288,8 @@ def _text_by_text(value: Any) -> Any:
 def _elicitation(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    return value if isinstance(value, str) and value in ("ask", "defaults", "decline", "cancel") else MISSING
+    known = isinstance(value, str) and (value in ("ask", "defaults", "decline", "cancel") or value.startswith("run:"))
+    return value if known else MISSING
 
 
 def _settings_by_id(value: Any) -> Any:
@@ -293,15 +306,15 @@ _PLACES = ("message", "result", "recording")
 def _commands(value: Any) -> Any:
     if not isinstance(value, (list, tuple)):
         return MISSING
-    found = []
+    commands = []
     for entry in value:
         needed = {"key", "where", "run"}
         if not isinstance(entry, Mapping) or not needed <= set(entry) <= needed | {"title"}:
             return MISSING
         if not all(isinstance(item, str) for item in entry.values()) or entry["where"] not in _PLACES:
             return MISSING
-        found.append({"title": "", **entry})
-    return tuple(found)
+        commands.append({"title": "", **entry})
+    return tuple(commands)
 
 
 _SECONDS = ("a number of seconds above 0", _seconds)
@@ -318,7 +331,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "log_level": _one_of("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", None),
     "roots": ("a list of file:// URIs", _roots),
     "sampling": _TEXT,
-    "elicitation": ("ask, defaults, decline, cancel or an object", _elicitation),
+    "elicitation": ("ask, defaults, decline, cancel, run:PROGRAM or an object", _elicitation),
+    "addons": ("a list of absolute paths", _paths),
     "client": _TEXT,
     "extensions": ("an object of objects by extension id", _settings_by_id),
     "max_body_bytes": ("a whole number above 0, or null", _positive_count_or_none),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from inspector import command_words
 from inspector.config import paths
 from inspector.config.server_variables import ServerVariables
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.config.targets import DEMO, HttpTarget, RecordingTarget, StdioTarget, Target, demo_target
 from inspector.config.text_checks import checked_headers, checked_text, checked_url, one_line
 from inspector.errors import TargetError
 from inspector.hints import Hint, Parameter, UnsetParameters
@@ -51,6 +51,7 @@ def parse_target(
 ) -> Target:
     """Return the target in `words`: a URL, `@NAME` or `@NAME:FILEPART`, a recording, or a command.
 
+    Without an entry of that name, `@demo` is the bundled demo server.
     With `command` the words came after `--` and are always a command. `headers`, `env` (None: the value of this shell),
     `env_files`, `inherit_env`, `cwd`, `transport` and `verify` (False: accept any certificate) are flags of the command
     line: they override a config file. `prompt` asks for the values that a config file leaves to its user, `consent` for
@@ -74,6 +75,8 @@ def parse_target(
         from inspector.config import servers
 
         listed = servers.find_servers(folder, home, environ, config=config)
+        if first == f"@{DEMO}" and config is None and not listed.knows(DEMO):
+            return flags.on_entry(demo_target())
         return flags.on_entry(servers.resolve(listed.find(first), environ, prompt, home=home, consent=consent))
     if _URL.match(first):
         _refuse_more(words, "a URL")
@@ -109,7 +112,7 @@ def recording_path(
     folder = Path.cwd() if folder is None else folder
     path = _located(word, folder, paths.home_folder() if home is None else home)
     if word and not {"/", os.sep, "\0"} & set(word) and not _is_file(path):
-        kept = paths.state_folder(environ) / "recordings"
+        kept = paths.recordings_path(environ)
         for name in (word, f"{word}{_SUFFIX}"):
             if name.endswith(_SUFFIX) and _is_file(kept / name):
                 return kept / name
@@ -212,7 +215,7 @@ def _refuse_other_words(word: str, path: Path) -> None:
         raise TargetError(
             f"{scheme[1]} URLs are not supported", hint="Give an http or https URL, or a command after --."
         )
-    if "/" in word and os.path.isdir(path):
+    if {"/", os.sep} & set(word) and os.path.isdir(path):
         raise TargetError(f"{one_line(word)} is a folder", hint="Give a command, a URL, @NAME or a recording.")
     if word.endswith(".jsonl"):
         raise TargetError(f"No recording at {one_line(word)}", hint="`inspector recordings` lists the existing ones.")
@@ -221,15 +224,16 @@ def _refuse_other_words(word: str, path: Path) -> None:
     if re.fullmatch(r"\S+\.json", word) and not _is_file(path):
         raise TargetError(f"{one_line(word)} does not exist", hint="Check the path of the file.")
     if word.endswith(".json") and _is_file(path):
+        quoted = command_words.quote(word)
         raise TargetError(
             f"{one_line(word)} is not a command",
-            hint=Hint("If it is a config file, open one of its servers: ", Parameter.OPEN_CONFIG.to(shlex.quote(word))),
+            hint=Hint("If it is a config file, open one of its servers: ", Parameter.OPEN_CONFIG.to(quoted)),
         )
 
 
 def _split(text: str) -> list[str]:
     try:
-        words = shlex.split(text)
+        words = command_words.split(text)
     except ValueError as error:
         raise TargetError(f"The command {one_line(text[:80])} cannot be parsed: {split_reason(error)}") from None
     if not words:
@@ -247,7 +251,7 @@ def _existing_folder(cwd: str | Path | None, folder: Path, home: Path) -> str | 
 
 
 def _located(text: str, folder: Path, home: Path) -> Path:
-    return home / text[2:] if text.startswith("~/") else folder / text
+    return home / text[2:] if text.startswith(("~/", f"~{os.sep}")) else folder / text
 
 
 def _is_file(path: Path) -> bool:

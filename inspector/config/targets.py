@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from inspector.config import secret_values
 from inspector.config.text_checks import format_command, one_line
+from inspector.own_commands import module_command
 
 HttpVariant: TypeAlias = Literal["auto", "http", "sse"]
 
@@ -220,9 +220,13 @@ class RecordingTarget:
 Target: TypeAlias = StdioTarget | HttpTarget | RecordingTarget
 
 
+DEMO = "demo"
+"""The name of the bundled demo server."""
+
+
 def demo_target() -> StdioTarget:
     """Return the target of the bundled demo server, a child process."""
-    return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
+    return StdioTarget(tuple(module_command("inspector.demo")), name=DEMO)
 
 
 def _origin(name: str, source: str) -> dict[str, str]:

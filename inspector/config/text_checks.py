@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable
 
+from inspector.command_words import FAMILY, Family, quote
 from inspector.config import secret_values
 from inspector.errors import TargetError
 from inspector.reasons import url_reason
@@ -38,8 +38,15 @@ def parse_header(text: str) -> tuple[str, str]:
     """Parse `--header 'Name: value'` (RFC 9110 section 5). Raises TargetError if it is invalid."""
     name, colon, value = text.partition(":")
     if not colon:
-        raise TargetError(f"The header {one_line(name[:60])} has no value", hint="Write it as 'Name: value'.")
+        raise TargetError(f"The header {_beginning(text)} has no value", hint="Write it as 'Name: value'.")
     return checked_header(name.strip(), value.strip())
+
+
+def _beginning(text: str) -> str:
+    """Return the first word of a malformed option: what follows may be a secret, as in 'Authorization Bearer …'."""
+    word = re.match(r"\s*([^\s=]{0,60}[\s=]?)", text)
+    assert word is not None
+    return one_line(word[1]) + ("…" if word.end() < len(text) else "")
 
 
 def parse_variable(text: str) -> tuple[str, str | None]:
@@ -48,7 +55,7 @@ def parse_variable(text: str) -> tuple[str, str | None]:
     name = name.strip()
     if not name or (not equals and len(name.split()) > 1):
         raise TargetError(
-            f"--env {one_line(text[:60])} is not a variable" if text else "--env has no variable",
+            f"--env {_beginning(text)} is not a variable" if text else "--env has no variable",
             hint="Write NAME=value, or NAME for a variable of this shell.",
         )
     return checked_text(name, "a variable's name"), checked_text(value, f"the value of {name}") if equals else None
@@ -56,10 +63,10 @@ def parse_variable(text: str) -> tuple[str, str | None]:
 
 def checked_headers(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Check a user's headers of a request, with at most one `Host`. Raises `TargetError`."""
-    found = tuple(checked_header(name, value) for name, value in pairs)
-    if sum(name.lower() == "host" for name, _ in found) > 1:
+    headers = tuple(checked_header(name, value) for name, value in pairs)
+    if sum(name.lower() == "host" for name, _ in headers) > 1:
         raise TargetError("A request has one Host header, but several are given", hint="Remove all but one.")
-    return found
+    return headers
 
 
 def checked_header(name: str, value: str) -> tuple[str, str]:
@@ -69,7 +76,7 @@ def checked_header(name: str, value: str) -> tuple[str, str]:
     """
     shown = one_line(name[:60])
     if not _FIELD_NAME.fullmatch(name):
-        raise TargetError(f"{shown!r} is not a header name", hint="Write it as 'Name: value'.")
+        raise TargetError(f"{_beginning(name)!r} is not a header name", hint="Write it as 'Name: value'.")
     if _FIELD_BREAKER.search(value):
         raise TargetError(
             f"The value of the header {shown} contains a line break, another control character or a lone surrogate"
@@ -87,14 +94,14 @@ def root_uri(text: str, folder: str | os.PathLike[str] = "") -> str:
 
     Raises TargetError for another URI, and for a path that has no URI.
     """
-    from pathlib import Path
+    from inspector.file_uris import to_uri
 
     if text.startswith("file://"):
         return text
     if _SCHEME.match(text):
         raise TargetError(f"The root {one_line(text[:80])} is not a file: URI", hint="Use a folder or a file:// URI.")
     try:
-        return Path(os.path.abspath(os.path.join(folder, os.path.expanduser(checked_text(text, "a root"))))).as_uri()
+        return to_uri(os.path.abspath(os.path.join(folder, os.path.expanduser(checked_text(text, "a root")))))
     except UnicodeEncodeError:
         raise TargetError(f"The root {text[:80]!a} is not a path", hint="Use a folder or a file:// URI.") from None
 
@@ -136,9 +143,12 @@ def checked_url(url: str) -> str:
         raise TargetError(f"{shown} is refused: {error}", hint=HOST_HINT) from None
 
 
-def format_command(argv: Iterable[str]) -> str:
-    """Format `argv` as one line that a shell can parse: quoted if needed, unprintable characters as `$'…'`."""
-    return " ".join(_quote(word) for word in argv)
+def format_command(argv: Iterable[str], family: Family = FAMILY) -> str:
+    """Format `argv` as one line that a shell can parse: quoted if needed, unprintable characters as `$'…'`.
+
+    On Windows, where no shell has these, they are only shown.
+    """
+    return " ".join(_quote(word, family) for word in argv)
 
 
 def one_line(text: str) -> str:
@@ -146,9 +156,9 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
-def _quote(word: str) -> str:
-    if word.isprintable():
-        return shlex.quote(word)
+def _quote(word: str, family: Family) -> str:
+    if word.isprintable() or family == "windows":
+        return quote(one_line(word), family)
     escaped = "".join(char if char.isprintable() and char not in "\\'" else _escape(char) for char in word)
     return f"$'{escaped}'"
 

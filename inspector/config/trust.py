@@ -17,20 +17,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from inspector.addresses import shown_url
-from inspector.config import foreign_files, jsonc, login_entry, paths, secret_values
+from inspector.config import foreign_files, inherited_variables, jsonc, login_entry, paths, secret_values
 from inspector.config.expand import Reference
 from inspector.config.server_definition import Definition
 from inspector.errors import ConfigError, TrustNeeded
 from inspector.hints import Hint, Parameter
-
-HARMLESS = frozenset(
-    """
-    PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR TMP TEMP PWD SYSTEMROOT SYSTEMDRIVE APPDATA LOCALAPPDATA
-    PROGRAMFILES USERPROFILE USERNAME HOMEDRIVE HOMEPATH COMSPEC PATHEXT
-    """.split()
-)
-"""Variables that every child process gets anyway. A URL does not."""
-HARMLESS_PREFIXES = ("LC_", "XDG_")
 
 MAX_KEPT = 1000
 """Answers that are kept; the oldest are dropped."""
@@ -48,9 +39,9 @@ Standing: TypeAlias = Literal["free", "asks", "allowed"]
 TrustAnswer: TypeAlias = Literal["once", "always", "no"]
 """`once` allows one opening, `always` every opening until the entry changes."""
 
-Part: TypeAlias = Literal["entry", "environment", "flow"]
+Part: TypeAlias = Literal["entry", "environment", "saved call"]
 """The part of a file that is asked about."""
-_FILES: dict[Part, str] = {"entry": "config file", "environment": "file", "flow": "file"}
+_FILES: dict[Part, str] = {"entry": "config file", "environment": "file", "saved call": "file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +225,10 @@ def asking_once(consent: Consent) -> Consent:
 def is_harmless(reference: Reference) -> bool:
     """Whether a child process gets this value anyway."""
     name = reference.name
-    return reference.kind == "variable" and (name in HARMLESS or name.startswith(HARMLESS_PREFIXES))
+    # Every server gets these anyway. A URL does not.
+    return reference.kind == "variable" and (
+        name in inherited_variables.NAMES or name.startswith(inherited_variables.PREFIXES)
+    )
 
 
 def standing(found: Exposure | None, memory: Memory | None = None) -> Standing:

@@ -99,5 +99,5 @@ def _numbers(value: str, last: int) -> tuple[list[str], int]:
         if not value:
             break
         low, high = low * 10, high * 10 + 9
-    found = [str(number) for each in ranges for number in each[:MAX_COUNT]]
-    return found, sum(map(len, ranges))
+    numbers = [str(number) for each in ranges for number in each[:MAX_COUNT]]
+    return numbers, sum(map(len, ranges))

@@ -174,3 +174,16 @@ def _fit_annotations(thing: dict[str, Any], features: DemoFeatures) -> dict[str,
     if isinstance(notes, dict) and "lastModified" in notes and not features.last_modified:
         thing["annotations"] = {key: value for key, value in notes.items() if key != "lastModified"}
     return thing
+
+
+_MIMES = {"md": "text/markdown", "json": "application/json", "py": "text/x-python", "png": "image/png"}
+
+
+def bytes_of(content: str | bytes) -> bytes:
+    """Returns the bytes of a file."""
+    return content.encode() if isinstance(content, str) else content
+
+
+def mime_of(uri: str) -> str:
+    """Returns the media type of a file."""
+    return _MIMES.get(uri.rpartition(".")[2], "text/plain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import threading
 from functools import partial
@@ -12,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from inspector.demo.auth.http_values import HttpReply, Request, send
 from inspector.demo.call import Channel
 from inspector.demo.legacy import LegacySession, check_initialize
-from inspector.demo.modern import LASTING, Modern, is_modern
+from inspector.demo.modern import Modern, is_modern, stream_of
 from inspector.demo.revisions import HANDSHAKE, MODERN
 from inspector.demo.rpc import RpcError, decode, encode, error, kind_of
 from inspector.errors import UsageError
 from inspector.serving.base import ClientMessage, Reply, RequestHead, ServedClient
-from inspector.serving.http import SESSION, VERSION, Binding, HttpEnd, accepts, content_type, refusal
+from inspector.serving.http import SESSION, VERSION, Binding, HttpServer, accepts, content_type, refusal
 from inspector.serving.http_connection import ConnectionLimits, RequestRefusal, ServedRequest, ServedResponse
 from inspector.serving.http_session import JSON, ClientSession, ServedStream
+from inspector.system.terminal import ENDING, watch_signals
 
 if TYPE_CHECKING:
     from inspector.demo.auth.issuer import IssuerSettings
@@ -158,7 +160,7 @@ class ModernHandler:
             return
         self._running = {each: modern for each, modern in self._running.items() if each.open}
         self._running[reply] = modern = Modern(self._world, "http", arrived.head)
-        modern.receive(message, ReplyChannel(reply, endless=message["method"] in LASTING))
+        modern.receive(message, ReplyChannel(reply, endless=stream_of(message["method"]) is not None))
         asyncio.get_running_loop().call_later(STREAM_AFTER, reply.begin, "sse")
 
     def left(self, reply: Reply) -> None:
@@ -196,7 +198,7 @@ class SseSession:
         self.session.close()
 
 
-class DemoServer(HttpEnd):
+class DemoServer(HttpServer):
     """The endpoint of both eras, and those of HTTP+SSE; with a `gate` only for clients that log in."""
 
     def __init__(self, world: DemoState, host: str, port: int) -> None:
@@ -227,7 +229,7 @@ class DemoServer(HttpEnd):
 
     def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Refuse pages of other sites; the rest is decided after the token check, which has paths of its own."""
-        reason = self._guard.refusal(head)
+        reason = self._guard.refusal(head, pages=True)
         return refusal(403, reason) if reason else None
 
     def answer(self, request: ServedRequest, response: ServedResponse) -> None:
@@ -321,10 +323,8 @@ def serve_http(
 
 
 async def _serve(server: DemoServer, auth: IssuerSettings | None, attached: bool) -> None:
-    import signal
-
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    watch_signals([number for number in ENDING if number != signal.SIGINT], lambda number: stop.set())
     await server.start()
     issuers = None
     if auth is not None:

@@ -102,8 +102,8 @@ class SessionTasks:
         """Waits for the end of the task; its questions are asked on the stream of this request."""
         task = self._tasks.get(call.text_param("taskId"))
         about = {RELATED: {"taskId": task.id}}
-        while (found := task.take_question(call)) is not None:
-            key, asked = found
+        while (question := task.take_question(call)) is not None:
+            key, asked = question
             try:
                 task.answer(key, call.ask((asked.method, {**asked.params, "_meta": about}))[0])
             except Refused as refusal:

@@ -31,6 +31,10 @@ class LastingRequest(ClientRequest):
         self._over = threading.Event()
         self._lock = threading.RLock()
 
+    def begin(self) -> None:
+        """Starts the stream; raises RpcError."""
+        raise NotImplementedError
+
     def _begin(self, method: str, params: dict[str, Any]) -> None:
         """Sends the first message; raises RpcError."""
         self._serving.add(self)

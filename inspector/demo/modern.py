@@ -6,7 +6,8 @@ from inspector.demo.call import LEVELS, Serving
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, instructions, server_info
 from inspector.demo.headers import check_headers, check_version
-from inspector.demo.listen import ListenRequest
+from inspector.demo.listen import LastingRequest, ListenRequest
+from inspector.demo.parts import parts
 from inspector.demo.resources import CLOCK
 from inspector.demo.revisions import DemoFeatures
 from inspector.demo.rounds import (
@@ -29,21 +30,16 @@ from inspector.demo.rpc import (
     error,
     kind_of,
 )
-from inspector.demo.skills import EXTENSION as SKILLS
-from inspector.demo.skills import SETTINGS, SKILL_HANDLERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import Channel, ClientRequest, Handler
-    from inspector.demo.events import EventsRequest
     from inspector.demo.server_state import DemoState
     from inspector.serving.base import RequestHead
 
 LISTEN = "subscriptions/listen"
-LASTING = (LISTEN, "events/stream")
-EVENTS = "io.modelcontextprotocol/events"
 # Time to live of a method's results, in milliseconds.
 _FRESH = {
     "server/discover": 3_600_000,
@@ -52,8 +48,6 @@ _FRESH = {
     "resources/templates/list": 60_000,
     "resources/read": 5_000,
     "prompts/list": 10_000,
-    "skills/list": 60_000,
-    "skills/get": 60_000,
 }
 
 
@@ -79,7 +73,6 @@ class Modern:
             "server/discover": self._discover,
             "tools/call": call_tool,
             **TASK_HANDLERS,
-            **SKILL_HANDLERS,
         }
 
     def receive(self, message: Any, channel: Channel) -> bool:
@@ -118,8 +111,8 @@ class Modern:
         if method == "initialize":
             raise self._unsupported(message.get("params"), "This server has no handshake and supports")
         features = self._check_meta(message)
-        handler = self._own.get(method) or HANDLERS.get(method) or _events(method)
-        stream = _stream(method)
+        handler = self._own.get(method) or HANDLERS.get(method) or (_of_feature(method) if method != LISTEN else None)
+        stream = stream_of(method) if handler is None else None
         if handler is None and stream is None:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}", status=404)
         if self._head is not None:
@@ -167,7 +160,7 @@ class Modern:
                 "prompts": {"listChanged": True},
                 "logging": {},
                 "completions": {},
-                "extensions": {EXTENSION: {}, SKILLS: SETTINGS, EVENTS: {}},
+                "extensions": {EXTENSION: {}, **{part.extension: part.settings for part in parts()}},
             },
             "instructions": instructions(),
             "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},
@@ -183,24 +176,16 @@ class Modern:
         }
 
 
-def _events(method: str) -> Handler | None:
-    """The handler of a method of the extension for events, which few clients use."""
-    if not method.startswith("events/"):
-        return None
-    from inspector.demo.events import HANDLERS as handlers
-
-    return handlers.get(method)
+def _of_feature(method: str) -> Handler | None:
+    """The handler of a method that is not one of the core."""
+    return next((part.handlers[method] for part in parts() if method in part.handlers), None)
 
 
-def _stream(method: str) -> type[ListenRequest | EventsRequest] | None:
-    """The class of a request that lasts."""
+def stream_of(method: str) -> type[LastingRequest] | None:
+    """The class of a request that lasts, or None."""
     if method == LISTEN:
         return ListenRequest
-    if method != "events/stream":
-        return None
-    from inspector.demo.events import EventsRequest
-
-    return EventsRequest
+    return next((part.streams[method] for part in parts() if method in part.streams), None)
 
 
 # key: (type, required)
@@ -218,8 +203,8 @@ def _finished(method: str, handler: Handler) -> Handler:
     def serve(call: ClientRequest) -> dict[str, Any]:
         try:
             outcome = {"resultType": "complete", **handler(call)}
-            if method in _FRESH:
-                outcome |= _cacheable(method, call)
+            if (fresh := _fresh(method)) is not None:
+                outcome |= _cacheable(method, fresh, call)
         except InputRequired as needed:
             outcome = needed.result
         except NotFound as problem:
@@ -230,7 +215,12 @@ def _finished(method: str, handler: Handler) -> Handler:
     return serve
 
 
-def _cacheable(method: str, call: ClientRequest) -> dict[str, Any]:
+def _fresh(method: str) -> int | None:
+    """The time to live of a method's results; None if they are not kept."""
+    return _FRESH.get(method) or next((part.fresh[method] for part in parts() if method in part.fresh), None)
+
+
+def _cacheable(method: str, fresh: int, call: ClientRequest) -> dict[str, Any]:
     moving = method == "resources/read" and call.params.get("uri") == CLOCK
     own = method in ASKING and ("inputResponses" in call.params or "requestState" in call.params)
-    return {"ttlMs": 0 if moving or own else _FRESH[method], "cacheScope": "private" if own else "public"}
+    return {"ttlMs": 0 if moving or own else fresh, "cacheScope": "private" if own else "public"}

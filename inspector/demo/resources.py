@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from inspector.demo.content import contents, icon, picture, tone
+from inspector.demo.content import bytes_of, contents, icon, mime_of, picture, tone
 from inspector.demo.definitions import document
+from inspector.demo.parts import parts
 from inspector.demo.rpc import NotFound, encode
-from inspector.demo.skill_files import SCHEME, bytes_of, mime_of
-from inspector.demo.skill_files import read as read_skill_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,14 +120,14 @@ class Resources:
         self.extras: list[int] = []
         self.templates = [
             {
-                "uriTemplate": each["uri"],
-                "name": each["name"],
-                "title": each["name"].capitalize(),
-                "description": each["about"],
+                "uriTemplate": template["uri"],
+                "name": template["name"],
+                "title": template["name"].capitalize(),
+                "description": template["about"],
             }
-            for each in document()["templates"]
+            for template in document()["templates"]
         ]
-        self._matchers = [(each["name"], UriTemplate(each["uri"])) for each in document()["templates"]]
+        self._matchers = [(template["name"], UriTemplate(template["uri"])) for template in document()["templates"]]
         self._listed: list[dict[str, Any]] = []
 
     def __len__(self) -> int:
@@ -137,7 +136,7 @@ class Resources:
     def page(self, start: int, stop: int) -> list[dict[str, Any]]:
         """Returns resources as they are listed, in a fixed order: fixed, added, generated."""
         if not self._listed:
-            self._listed = [_listing(each) for each in document()["resources"]]
+            self._listed = [_listing(resource) for resource in document()["resources"]]
         ahead = self._listed + [_extra_listing(number) for number in self.extras]
         first, last = max(start - len(ahead), 0), min(stop - len(ahead), self.items)
         return ahead[start:stop] + [_item_listing(number) for number in range(first + 1, last + 1)]
@@ -153,18 +152,14 @@ class Resources:
 
     def read(self, uri: str) -> list[dict[str, Any]]:
         """Returns the contents of a resource; raises NotFound if it does not exist."""
-        for each in document()["resources"]:
-            if uri == each["uri"]:
-                return [contents(uri, each["mimeType"], _body(each))]
+        for resource in document()["resources"]:
+            if uri == resource["uri"]:
+                return [contents(uri, resource["mimeType"], _body(resource))]
         if uri == "demo://files/":
             return [
                 contents(f"demo://files/{path}", mime_of(path), "\n".join(lines))
                 for path, lines in document()["files"].items()
             ]
-        if uri.startswith(SCHEME):
-            found_file = read_skill_file(uri)
-            if found_file is not None:
-                return [found_file]
         for number in self.extras:
             if uri == _extra_uri(number):
                 return [contents(uri, "text/plain", f"Extra resource {number}.\n")]
@@ -174,6 +169,10 @@ class Resources:
                 found = self._read_template(name, uri, values)
                 if found is not None:
                     return [found]
+        for part in parts():
+            found = part.read(uri) if part.read is not None else None
+            if found is not None:
+                return [found]
         raise NotFound(uri)
 
     def exists(self, uri: str) -> bool:

@@ -109,7 +109,7 @@ class ModernCall(ClientRequest):
                 needed[key] = {"method": method, "params": params}
         if needed:
             # Roots alone are requested without a state: a client must support that, too.
-            plain = not self._answers and not self._rounds and {each[0] for each in questions} == {"roots/list"}
+            plain = not self._answers and not self._rounds and {question[0] for question in questions} == {"roots/list"}
             raise InputRequired(needed, None if plain else self._state(self._rounds))
         return answers
 

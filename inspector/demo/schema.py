@@ -50,15 +50,15 @@ _SIZES: dict[str, tuple[type[str | list | dict], bool, str]] = {
 
 def problems(value: Any, schema: dict[str, Any]) -> list[str]:
     """Returns the problems of a value, as "place: what"; empty if it is valid. Stops after ten."""
-    found: list[str] = []
+    problems: list[str] = []
     try:
         for place, what in _check(value, schema, schema, ""):
-            found.append(f"{place or '(whole)'}: {what}")
-            if len(found) == _MAX_COUNT:
+            problems.append(f"{place or '(whole)'}: {what}")
+            if len(problems) == _MAX_COUNT:
                 break
     except RecursionError:
         return ["(whole): is nested too deeply"]
-    return found
+    return problems
 
 
 def _is_number(value: Any) -> bool:

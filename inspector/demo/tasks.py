@@ -131,7 +131,7 @@ class DemoTask:
             if asked is None or asked.answer is not None:
                 return
             asked.answer = answer
-            if all(each.answer is not None for each in self.questions.values()):
+            if all(question.answer is not None for question in self.questions.values()):
                 self._change("working", "The answer has arrived.")
             self._news.notify_all()
 
@@ -155,10 +155,10 @@ class DemoTask:
             self._news.wait_for(lambda: self.ended or call.cancelled or free() is not None)
             if call.cancelled:
                 raise Cancelled
-            found = None if self.ended else free()
-            if found is not None:
-                found[1].taken = True
-            return found
+            question = None if self.ended else free()
+            if question is not None:
+                question[1].taken = True
+            return question
 
     def put_back(self, key: str) -> None:
         """Returns a taken question that could not be asked, so that another request may ask it."""

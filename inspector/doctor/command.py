@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shlex
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from inspector import command_words
 from inspector.config.targets import StdioTarget
 from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.server_facts import started_with
 from inspector.hints import Hint, Parameter
+from inspector.system import NAME
 from inspector.transports.child import environment_of
 
 _INSTALLERS = {
@@ -31,7 +31,10 @@ _INSTALLERS = {
     "pipx": "Install pipx.",
 }
 _SCRIPT = re.compile(r"[^-].*\.(?:py|js|mjs|cjs|ts|mts|rb|jar|php|sh)")
-_RUNS_SCRIPTS = re.compile(r"(?:python|pypy)[\d.]*|node|tsx|ts-node|ruby|php|bash|sh|zsh|bun|deno")
+_RUNS_SCRIPTS = re.compile(
+    r"(?:(?:python|pypy)[\d.]*|node|tsx|ts-node|ruby|php|bash|sh|zsh|bun|deno)(?:\.exe|\.cmd)?", re.IGNORECASE
+)
+_SHELLS = {"posix": ("sh", "-c"), "windows": ("cmd", "/c")}
 _NEEDS_SHELL = re.compile(r"\s(?:&&|\|\|?|;|>)\s|;\s|^cd\s")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _TWO_WORDS = re.compile(r"--?(?![ce])[A-Za-z][\w-]*\s+\S")
@@ -41,7 +44,7 @@ _TWO_WORDS = re.compile(r"--?(?![ce])[A-Za-z][\w-]*\s+\S")
 def shell_words(line: str) -> list[str]:
     """Return the words of a line as a shell splits it, at least one."""
     try:
-        return shlex.split(line) or [line]
+        return command_words.split(line) or [line]
     except ValueError:
         return line.split() or [line]
 
@@ -54,9 +57,7 @@ def expanded_word(word: str) -> str:
 class CommandDoctor:
     """Checks a target's command; `program` is the file that it starts, once `look` has found it."""
 
-    def __init__(
-        self, target: StdioTarget, chart: StepCollector, limits: TimeLimits, platform: str = sys.platform
-    ) -> None:
+    def __init__(self, target: StdioTarget, chart: StepCollector, limits: TimeLimits, platform: str = NAME) -> None:
         self.target = target
         self.chart = chart
         self.limits = limits
@@ -121,7 +122,8 @@ class CommandDoctor:
             return (
                 f"The command “{name}” is a line for a shell, and no shell starts the server.",
                 self._start(
-                    "Start it with a shell.", ["sh", "-c", shlex.join([name, *arguments]) if arguments else name]
+                    "Start it with a shell.",
+                    [*_SHELLS[command_words.FAMILY], command_words.join([name, *arguments]) if arguments else name],
                 ),
             )
         if _ASSIGNMENT.match(words[0]):
@@ -232,22 +234,28 @@ class CommandDoctor:
             cause, fix = f"{program} is a folder, not a program.", Fix("Give the path of the server's program in it.")
         elif not os.path.exists(program):
             cause, fix = f"{program} is a broken link.", Fix("Install the program again, or give its actual path.")
+        elif self.platform == "win32":
+            if not program.casefold().endswith(command_words.STARTABLE):
+                cause = f"{program} is not a program of Windows."
+                fix = Fix("Start it with its interpreter.", self._with_interpreter(program))
         elif not programs.may_run(program):
             cause = f"{program} is not executable."
-            fix = Fix("Make it executable.", f"chmod +x {shlex.quote(program)}")
+            fix = Fix("Make it executable.", f"chmod +x {command_words.quote(program)}")
         elif began.windows_ends:
             cause = f"{program} has Windows line endings: its first line names the interpreter “{began.interpreter}␍”."
-            fix = Fix("Save it with LF line endings.", f"sed -i 's/\\r$//' {shlex.quote(program)}")
+            fix = Fix("Save it with LF line endings.", f"sed -i 's/\\r$//' {command_words.quote(program)}")
         elif began.byte_order_mark:
             cause = f"{program} starts with a byte order mark, so the system does not see its “#!” line."
-            fix = Fix("Save it without a byte order mark.", f"sed -i '1s/^\\xEF\\xBB\\xBF//' {shlex.quote(program)}")
+            fix = Fix(
+                "Save it without a byte order mark.", f"sed -i '1s/^\\xEF\\xBB\\xBF//' {command_words.quote(program)}"
+            )
         elif began.kind == "script" and not self._interpreter(began):
             cause = f"{program} should be run by {began.interpreter or 'nothing'}, which does not exist."
             if began.interpreter:
                 fix = Fix(f"Install {os.path.basename(began.interpreter)}, or change the first line of the script.")
             else:
                 fix = Fix("Name the interpreter in the first line of the script.")
-        elif began.kind == "text" and self.platform != "win32":
+        elif began.kind == "text":
             cause = f"{program} is not a program, and it has no “#!” line that names its interpreter."
             fix = Fix("Add a “#!” line at its top, or start it with its interpreter.", self._with_interpreter(program))
         if cause:
@@ -263,7 +271,8 @@ class CommandDoctor:
         return bool(began.interpreter) and os.path.exists(began.interpreter)
 
     def _with_interpreter(self, program: str) -> str:
-        runners = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh", ".rb": "ruby"}
+        python = "python" if self.platform == "win32" else "python3"
+        runners = {".py": python, ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh", ".rb": "ruby"}
         runner = runners.get(os.path.splitext(program)[1])
         return str(self.chart.line.on_command([runner, *self.target.command])) if runner else ""
 
@@ -277,7 +286,7 @@ class CommandDoctor:
         if os.path.exists(os.path.join(self.folder, word)):
             self.chart.add("script", "ok", word)
             return
-        built = bool(re.search(r"(?:^|/)(?:dist|build|out|lib)/", word))
+        built = bool(re.search(r"(?:^|[/\\])(?:dist|build|out|lib)[/\\]", word))
         fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
         missing = "does not exist" if os.path.isabs(word) else f"is not in {self.folder}"
         expanded, reason = expanded_word(word), ""

@@ -46,8 +46,8 @@ class HostFolder:
     @property
     def files(self) -> list[HostFile]:
         """The files that the host reads, whether they exist or not, nearest first."""
-        found = [file for folder in (*self.workspaces, None) for file in table.files(self.machine, folder)]
-        return [file for file in found if file.host == self.host]
+        files = [file for folder in (*self.workspaces, None) for file in table.files(self.machine, folder)]
+        return [file for file in files if file.host == self.host]
 
     @property
     def is_used(self) -> bool:
@@ -225,8 +225,8 @@ def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry)
 
 def _remarks(host: Host, entry: ServerEntry) -> list[Remark]:
     """Return what the server gets other than the entry says."""
-    found = (reading.other_variables(host, entry.raw), reading.passed_as_written(host, entry.raw))
-    return [remark for remark in found if remark is not None]
+    remarks = (reading.other_variables(host, entry.raw), reading.passed_as_written(host, entry.raw))
+    return [remark for remark in remarks if remark is not None]
 
 
 def _variables(host: Host, target: StdioTarget) -> str:

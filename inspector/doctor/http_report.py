@@ -7,7 +7,7 @@ import re
 from inspector.config.command_lines import CommandLine
 from inspector.doctor.diagnosis import DoctorVerdict, Fix, StepCollector, Weight
 from inspector.doctor.http_requests import ProbeResponse
-from inspector.transports.http_status import browser_check, remedy
+from inspector.transports.http_status import STATUS_HINTS, browser_check, remedy
 from inspector.transports.http_url import Url, resolve
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -19,15 +19,6 @@ _BODIES = {
     "html": "a web page",
     "empty": "no body",
     "text": "text",
-}
-_STATUS_FIX = {
-    404: "Check the path.",
-    405: "Check the path: this one does not accept POST.",
-    429: "Wait, and send fewer requests.",
-    500: "Check the server's log.",
-    502: "The server behind the gateway does not respond: check that it runs.",
-    503: "The server is overloaded or not ready: try again later.",
-    504: "The server behind the gateway is too slow: check its log.",
 }
 
 
@@ -100,7 +91,7 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None, line: CommandLine
         )
     if answer.body == "html" and status < 400:
         return f"{url.text} responds with a web page instead of MCP.", Fix("Check host, port and path."), Weight.LIKELY
-    fix = Fix(_STATUS_FIX.get(status, "Check host, port and path."))
+    fix = Fix(STATUS_HINTS.get(status, "Check host, port and path."))
     if status == 404:
         return f"Nothing exists at {url.target} on {url.address} (status 404).", fix, Weight.LIKELY
     if status >= 400:

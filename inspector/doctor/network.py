@@ -51,8 +51,8 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
 
 async def addresses(host: str, port: int, seconds: float) -> list[str]:
     """Return the addresses of a name, in the system's order. Raises `OSError` and `TimeoutError`."""
-    found = await in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), seconds)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))[:MAX_ADDRESSES]
+    addresses = await in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), seconds)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in addresses))[:MAX_ADDRESSES]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 from glob import glob
 from typing import Any
 
+from inspector import command_words
 from inspector.doctor.diagnosis import Fix, Weight
 from inspector.doctor.python_packages import glob_escaped
 from inspector.doctor.server_facts import ServerFacts, StderrCause
+from inspector.file_uris import to_path
 from inspector.transports.withheld import NOT_PASSED
 
 _SDK = "@modelcontextprotocol/sdk"
@@ -24,12 +25,13 @@ _NEEDS = {"zod": "zod@^3.25", _SDK: f"{_SDK}@latest"}
 
 def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a module or a file that Node does not find."""
-    name = found[1].removeprefix("file://")
+    name = to_path(found[1]) or found[1]
     inside = _INSIDE.match(name)
-    if inside is not None:
+    is_script = any(os.path.normpath(server.in_folder(word)) == name for word in server.words[1:20])
+    if inside is not None and not is_script:
         return _incomplete(inside, server)
     if name.startswith((".", "/")) or re.match(r"[A-Za-z]:\\", name):
-        built = any(part in name for part in _BUILT)
+        built = inside is None and any(part in name for part in _BUILT)
         fix = Fix("Build the server first.", "npm run build", _project(server)) if built else Fix("Check the path.")
         return StderrCause(f"Node does not find the file {name}.", fix)
     parts = name.split("/")
@@ -59,7 +61,7 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
         )
     return StderrCause(
         f"Node does not find the package {package}, which is not installed in its environment.",
-        Fix("", f"npm install {shlex.quote(package)}", project),
+        Fix("", f"npm install {command_words.quote(package)}", project),
     )
 
 
@@ -102,7 +104,7 @@ def _other_version(package: str, missing: str, project: str, server: ServerFacts
     fix = Fix("Install the version that it was written for, or change the import.")
     return StderrCause(
         f"It needs another version of the package {package}: the installed {version or 'one'} has no {missing}.",
-        Fix("Install that version.", f"npm install {shlex.quote(wanted)}", project) if wanted else fix,
+        Fix("Install that version.", f"npm install {command_words.quote(wanted)}", project) if wanted else fix,
     )
 
 
@@ -112,7 +114,7 @@ def _incomplete(inside: re.Match[str], server: ServerFacts) -> StderrCause:
     if "/_npx/" in f"{root}/":
         return StderrCause(
             f"The copy of {package} in the cache of npx is not complete.",
-            Fix("Delete it, so that npx installs it again.", f"rm -r {shlex.quote(root)}"),
+            Fix("Delete it, so that npx installs it again.", f"rm -r {command_words.quote(root)}"),
         )
     if os.path.exists(os.path.join(inside[1], inside[2], f"{rest}.js")):
         return StderrCause(
@@ -163,10 +165,10 @@ def _own(package: str, project: str) -> str:
 
 def _dependencies(project: str) -> dict[str, Any]:
     body = _read(project)
-    found: dict[str, Any] = {}
+    dependencies: dict[str, Any] = {}
     for kind in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
-        found |= part if type(part := body.get(kind)) is dict else {}
-    return found
+        dependencies |= part if type(part := body.get(kind)) is dict else {}
+    return dependencies
 
 
 def _version(package: str, project: str) -> str:

@@ -1,14 +1,16 @@
-"""The search for a server at other paths of the same host, and in its server card."""
+"""The search for a server at other paths of the same host, and in documents that features read."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, NamedTuple
 
 from inspector.addresses import shown_url
 from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
+from inspector.feature import features
 from inspector.transports.http_url import Url, parse_url, resolve
 
 USUAL = ("/mcp", "/sse", "/", "/mcp/", "/api/mcp", "/v1/mcp", "/mcp/sse", "/api/v1/mcp", "/api/mcp/sse", "/mcp/v1")
@@ -31,12 +33,12 @@ def candidates(url: Url) -> list[Url]:
     if path.rstrip("/"):
         near += [f"{path.rstrip('/')}/mcp", f"{path.rstrip('/')}/sse"]
     tried = dict.fromkeys([path])
-    found = []
+    candidates = []
     for each in (*near, *USUAL):
         if each and each not in tried:
             tried[each] = None
-            found.append(resolve(url, each))
-    return found
+            candidates.append(resolve(url, each))
+    return candidates
 
 
 async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundUrl | None:
@@ -77,44 +79,46 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float)
     return found
 
 
-async def look_for_card(chart: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
-    """Look for the server card of the host (SEP-2127, experimental), without credentials and at this host only.
+class UrlSource(NamedTuple):
+    """A document of the host that may name the URL of its server."""
 
-    A card that names another URL is a step with a fix; no card is none.
-    """
-    from inspector.cards.discovery import CardResponse, discover
-    from inspector.cards.fetching import CardFetcher
+    step: str
+    """The name of its step."""
+    document: str
+    """The document, in words."""
+    read: Callable[[HttpTarget, Url], Awaitable[Iterable[str]]]
+    """Reads the URLs in the document for this URL, without credentials and at its host only."""
 
+
+async def look_in_documents(chart: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
+    """Read the documents of features. One that names another URL is a step with a fix; without a document is none."""
+    for feature in features():
+        source = feature.load_or_skip(feature.other_urls, UrlSource) if feature.other_urls else None
+        if source is not None:
+            await _look_in(source, chart, target, url, seconds)
+
+
+async def _look_in(source: UrlSource, chart: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
     watch = Stopwatch()
-    fetcher = CardFetcher(url.text, proxy=target.proxy, verify=target.verify)
-
-    async def fetch(place: str, accept: str) -> CardResponse:
-        if parse_url(place).origin != url.origin:
-            return CardResponse(place, problem="another host, which was not asked")
-        return await fetcher.get(place, accept)
-
     try:
         async with asyncio.timeout(seconds):
-            found = await discover(url.text, fetch)
+            named = dict.fromkeys(await source.read(target, url))
     except TimeoutError:
         return
-    finally:
-        await fetcher.aclose()
-    named = dict.fromkeys(remote for card in found.cards for remote in card.urls())
     others = [other for remote in named if (other := _parsed(remote)) is not None and other.text != url.text]
     if not others or url.text in named:
         return
     chart.add(
-        "card",
+        source.step,
         "warn",
-        f"the server card of the host names {shown_url(others[0].text)}",
+        f"{source.document} names {shown_url(others[0].text)}",
         details=[shown_url(other.text) for other in others],
         seconds=watch.seconds,
         fix=Fix(
-            "Use the URL of the server card, if you trust it.",
+            f"Use the URL of {source.document}, if you trust it.",
             str(chart.line.on_url(others[0].text, trusted=others[0].origin == url.origin)),
         ),
-        cause=f"The path is wrong: {url.target} is not an MCP server, and the server card of the host names "
+        cause=f"The path is wrong: {url.target} is not an MCP server, and {source.document} names "
         f"{shown_url(others[0].text)}.",
     )
 

@@ -74,9 +74,9 @@ class ProcessDoctor(SessionDoctor):
 
         Starts nothing.
         """
-        found = OpenResult(error=error, connection=read_connection(self.journal, first))
-        if self._seen(found) and not (not found.connection.answered and self._listens(found.connection)):
-            self._answered(found)
+        result = OpenResult(error=error, connection=read_connection(self.journal, first))
+        if self._seen(result) and not (not result.connection.answered and self._listens(result.connection)):
+            self._answered(result)
 
     def _seen(self, found: OpenResult) -> bool:
         """Report what the server did; True if it was started."""
@@ -163,9 +163,9 @@ class ProcessDoctor(SessionDoctor):
     def _listens(self, connection: ConnectionRecord) -> bool:
         """Whether it reports that it listens at a URL, and so does not use its stdin."""
         for line in [*connection.stderr, *(raw.decode("utf-8", "replace") for raw in connection.noise)]:
-            found = _LISTENS.search(readable(line)[:1000])
-            if found and (found[3] or _is_this_machine(found[2])):
-                told = found[1] or f"http://127.0.0.1:{found[3]}"
+            match = _LISTENS.search(readable(line)[:1000])
+            if match and (match[3] or _is_this_machine(match[2])):
+                told = match[1] or f"http://127.0.0.1:{match[3]}"
                 url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", told)
                 self.chart.add(
                     "listens",
@@ -257,19 +257,19 @@ class ProcessDoctor(SessionDoctor):
         """Check whether a silent server responds to a message with a Content-Length header."""
         message = jsonrpc.request(0, "initialize", _INITIALIZE)
         body = jsonrpc.encode(message)
-        hearer, watch = _AnyMessage(), Stopwatch()
-        connection = BareConnection(self.target, self.journal, hearer, self.options, connect=self.connect)
+        listener, watch = _AnyMessage(), Stopwatch()
+        connection = BareConnection(self.target, self.journal, listener, self.options, connect=self.connect)
         self.journal.record_life("", "reopen", by="doctor")
         try:
             await connection.open()
             connection.transport.send(Outgoing(b"Content-Length: %d\r\n\r\n%b" % (len(body), body), None))
             async with asyncio.timeout(self.limits.framing):
-                await hearer.something.wait()
+                await listener.something.wait()
         except (TimeoutError, ConnectionProblem):
             pass
         finally:
             await connection.close()
-        if any(line.lower().startswith(b"content-length:") for line in hearer.lines):
+        if any(line.lower().startswith(b"content-length:") for line in listener.lines):
             self.chart.add(
                 "framing",
                 "failed",

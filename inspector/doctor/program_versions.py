@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import signal
 from collections.abc import Mapping
-from contextlib import suppress
+from subprocess import DEVNULL, STDOUT
+
+from inspector.errors import SpawnError
+from inspector.transports.child import ServerProcess
+from inspector.transports.pipes import BlockPipe
 
 _ASKED = re.compile(r"(node|npx|npm|bun|bunx|deno|uv|uvx|pipx|docker|podman|ruby|php|(?:python|pypy)[\d.]*)(?:\.exe)?")
 _NUMBER = re.compile(rb"(?<!\d)\d++(?:\.\d++){1,3}")
@@ -24,29 +27,25 @@ def is_asked(program: str) -> bool:
 async def version(program: str, environment: Mapping[str, str], seconds: float) -> str:
     """Return the version that a program reports; empty without one in time."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            program,
-            "--version",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env=dict(environment),
-            start_new_session=True,
-        )
-    except (OSError, ValueError):
+        process = ServerProcess((program, "--version"), environment, None, stdin=DEVNULL, stderr=STDOUT)
+    except SpawnError:
         return ""
-    said = b""
-    assert process.stdout is not None
+    said, enough = bytearray(), asyncio.Event()
+
+    def read(block: bytes) -> None:
+        said.extend(block)
+        if not block or len(said) >= _MAX_LENGTH:
+            enough.set()
+
+    output = BlockPipe(process.popen.stdout, read)
     try:
         async with asyncio.timeout(seconds):
-            while len(said) < _MAX_LENGTH and (more := await process.stdout.read(_MAX_LENGTH)):
-                said += more
+            await enough.wait()
     except TimeoutError:
         pass
     finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        process.end()
+        output.close()
     number = _NUMBER.search(said)
     return number[0].decode() if number else ""
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from inspector.command_words import FAMILY, find_program
+
 _HEAD = 512
 _MAX_NAMES = 5000
 _ALIKE = 0.8
@@ -52,6 +54,8 @@ class ProgramFile:
 
 def find(name: str, path: str | None, folder: str) -> str | None:
     """Return the file that a command's first word names, executable or not, or None."""
+    if FAMILY == "windows" and (found := find_program(name, {**os.environ, "PATH": path or ""}, folder)):
+        return found
     if os.path.dirname(name):
         where = os.path.normpath(os.path.join(folder, name))
         return where if os.path.lexists(where) else None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from glob import glob
 from itertools import islice
 
+from inspector import command_words
 from inspector.doctor import programs
 from inspector.doctor.diagnosis import Fix
 from inspector.doctor.server_facts import ServerFacts, StderrCause, started_with
@@ -89,7 +89,7 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def install(requirement: str, server: ServerFacts, *, upgrade: bool = False, text: str = "") -> Fix:
     """Return how a package is installed where the server looks for it."""
-    words, wanted = server.words, shlex.quote(requirement)
+    words, wanted = server.words, command_words.quote(requirement)
     for start, position in _TAKES_WITH.items():
         if (server.program, *words[1 : len(start)]) == start and not (start == ("uv", "run") and _is_project(server)):
             changed = [*words[:position], "--with", requirement, *words[position:]]
@@ -110,7 +110,7 @@ def install(requirement: str, server: ServerFacts, *, upgrade: bool = False, tex
     if not interpreter(server):
         where = f"{text} Use the Python that {server.program} starts.".lstrip()
         return Fix(where, f"python -m pip install{' -U' * upgrade} {wanted}")
-    python = shlex.quote(interpreter(server))
+    python = command_words.quote(interpreter(server))
     folder = "" if os.path.isabs(python) else server.folder
     if _is_managed(interpreter(server), server):
         return Fix(
@@ -179,9 +179,9 @@ def _interpreter_of_script(server: ServerFacts) -> str:
 def site_packages(server: ServerFacts) -> str:
     """Return the folder of the server's packages: that of its traceback, else of its interpreter; empty if unknown."""
     for line in server.said:
-        found = _SITE.search(line)
-        if found:
-            return found[1]
+        match = _SITE.search(line)
+        if match:
+            return match[1]
     python = server.words[0] if PYTHON.fullmatch(server.program) else _interpreter_of_script(server)
     if not os.path.dirname(python):
         return ""
@@ -256,8 +256,8 @@ def _own(folder: str, server: ServerFacts) -> Fix:
     """Return how Python finds the user's own package, without asking a registry for its name."""
     for project in (folder, *_parents(folder, 2)):
         if os.path.exists(os.path.join(project, "pyproject.toml")):
-            python = shlex.quote(interpreter(server) or "python")
-            return Fix("Install the project itself.", f"{python} -m pip install -e {shlex.quote(project)}")
+            python = command_words.quote(interpreter(server) or "python")
+            return Fix("Install the project itself.", f"{python} -m pip install -e {command_words.quote(project)}")
     return Fix("Tell Python the folder.", str(server.line.setting("PYTHONPATH", folder)))
 
 
@@ -275,8 +275,8 @@ def _near(server: ServerFacts) -> Iterator[str]:
 
 
 def _parents(folder: str, count: int) -> list[str]:
-    found = []
+    parents = []
     for _ in range(count):
         folder = os.path.dirname(folder)
-        found.append(folder)
-    return found
+        parents.append(folder)
+    return parents

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
+from inspector import command_words
 from inspector.client.state.steps import ConnectionStep, connection_steps
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.diagnosis import Diagnosis, DoctorVerdict, Fix, StepCollector, Stopwatch
@@ -51,7 +51,7 @@ def diagnose_recording(target: RecordingTarget, name: str = "") -> Diagnosis:
         "recording",
         "opens",
         text,
-        Fix("", f"inspector replay {shlex.quote(name)}"),
+        Fix("", f"inspector replay {command_words.quote(name)}"),
         tuple(chart.steps),
         words,
         watch.seconds,

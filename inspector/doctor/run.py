@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 
+from inspector import command_words
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.command_lines import CommandLine, line_of
@@ -124,7 +124,7 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
             details=entry.missing,
             fix=Fix(
                 "Set it before you start inspector.",
-                "; ".join(f"export {shlex.quote(name)}=…" for name in entry.missing),
+                "; ".join(command_words.set_variable(name) for name in entry.missing),
             ),
             cause=f"{where} needs the environment {what.format(names)} not set.",
         )

@@ -101,10 +101,10 @@ def _is_own_file(path: str) -> bool:
 def shadowed_module(server: ServerFacts) -> StderrCause | None:
     """Return the cause if a file of the server has the name of a package that it imports."""
     for line in server.said:
-        found = _SHADOWED.search(line)
-        if found and (found["path"] is None or _is_own_file(found["path"])):
-            name = re.split(r"[/\\]", found["a"] or found["b"] or found["c"])[-1]
-            file = found["path"] or f"{name}.py"
+        match = _SHADOWED.search(line)
+        if match and (match["path"] is None or _is_own_file(match["path"])):
+            name = re.split(r"[/\\]", match["a"] or match["b"] or match["c"])[-1]
+            file = match["path"] or f"{name}.py"
             return StderrCause(f"Its file {file} hides the package {name}.", Fix("Give that file another name."))
     return None
 
@@ -113,20 +113,20 @@ def sdk_cause(server: ServerFacts) -> StderrCause | None:
     """Return the version of its SDK that a server needs, if its log shows that it has another one."""
     for line in reversed(server.said):
         for row in _ROWS:
-            found = row.pattern.search(line)
-            if found:
-                return _needs(row, found[1], server)
-        found = _FASTMCP_ARGUMENT.search(line)
-        if found:
+            cause = row.pattern.search(line)
+            if cause:
+                return _needs(row, cause[1], server)
+        cause = _FASTMCP_ARGUMENT.search(line)
+        if cause:
             return StderrCause(
-                f"It was written for another version of FastMCP: the installed one does not accept “{found[1]}”.",
+                f"It was written for another version of FastMCP: the installed one does not accept “{cause[1]}”.",
                 Fix("Remove that argument, or install the version that it was written for (before mcp 1.12).")
                 if installed(server, "fastmcp")
                 else install("mcp<1.12", server, text="Install that version, or remove the argument."),
             )
-        found = _NOT_THERE.search(line)
-        if found:
-            return _unfitting(found, server)
+        cause = _NOT_THERE.search(line)
+        if cause:
+            return _unfitting(cause, server)
     return None
 
 
@@ -191,5 +191,5 @@ def _unfitting(found: re.Match[str], server: ServerFacts) -> StderrCause:
 def _importer(server: ServerFacts) -> str:
     """Return the installed package whose file is the last of the traceback; empty if it is the server's own file."""
     files = [line for line in server.said if line.lstrip().startswith('File "')]
-    found = re.search(r"[/\\](?:site|dist)-packages[/\\](\w+)", files[-1]) if files else None
-    return found[1] if found else ""
+    importer = re.search(r"[/\\](?:site|dist)-packages[/\\](\w+)", files[-1]) if files else None
+    return importer[1] if importer else ""

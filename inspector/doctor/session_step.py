@@ -16,6 +16,7 @@ from inspector.doctor.diagnosis import StepCollector, Stopwatch, TimeLimits
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.text import decode_log
 from inspector.transports.base import Sink, Transport
 
 MAX_EVENTS = 20_000
@@ -120,7 +121,7 @@ async def _look(attached: list[Transport], found: OpenResult) -> None:
 
 def read_connection(journal: Journal, first: int) -> ConnectionRecord:
     """Return the content of the recording from event `first` on."""
-    found = ConnectionRecord()
+    connection_record = ConnectionRecord()
     began = latest = 0
     sent: dict[str, int] = {}
     # An older recording, or one of another program, may have private keys.
@@ -133,30 +134,30 @@ def read_connection(journal: Journal, first: int) -> ConnectionRecord:
         if event.kind == Kind.LIFE:
             if name == "spawn":
                 began, latest = began or event.t, event.t
-                found.started.append(event)
+                connection_record.started.append(event)
             elif name == "exit" and event.fields.get("by") != "us":
-                found.exits.append(event)
-                found.lived = (event.t - latest) / 1e6
+                connection_record.exits.append(event)
+                connection_record.lived = (event.t - latest) / 1e6
             elif name == "negotiation":
-                found.steps.append(str(event.fields.get("text"))[:_KEPT])
+                connection_record.steps.append(str(event.fields.get("text"))[:_KEPT])
             continue
         if event.dir != Dir.RECV:
             if event.kind == Kind.RPC and (method := journal.index.method(event.n)):
                 sent[method] = event.t
-                found.asked.setdefault(method, (event.t - began) / 1e6)
+                connection_record.asked.setdefault(method, (event.t - began) / 1e6)
             continue
-        if found.first_byte is None and began and event.kind in (Kind.RPC, Kind.INVALID, Kind.STDERR):
-            found.first_byte = (event.t - began) / 1e6
+        if connection_record.first_byte is None and began and event.kind in (Kind.RPC, Kind.INVALID, Kind.STDERR):
+            connection_record.first_byte = (event.t - began) / 1e6
         if event.kind == Kind.STDERR:
-            found.stderr.append(keys[event.kind].line(event.bytes).decode("utf-8", "replace")[:_KEPT_LINE])
-        elif event.kind == Kind.INVALID and len(found.noise) < _KEPT:
-            found.noise.append(keys[event.kind].line(event.bytes))
+            connection_record.stderr.append(decode_log(keys[event.kind].line(event.bytes))[:_KEPT_LINE])
+        elif event.kind == Kind.INVALID and len(connection_record.noise) < _KEPT:
+            connection_record.noise.append(keys[event.kind].line(event.bytes))
         elif event.kind == Kind.RPC:
-            found.carriage_returns |= event.bytes.endswith(b"\r")
+            connection_record.carriage_returns |= event.bytes.endswith(b"\r")
             method = journal.index.method(event.n)
             if method in sent:
-                found.answered.setdefault(method, (event.t - sent[method]) / 1e6)
-    return found
+                connection_record.answered.setdefault(method, (event.t - sent[method]) / 1e6)
+    return connection_record
 
 
 def _key_filters(*, in_middle: bool) -> dict[Kind, PrivateKeyFilter]:

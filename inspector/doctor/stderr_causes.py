@@ -28,9 +28,9 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
     """Return the cause that the lines of a server's log name; None if they name none."""
     said = [line[:MAX_LINE] for line in searched(lines)]
     server = server._replace(said=said)
-    found = shadowed_module(server) or sdk_cause(server) or variable_cause(server)
-    if found is not None:
-        return found
+    stderr_cause = shadowed_module(server) or sdk_cause(server) or variable_cause(server)
+    if stderr_cause is not None:
+        return stderr_cause
     for pattern, made in _TABLE:
         for line in reversed(said):
             match = pattern.search(line)
@@ -42,9 +42,9 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
     """Return the last line of a traceback without a known cause, or the last line that says what is wrong."""
     for line in reversed(lines):
-        found = re.match(r"\s*(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception))\b:?\s*(.*)", line)
-        if found:
-            said = f"{found[1]}: {found[2]}" if found[2] else found[1]
+        match = re.match(r"\s*(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception))\b:?\s*(.*)", line)
+        if match:
+            said = f"{match[1]}: {match[2]}" if match[2] else match[1]
             return StderrCause(f"It fails with {said.rstrip('.')}.", NO_FIX, Weight.LIKELY)
     for line in reversed(lines):
         said_so = _SAYS_ERROR.search(line)

@@ -356,7 +356,7 @@ class UrlDoctor(SessionDoctor):
                 )
                 return
         if not first.speaks and await other_paths.look(self.chart, web, url, self.limits.paths) is None:
-            await other_paths.look_for_card(self.chart, self.target, url, self.limits.paths)
+            await other_paths.look_in_documents(self.chart, self.target, url, self.limits.paths)
 
 
 def _tried(tried: PortAttempt) -> str:

@@ -12,9 +12,9 @@ from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-from inspector.apps.definitions import is_for_model
 from inspector.errors import SchemaError
 from inspector.hosts.facts import Fact, NameRule
+from inspector.protocol.app_definitions import is_for_model
 from inspector.protocol.jsonrpc import NotJson, compact_json, parse
 from inspector.protocol.result_shape import has_structured
 from inspector.protocol.subschemas import Subschema, subschemas
@@ -62,12 +62,12 @@ class ServerDefinitions:
 
     def schemas(self, tool: dict[str, Any]) -> Iterable[Subschema]:
         """Return the parts of a tool's input schema; kept, because many facts ask for them."""
-        found = self._walks.get(id(tool))
-        if found is None:
-            found = tuple(subschemas(tool.get("inputSchema")))
+        schemas = self._walks.get(id(tool))
+        if schemas is None:
+            schemas = tuple(subschemas(tool.get("inputSchema")))
             if sum(map(len, self._walks.values())) < _KEPT:
-                self._walks[id(tool)] = found
-        return found
+                self._walks[id(tool)] = schemas
+        return schemas
 
     @classmethod
     def of(
@@ -392,9 +392,9 @@ def _pattern(pattern: str, tool: _Tool) -> Verdict:
 def _properties_pattern(pattern: str, tool: _Tool) -> Verdict:
     names = [name for name in View(tool.schema).object("properties") if type(name) is str]
     wrong = [name for name in names if re.fullmatch(pattern, name) is None]
-    found = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
+    properties_pattern = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
     more = f", and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-    return Verdict(not wrong, found + more, _described(pattern), len(names))
+    return Verdict(not wrong, properties_pattern + more, _described(pattern), len(names))
 
 
 _CLASSES = re.compile(r"\^(?P<first>\[[^\]]+\])?(?P<rest>\[[^\]]+\])(?:\{(?P<least>\d+),(?P<most>\d+)\}|\*)\$")
@@ -438,12 +438,12 @@ def _unique_full_names(fact: Fact, server: ServerDefinitions) -> Iterator[Measur
 
 
 def _member(tool: dict[str, Any], path: str) -> Any:
-    found: Any = tool
+    member: Any = tool
     for key in path.split("."):
-        found = found.get(key) if type(found) is dict else None
-    if found is None and path == "title":
+        member = member.get(key) if type(member) is dict else None
+    if member is None and path == "title":
         return _member(tool, "annotations.title")
-    return found
+    return member
 
 
 def _has(tool: dict[str, Any], path: str) -> bool:
@@ -558,8 +558,12 @@ def _choices(schema: dict[str, Any]) -> set[str]:
     """Return the texts that a parameter may have: `enum`, `const` of its branches, `examples`."""
     view = View(schema)
     branches = [*view.array("anyOf"), *view.array("oneOf")]
-    found = [*view.array("enum"), *view.array("examples"), *(View(branch).members.get("const") for branch in branches)]
-    return {value for value in found if type(value) is str}
+    choices = [
+        *view.array("enum"),
+        *view.array("examples"),
+        *(View(branch).members.get("const") for branch in branches),
+    ]
+    return {value for value in choices if type(value) is str}
 
 
 _STORES = frozenset("create add save update edit put set define register import mock generate replace insert".split())

@@ -92,10 +92,10 @@ class Fact:
 
     def known_since(self) -> datetime.date | None:
         """Return the latest day that the date may mean; None if the source is undated."""
-        found = _DATE.search(self.date)
-        if found is None:
+        match = _DATE.search(self.date)
+        if match is None:
             return None
-        year, month, day = int(found[1]), int(found[2] or 12), int(found[3] or 28)
+        year, month, day = int(match[1]), int(match[2] or 12), int(match[3] or 28)
         return datetime.date(year, month, day)
 
     def age(self, today: datetime.date) -> str:
@@ -227,10 +227,10 @@ def read_facts(data: dict[str, Any]) -> HostFacts:
 
 def client_of(host: str) -> HostClient | None:
     """Return how a host introduces itself; None if that is not known. Raises `UsageError` for an unknown host."""
-    found = host_facts()
-    if host not in found.labels:
-        found.choose((host,))
-    return found.clients.get(host)
+    facts = host_facts()
+    if host not in facts.labels:
+        facts.choose((host,))
+    return facts.clients.get(host)
 
 
 def _client(host: str, entry: dict[str, Any]) -> HostClient:

@@ -28,9 +28,9 @@ def results_in(journal: Journal) -> tuple[EvaluatedResult, ...]:
         name = params.get("name")
         if type(name) is str and index.size(n) >= index.size(largest.get(name, n)):
             largest[name] = n
-    found = []
+    results = []
     for name, n in largest.items():
         result = journal.event(n).message.get("result")
         if type(result) is dict:
-            found.append(EvaluatedResult(name, result))
-    return tuple(found)
+            results.append(EvaluatedResult(name, result))
+    return tuple(results)

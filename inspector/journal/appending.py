@@ -42,7 +42,8 @@ def append_recordings(path: Path, more: Sequence[Path]) -> None:
 
 def _lines(journals: Sequence[Journal]) -> Iterator[str]:
     yield dumps(journals[0].header) + "\n"
-    n = t = invalid = errors = 0
+    n = t = 0
+    counts = dict.fromkeys(("invalid", "errors", "failures"), 0)
     for journal in journals:
         if n:
             n += 1
@@ -58,8 +59,8 @@ def _lines(journals: Sequence[Journal]) -> Iterator[str]:
                 t = start + max(journal.index.views.times[number - 1], 0)
                 yield dumps(_moved(event, before, n, t)) + "\n"
         ended = journal.ended or {}
-        invalid, errors = invalid + _count(ended, "invalid"), errors + _count(ended, "errors")
-    yield dumps({"kind": "end", "events": n, "t": t, "reason": "closed", "invalid": invalid, "errors": errors}) + "\n"
+        counts = {name: number + _count(ended, name) for name, number in counts.items()}
+    yield dumps({"kind": "end", "events": n, "t": t, "reason": "closed", **counts}) + "\n"
 
 
 def _moved(event: dict[str, Any], before: int, n: int, t: int) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from inspector.config import paths
-from inspector.config.foreign_files import try_lock
 from inspector.errors import ConfigError
+from inspector.system import files
 
 FORMATS: dict[str, Literal["Q", "q", "I", "H", "B"]] = {
     "offsets": "Q",
@@ -49,7 +49,6 @@ SPARE_ROWS = 1 << 12
 """Rows behind the last one in a finished file: for marks, and so that a mapped file never ends at a row in use."""
 _TRIMMED = 1 << 22
 """Rows that are read between two times that memory of columns in files is given back."""
-_ZEROS = bytes(1 << 20)
 _CHECKED = 1 << 24
 """Bytes of a column that are checked at once."""
 _FOLDER = "index"
@@ -57,7 +56,7 @@ _BUILDING = "."
 """Names of folders that are being filled begin with this."""
 
 
-class Columns:
+class IndexColumns:
     """`views` has one memoryview for each of `FORMATS`, all of `rows` numbers, zero where nothing was set.
 
     `grow` makes them longer. It replaces the views; the old ones stay readable, as another thread may use them.
@@ -72,7 +71,7 @@ class Columns:
         self._passed = 0
         """Rows read since memory was last given back."""
         self._fds: list[int] = []
-        self._cleanup: weakref.finalize[..., Columns] | None = None
+        self._cleanup: weakref.finalize[..., IndexColumns] | None = None
         """Removes the files of an index that is dropped without being released, or at the end of the program."""
         self._maps: list[mmap.mmap] = []
         self.views = self._in_memory(self.rows)
@@ -104,10 +103,8 @@ class Columns:
 
     def trim(self) -> None:
         """Give back the memory of what was read from the files. The system keeps them cached as long as it likes."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            for mapped in self._maps:
-                with suppress(OSError, ValueError):
-                    mapped.madvise(mmap.MADV_DONTNEED)
+        for mapped in self._maps:
+            files.give_back(mapped)
 
     def finish(self, count: int) -> bool:
         """Cut the files to `count` rows, before they are kept. False: they are not in files that may be written."""
@@ -126,14 +123,14 @@ class Columns:
 
     def _checksum(self, count: int, column: int) -> int:
         """Return the checksum of one column, and give back its memory piece by piece: there may be gigabytes of it."""
-        mapped = self._maps[column] if self._maps and hasattr(mmap, "MADV_DONTNEED") else None
+        mapped = self._maps[column] if self._maps else None
         content = self.views[column][:count].cast("B")
-        found = 0
+        checksum = 0
         for at in range(0, len(content), _CHECKED):
-            found = zlib.crc32(content[at : at + _CHECKED], found)
+            checksum = zlib.crc32(content[at : at + _CHECKED], checksum)
             if mapped is not None:
-                mapped.madvise(mmap.MADV_DONTNEED, at, min(_CHECKED, len(mapped) - at))
-        return found
+                files.give_back(mapped, at, min(_CHECKED, len(mapped) - at))
+        return checksum
 
     def has_unsaved(self, count: int) -> bool:
         """Whether there are files, and not all of `count` rows were saved in them."""
@@ -179,9 +176,8 @@ class Columns:
         old, rows = self.views, self.rows
         try:
             for name in FORMATS:
-                flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-                self._fds.append(os.open(folder / name, flags, 0o600))
-            try_lock(self._fds[0])
+                self._fds.append(files.open_file(folder / name, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+            files.try_lock(self._fds[0])
             self.folder, self.saved = folder, 0
             self._own()
             self._resize(rows + _STEP_ROWS)
@@ -200,15 +196,15 @@ class Columns:
         """
         fds: list[int] = []
         try:
-            if not is_private(folder):
+            if not files.is_private(os.lstat(folder)):
                 return False
             for name, format in FORMATS.items():
-                fd = os.open(folder / name, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0))
+                fd = files.open_file(folder / name, os.O_RDWR | files.NO_FOLLOW)
                 fds.append(fd)
                 found = os.fstat(fd)
                 if not stat.S_ISREG(found.st_mode) or found.st_size < (count + SPARE_ROWS) * _size(format):
                     return False
-            is_ours = try_lock(fds[0])
+            is_ours = files.try_lock(fds[0])
             if is_ours:
                 for fd, format in zip(fds, FORMATS.values(), strict=True):
                     os.ftruncate(fd, count * _size(format))  # What is behind the last row was not saved.
@@ -237,13 +233,14 @@ class Columns:
         for fd, size in zip(self._fds, sizes, strict=True):
             before = os.fstat(fd).st_size
             if size > before:
-                _allocate(fd, before, size - before)
+                files.reserve(fd, before, size - before)
         maps = [mmap.mmap(fd, size) for fd, size in zip(self._fds, sizes, strict=True)]
         self._maps = maps
         self._map(rows)
         for fd, size in zip(self._fds, sizes, strict=True):
             if os.fstat(fd).st_size > size:
-                os.ftruncate(fd, size)
+                with suppress(PermissionError):  # Windows does not cut a mapped file: it stays longer than its rows.
+                    os.ftruncate(fd, size)
 
     def _map(self, rows: int) -> None:
         self.views = tuple(
@@ -256,22 +253,12 @@ class Columns:
 def _clean_up(fds: list[int], folder: Path | None) -> None:
     while fds:
         os.close(fds.pop())
-    if folder is not None:
+    if folder is not None and files.CAN_REMOVE_MAPPED:
         remove_folder(folder)
 
 
 def _size(format: str) -> int:
     return {"Q": 8, "q": 8, "I": 4, "H": 2, "B": 1}[format]
-
-
-def _allocate(fd: int, offset: int, length: int) -> None:
-    """Reserve room on the disk: to write to a mapped file without it would end the process."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(fd, offset, length)
-        return
-    while length > 0:
-        written = os.pwrite(fd, _ZEROS[: min(length, len(_ZEROS))], offset)
-        offset, length = offset + written, length - written
 
 
 # Folders
@@ -293,21 +280,19 @@ def _new_folder() -> Path | None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the folders that were being filled by processes that have ended."""
+    """Remove the folders that were being filled by processes that have ended.
+
+    Where a mapped file cannot be removed, also those of indexes of this process whose rows are not in use any more.
+    """
     for folder in parent.glob(f"{_BUILDING}*"):
         with suppress(OSError):
-            fd = os.open(folder / next(iter(FORMATS)), os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            fd = files.open_file(folder / next(iter(FORMATS)), os.O_RDWR | files.NO_FOLLOW)
             try:
-                if try_lock(fd):
-                    remove_folder(folder)
+                is_abandoned = files.try_lock(fd)
             finally:
-                os.close(fd)
-
-
-def is_private(path: Path) -> bool:
-    """Whether `path` is a folder, not a link, that only its user, ours, may write to."""
-    found = os.lstat(path)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+                os.close(fd)  # Windows does not remove a folder with an open file.
+            if is_abandoned:
+                remove_folder(folder)
 
 
 def remove_folder(folder: Path) -> None:

@@ -272,17 +272,17 @@ def _logins(
     index = journal.index
     if not _LOGIN.first(index, request, last):
         return [], []
-    found: list[Interval] = []
+    logins: list[Interval] = []
     for at, n in enumerate(heads):
         if index.dir(n) is not Dir.RECV:
             continue
         again = heads[at + 1] if at + 1 < len(heads) else 0
         if _LOGIN.first(index, n, again or last):
             begin = index.views.times[n - 1]
-            found.append((begin, max(index.views.times[again - 1] if again else present, begin)))
+            logins.append((begin, max(index.views.times[again - 1] if again else present, begin)))
     parts = LoginParts(journal)
     parts.advance(last, request)
-    return found, [(part.begin, min(part.end, present)) for part in parts.parts if part.is_persons]
+    return logins, [(part.begin, min(part.end, present)) for part in parts.parts if part.is_persons]
 
 
 def response_times(index: Index, requests: Iterable[int]) -> list[int]:

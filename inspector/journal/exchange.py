@@ -28,8 +28,6 @@ RECEIVED_REQUESTS = Query(dir=Dir.RECV, shape=Shape.REQUEST)
 RECEIVED_RESULTS = Query(dir=Dir.RECV, shape=Shape.RESULT)
 """The server's results, without errors."""
 
-_FAILED = Query(shape=tuple(set(Shape) - {Shape.REQUEST}), state=(State.ERROR, State.INVALID))
-_LIFE = Query(kind=Kind.LIFE)
 _FATES = frozenset((State.ERROR, State.TIMED_OUT, State.LOST))
 _GIVEN_UP = frozenset((*_FATES, State.CANCELLED))
 """The states of a request without a response. `ERROR` is also the state of one with an error response."""
@@ -222,19 +220,6 @@ def newest_progress(index: Index, request: int, after: int, upto: int) -> int:
     return 0
 
 
-def failures(index: Index, after: int, upto: int) -> bytes:
-    """Return one byte (0 or 1) for each event after `after`, up to `upto`: 1 for a failure.
-
-    A failure is an error response, an invalid message, and the life event that ended a request without a response.
-    """
-    found = bytearray(_FAILED.mask(index, after + 1, upto))
-    for n in _LIFE.each(index, after, upto):
-        request = index.pair(n)
-        if request and index.state(request) in _FATES:
-            found[n - after - 1] = 1
-    return bytes(found)
-
-
 ROUND_PARAMETERS = frozenset(("inputResponses", "requestState"))
 """Parameters of a request that continues after the server required input; the others are those of the first round."""
 _MAX_ROUNDS = 100
@@ -253,28 +238,28 @@ def rounds(journal: Journal, request: int) -> list[int]:
     if index.dir(request) is not Dir.SEND:
         return [request]
     alike = Query(dir=Dir.SEND, shape=Shape.REQUEST, method=index.method(request), conn=index.conn(request))
-    found = [request]
-    while len(found) < _MAX_ROUNDS and _continues(params := _params(journal, found[0])):
-        earlier = islice(alike.backwards(index, 0, found[0] - 1), _MAX_APART)
-        before = next((n for n in earlier if index.pair(n) < found[0] and _leads_to(journal, n, params)), 0)
+    rounds = [request]
+    while len(rounds) < _MAX_ROUNDS and _continues(params := _params(journal, rounds[0])):
+        earlier = islice(alike.backwards(index, 0, rounds[0] - 1), _MAX_APART)
+        before = next((n for n in earlier if index.pair(n) < rounds[0] and _leads_to(journal, n, params)), 0)
         if not before:
             break
-        found.insert(0, before)
-    while len(found) < _MAX_ROUNDS and _questions(journal, found[-1]) is not None:
-        answer = index.pair(found[-1])
+        rounds.insert(0, before)
+    while len(rounds) < _MAX_ROUNDS and _questions(journal, rounds[-1]) is not None:
+        answer = index.pair(rounds[-1])
         later = islice(alike.each(index, answer), _MAX_APART)
-        after = next((n for n in later if _leads_to(journal, found[-1], _params(journal, n))), 0)
+        after = next((n for n in later if _leads_to(journal, rounds[-1], _params(journal, n))), 0)
         if not after:
             break
-        found.append(after)
-    return found
+        rounds.append(after)
+    return rounds
 
 
 def whole_exchange(journal: Journal, n: int) -> list[int]:
     """Return the events of the exchange of event `n` and of the other rounds of its call, ascending; `[n]` without."""
     root = journal.index.root_of(n)
-    found = (journal.index.exchange(each) for each in rounds(journal, root)) if root else ()
-    return sorted({n, *chain.from_iterable(found)})
+    exchange = (journal.index.exchange(each) for each in rounds(journal, root)) if root else ()
+    return sorted({n, *chain.from_iterable(exchange)})
 
 
 def _continues(params: dict[str, Any]) -> bool:

@@ -3,7 +3,8 @@
 Heads of HTTP, SSE events without a message and life events of an HTTP channel are folded into the message that they
 carry: those of the request into the request, those of the response into the answer. A mark is folded into its message.
 An HTTP exchange without a message is one row, that of its request head. The pages of one list are one row, that of the
-request for the first page, and so are the polls of one task.
+request for the first page, and so are the polls of one task, and the progress of one call.
+The start of a session is one row too, if that is wanted: that of its first event.
 
 The decision uses the index's columns only; no body is read.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from sys import byteorder
 from time import perf_counter
 from typing import TypeVar
 
@@ -21,6 +23,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.name_tables import MAX_NAMES
 from inspector.journal.query import Query
+from inspector.journal.session_start import SessionStarts
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 1 << 13
@@ -34,6 +37,9 @@ _SHARED_CHANNEL = MAX_NAMES - 1
 _LOOK_BACK = 64
 """Events before the first HTTP event that are searched for its message."""
 _MESSAGES = (Kind.RPC, Kind.INVALID)
+_PROGRESS = Query(shape=Shape.NOTIFICATION, method="notifications/progress")
+MAX_BETWEEN = 1000
+"""Folded events between the first progress of a call in a row and the last; a call with more fills several rows."""
 _DEPTH = 4
 _T = TypeVar("_T")
 
@@ -53,10 +59,11 @@ _LOOKED_AT = Query(kind=(Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.RPC, Kind.INVALID)
 class Folding:
     """The folded events of a journal, and the row of each. Call `advance` as the journal grows.
 
-    The row of an event may change: a response head is in the row of its request until the answer exists.
+    The row of an event may change: a response head is in the row of its request until the answer exists. With
+    `starts`, the start of a session is one row.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, *, starts: bool = False) -> None:
         self.journal = journal
         self.seen = 0
         """Events up to here were read."""
@@ -74,7 +81,14 @@ class Folding:
         self._over_http = False
         self._pages_seen = 0
         self._open_pages: dict[int, int] = {}
-        """Requests for further pages without an answer so far, and the row of their list."""
+        """Requests of lists without an answer so far, and the row for it."""
+        self._starts = SessionStarts(journal.index, self._is_ready) if starts else None
+        self._progress: dict[int, tuple[int, int]] = {}
+        """By request: the row of its progress, and how many events were folded when it began."""
+        self._starts_of: dict[int, array[int]] = {}
+        """By row of a start: its events that would have rows of their own."""
+        self._found: dict[int, list[int]] = {}
+        """By row: its other events, as they were looked for last, until another one joins or leaves."""
 
     # Rows
 
@@ -92,15 +106,44 @@ class Folding:
         at = bisect_left(self.hidden, n)
         return at < len(self.hidden) and self.hidden[at] == n
 
+    def group(self, n: int) -> Sequence[int]:
+        """Return the rows that the row of `n` replaces, itself first: of a start, or of progress; else none."""
+        index = self.journal.index
+        if n in self._starts_of or not _PROGRESS.fits(index, n):
+            return self._starts_of.get(n, ())
+        more = [m for m in self._members(n) if _PROGRESS.fits(index, m)]
+        return [n, *more] if more else ()
+
+    def is_start(self, n: int) -> bool:
+        """Whether the row of `n` is that of the start of a session."""
+        return n in self._starts_of
+
     def folded(self, n: int) -> list[int]:
-        """Return the other events in the row of `n`, ascending: HTTP events, and messages of further pages."""
+        """Return the other events in the row of `n`, ascending: HTTP events, messages of further pages, a start."""
+        found = self._found.get(n)
+        if found is None:
+            group = self.group(n) or (n,)
+            found = sorted({*group[1:], *(m for each in group for m in self._folded(each))})
+            _keep(self._found, n, found)
+        return found
+
+    def _forget(self, n: int) -> None:
+        """Look again for the events in the row of `n`, and in the rows that it is folded into."""
+        for _ in range(_DEPTH):
+            self._found.pop(n, None)
+            at = bisect_left(self.hidden, n)
+            if at == len(self.hidden) or self.hidden[at] != n:
+                break
+            n = self._rows[at]
+
+    def _folded(self, n: int) -> list[int]:
         listed = self.list_messages(n)
         if listed and not self._over_http and not len(self.journal.marks):
             return listed[1:]
-        found = self._members(n)
+        members = self._members(n)
         for m in listed:
-            found += self._members(m) if m == n else [m, *self._members(m)]
-        return sorted(set(found))
+            members += self._members(m) if m == n else [m, *self._members(m)]
+        return sorted(set(members))
 
     def list_messages(self, n: int) -> list[int]:
         """Return the messages of several pages, or polls, of which request `n` is the first; else none."""
@@ -113,16 +156,16 @@ class Folding:
     def _members(self, n: int) -> list[int]:
         """Return the events near `n` that are folded into `n` itself."""
         at = bisect_left(self.hidden, n)
-        high = min(at + _WINDOW, len(self._rows))
-        found = []
-        at = max(at - _WINDOW, 0)
-        while at < high:
-            try:
-                at = self._rows.index(n, at, high) + 1
-            except ValueError:
-                break
-            found.append(self.hidden[at - 1])
-        return found
+        low = max(at - _WINDOW, 0)
+        # Bytes are searched several times faster than numbers.
+        rows, size = self._rows[low : at + _WINDOW].tobytes(), self._rows.itemsize
+        wanted = n.to_bytes(size, byteorder)
+        members, at = [], rows.find(wanted)
+        while at >= 0:
+            if at % size == 0:
+                members.append(self.hidden[low + at // size])
+            at = rows.find(wanted, at + 1)
+        return members
 
     # Add events
 
@@ -167,6 +210,9 @@ class Folding:
             self._hide(n, about, changed)
         self.seen = high
         self._take_pages(high, changed)
+        self._take_progress(low, high, changed)
+        if self._starts is not None:
+            self._take_start(self._starts, high, changed)
 
     def _http_event(self, n: int, channel: int, request: int, kind: int, dir: int, changed: set[int]) -> None:
         owner = request or self._owner(channel)
@@ -198,6 +244,8 @@ class Folding:
         if waiting is not None and self.journal.index.views.channels[request - 1] == channel:
             for m in waiting:
                 self._rows[bisect_left(self.hidden, m)] = n
+            for row in (request, n):
+                self._forget(row)
             changed.update((request, *waiting))
 
     def _receiver(self, owner: int, n: int, channel: int, *, is_response: bool) -> int:
@@ -222,13 +270,14 @@ class Folding:
         return any(self.journal.index.kind(m) is Kind.HTTP for m in self._members(message))
 
     def _hide(self, n: int, row: int, changed: set[int]) -> None:
-        if not self.hidden or n > self.hidden[-1]:
-            self.hidden.append(n)
-            self._rows.append(row)
+        at = len(self.hidden) if not self.hidden or n > self.hidden[-1] else bisect_left(self.hidden, n)
+        if at < len(self.hidden) and self.hidden[at] == n:
+            self._forget(self._rows[at])
+            self._rows[at] = row
         else:
-            at = bisect_left(self.hidden, n)
             self.hidden.insert(at, n)
             self._rows.insert(at, row)
+        self._forget(n)
         changed.update((n, row))
 
     # Lists
@@ -242,15 +291,53 @@ class Folding:
             self._pages_seen += 1
             self._hide(page, head, changed)
             self._open_pages[page] = head
-            if not self.is_folded(index.views.pairs[head - 1]):
+            answer = index.views.pairs[head - 1]
+            if not self.is_folded(answer):
                 self._open_pages[head] = head
+            elif (start := self._rows[bisect_left(self.hidden, answer)]) != head:
+                # It was an answer of the start of the session, and is one of the pages now.
+                self._starts_of[start].remove(answer)
+                self._hide(answer, head, changed)
 
     def _take_answered_pages(self, changed: set[int]) -> None:
-        pairs = self.journal.index.views.pairs
+        index = self.journal.index
         for page, head in list(self._open_pages.items()):
-            if 0 < pairs[page - 1] <= self.seen:
-                self._hide(pairs[page - 1], head, changed)
+            answer = index.views.pairs[page - 1]
+            if 0 < answer <= self.seen:
                 del self._open_pages[page]
+                if not self.is_start(head):
+                    self._hide(answer, head, changed)
+                elif index.shape(answer) is Shape.RESULT and not self.is_folded(answer):
+                    # A list that failed is shown.
+                    self._join(answer, head, changed)
+
+    # The start of a session, the progress of a call
+
+    def _join(self, n: int, head: int, changed: set[int]) -> None:
+        self._starts_of.setdefault(head, array("I", [head])).append(n)
+        self._hide(n, head, changed)
+
+    def _is_ready(self, n: int) -> bool:
+        index = self.journal.index
+        return index.kind(n) is not Kind.LIFE or self.journal.event(n).fields.get("event") == "ready"
+
+    def _take_start(self, starts: SessionStarts, high: int, changed: set[int]) -> None:
+        index = self.journal.index
+        for n, head in starts.advance(high):
+            if n != head and not self.is_folded(n):
+                self._join(n, head, changed)
+            if index.shape(n) is Shape.REQUEST:
+                self._open_pages.setdefault(n, head)
+
+    def _take_progress(self, low: int, high: int, changed: set[int]) -> None:
+        index = self.journal.index
+        for n in _PROGRESS.numbers(index, low - 1, high):
+            request = index.views.pairs[n - 1]
+            head, before = self._progress.get(request, (0, 0))
+            if head and len(self.hidden) - before < MAX_BETWEEN:
+                self._hide(n, head, changed)
+            elif request:
+                _keep(self._progress, request, (n, len(self.hidden)))
 
 
 class FoldedRows:
@@ -266,6 +353,11 @@ class FoldedRows:
         hidden = self.folding.hidden
         before = bisect_right(range(len(hidden)), position, key=lambda at: hidden[at] - 1 - at) if hidden else 0
         return position + 1 + before
+
+    def until(self, n: int) -> int:
+        """Return how many rows begin with event `n` or before it."""
+        n = min(n, self.folding.seen)
+        return n - bisect_right(self.folding.hidden, n)
 
     def position(self, n: int) -> int | None:
         """Return the position of the row of event `n`; None if it was not read."""

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+from inspector.text import decode_log
 
 FORMAT = "mcp-recording"
 VERSION = 1
@@ -102,10 +103,12 @@ class Event:
 
     @property
     def text(self) -> str:
-        """The message as text; bytes that are not UTF-8 show as U+FFFD."""
+        """The message as text; bytes that are not UTF-8 show as U+FFFD, on stderr by the code page."""
         if self.raw is not None:
             return self.raw
-        return self.data.decode("utf-8", "replace") if self.data is not None else ""
+        if self.data is None:
+            return ""
+        return decode_log(self.data) if self.kind == Kind.STDERR else self.data.decode("utf-8", "replace")
 
     @property
     def dropped(self) -> int | None:

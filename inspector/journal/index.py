@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.journal.channels import ONE_REQUEST
-from inspector.journal.columns import Columns
+from inspector.journal.columns import IndexColumns
 from inspector.journal.connections import Connections
 from inspector.journal.format import Dir, Kind
 from inspector.journal.name_tables import NO_ID, IdTable, NameTable, Pages
@@ -213,7 +213,7 @@ class Index:
 
     def __init__(self) -> None:
         self.count = 0
-        self.columns = Columns()
+        self.columns = IndexColumns()
         self.views = Views(*self.columns.views)
         self.dropped = array("I")
         """The events without a recorded body, ascending."""
@@ -378,14 +378,14 @@ class Index:
             return [n]
         answer = self.views.pairs[root - 1]
         last = self.count if not answer else max(answer, n)
-        found = [root]
+        exchange = [root]
         members = {root}
         for m in self.related(members, root, last):
             members.add(m)
-            found.append(m)
-            if len(found) >= limit:
+            exchange.append(m)
+            if len(exchange) >= limit:
                 break
-        return found
+        return exchange
 
     def add(
         self,

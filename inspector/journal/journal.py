@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.config.secret_forms import SecretFinder
+from inspector.journal.alterations import Alteration, recorded
+from inspector.journal.failures import failures
 from inspector.journal.findings import Finding
 from inspector.journal.format import (
     DIR_NAMES,
@@ -137,10 +139,6 @@ class Journal(Recording):
             return super().incomplete
         return missing_bodies("recording full" if self._room.full == "limit" else "disk nearly full", *self.dropped)
 
-    def _stays_full(self, size: int) -> bool:
-        """Whether the recording was full, and `size` bytes of bodies do not fit either."""
-        return self._overflow.is_told and self._is_full(size)
-
     def _is_full(self, size: int) -> bool:
         """Whether lines of `size` bytes do not fit. Records a note when that changes, which moves the next number."""
         room, overflow = self._room, self._overflow
@@ -243,7 +241,7 @@ class Journal(Recording):
                     self.on_arrival(parse(raw))
         if conn:
             extra += f',"conn":{conn}'
-        full = self._stays_full(sum(map(len, messages)))
+        full = self._overflow.is_told and self._is_full(sum(map(len, messages)))
         t = self.now()
         hides = self.redactor.active
         arrived = self._texts.arrivals(channel, conn, messages)
@@ -291,7 +289,7 @@ class Journal(Recording):
         if conn:
             extra += f',"conn":{conn}'
         extra += self._mark
-        if self._stays_full(len(data)):
+        if self._overflow.is_told and self._is_full(len(data)):
             return self._count(self.now(), _SEND, kind, channel, data, message, extra, conn=conn)
         t, index, storage = self.now(), self.index, self.storage
         n, line = index.count + 1, b""
@@ -329,7 +327,7 @@ class Journal(Recording):
         written, lines = lines, self._texts.stderr(channel, conn, lines)
         extra = f',"conn":{conn}' if conn else ""
         out: list[bytes] = []
-        full = self._stays_full(sum(map(len, lines)))
+        full = self._overflow.is_told and self._is_full(sum(map(len, lines)))
         t = self.now()
         if not full:
             for n, (raw, line) in enumerate(zip(lines, written, strict=True), self.index.count + 1):
@@ -445,12 +443,16 @@ class Journal(Recording):
     def close(self, reason: str = "closed") -> None:
         """Write the end line and close the file for writing; the journal can be read until `release`."""
         if self.ended is None and self.live:
-            counts = {"invalid": self.index.invalid, "errors": self.index.errors}
+            counts = {"invalid": self.index.invalid, "errors": self.index.errors, "failures": self._failures}
             self.ended = {"kind": "end", "events": len(self), "t": self.now(), "reason": reason, **counts}
             if self._overflow.events:
                 self.ended["dropped"] = {"events": self._overflow.events, "bytes": self._overflow.bytes}
             self.storage.append((dumps(self.ended) + "\n").encode())
             self.storage.flush()
+
+    @property
+    def _failures(self) -> int:
+        return failures(self.index, 0, self.index.count).count(1)
 
     def go_on(self) -> None:
         """Record again after `close`: the end line is removed, and the next `close` writes another."""
@@ -461,6 +463,16 @@ class Journal(Recording):
             if end:
                 self.storage.cut(offset)
         self.ended = None
+
+
+def altered(journal: Journal, alterations: Sequence[Alteration]) -> str:
+    """Return the member of a message's line that says what a filter did to it, without secrets; empty for nothing."""
+    if not alterations:
+        return ""
+    texts = [
+        None if step.before is None else journal._texts.text(step.before, "", json=True)[:2] for step in alterations
+    ]
+    return ',"addon":' + dumps(recorded(alterations, texts))
 
 
 def _new_header(target: dict[str, Any]) -> dict[str, Any]:

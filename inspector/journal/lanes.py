@@ -8,7 +8,8 @@ that a drawing costs what is visible, whatever the length of the recording:
     lanes.sent.rows.occupied(begin, end, limit=8)      # the numbers of rows
     lanes.sent.rows.within(row, begin, end)           # positions of requests in `lanes.sent`
 
-Times are in microseconds since the recording began. A clock that runs backwards counts as stopped.
+Times are in microseconds since the recording began, with long gaps folded: `Lanes.clock`. A clock that runs backwards
+counts as stopped. Only gaps in which no request is in flight are folded, so that each request has its real length.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from itertools import islice
 from time import perf_counter
 
 from inspector.journal import channels
-from inspector.journal.exchange import failures, is_giving_up
+from inspector.journal.exchange import is_giving_up
+from inspector.journal.failures import failures
 from inspector.journal.format import Dir, Kind
+from inspector.journal.gaps import FOLD_US, FoldedTime
 from inspector.journal.index import Index, State, code_of
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query, picked
@@ -231,8 +234,9 @@ class RequestLane:
 class EventLane:
     """Events without a duration, ascending."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, clock: FoldedTime) -> None:
         self._index = index
+        self._clock = clock
         self.numbers: array[int] = array("I")
 
     def __len__(self) -> int:
@@ -248,13 +252,14 @@ class EventLane:
 
     def within(self, begin: int, end: int, step: int = 1) -> Iterator[tuple[int, int]]:
         """Yield the first event in each `step` microseconds of a period, and how many are in that step."""
-        time = self._index.time
-        at = bisect_left(self.numbers, begin, key=time)
+        # No event is in a gap, so they have the same order by both times; to fold the time of each takes long.
+        time, folded, real = self._index.time, self._clock.folded, self._clock.real
+        at = bisect_left(self.numbers, real(begin), key=time)
         while at < len(self.numbers):
-            t = time(self.numbers[at])
+            t = folded(time(self.numbers[at]))
             if t > end:
                 return
-            after = bisect_left(self.numbers, begin + ((t - begin) // step + 1) * step, at + 1, key=time)
+            after = bisect_left(self.numbers, real(begin + ((t - begin) // step + 1) * step), at + 1, key=time)
             yield self.numbers[at], after - at
             at = after
 
@@ -266,14 +271,22 @@ class Lanes:
         self.journal = journal
         self.seen = 0
         """Events up to here were read."""
+        self.clock = FoldedTime()
+        """The times of the lanes."""
         self.latest = 0
         """The latest time of them."""
+        self._latest = 0
+        """The same, not folded."""
         self.sent = RequestLane()
         self.received = RequestLane()
-        self.notifications = EventLane(journal.index)
-        self.login = EventLane(journal.index)
-        self.process = EventLane(journal.index)
-        self.errors = EventLane(journal.index)
+        self.notifications = EventLane(journal.index, self.clock)
+        self.login = EventLane(journal.index, self.clock)
+        self.process = EventLane(journal.index, self.clock)
+        self.errors = EventLane(journal.index, self.clock)
+
+    def time(self, n: int) -> int:
+        """Return the time of event `n`."""
+        return self.clock.folded(self.journal.index.time(n))
 
     def advance(self, last: int, seconds: float = 1.0) -> bool:
         """Read the events up to `last`, for at most about so many seconds. True: more are left."""
@@ -296,14 +309,19 @@ class Lanes:
 
     def _read_requests(self, index: Index, after: int, upto: int) -> None:
         standing = index.methods.find(_STANDING)
-        methods, states, latest = index.views.methods, index.views.states, self.latest
+        methods, states, newest, latest = index.views.methods, index.views.states, self._latest, self.latest
         opened = self.sent.open, self.received.open
         columns = zip(
             index.views.codes[after:upto], index.views.pairs[after:upto], index.views.times[after:upto], strict=True
         )
         for n, (code, pair, t) in enumerate(columns, after + 1):
-            if t > latest:
-                latest = t
+            if t > newest:
+                if t - newest > FOLD_US and n > 1 and not (self.sent.in_flight or self.received.in_flight):
+                    self.clock.add(newest, t)
+                    latest = self.clock.folded(t)
+                else:
+                    latest += t - newest
+                newest = t
             if code in (_SENT, _RECEIVED):
                 lane = self.sent if code == _SENT else self.received
                 lane.begin(n, latest, counts=methods[n - 1] != standing)
@@ -317,7 +335,7 @@ class Lanes:
                     if len(lane.open) <= _MAX_IN_BATCH:
                         for request in [m for m in lane.open if index.views.pairs[m - 1] == n]:
                             lane.end(request, latest, counts=methods[request - 1] != standing)
-        self.latest = latest
+        self._latest, self.latest = newest, latest
 
 
 def number_at(index: Index, t: int) -> int:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.config.foreign_files import try_lock
 from inspector.errors import RecordingError
+from inspector.system import files
 
 MAX_CHARACTERS = 10_000
 """Characters of a note; the rest is cut."""
@@ -98,7 +98,7 @@ def reopened(path: Path, known: int, *, is_locked: bool) -> Iterator[int]:
     open to write.
     """
     try:
-        fd = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+        fd = files.open_file(path, os.O_RDWR | files.NO_WAIT)
     except OSError as error:
         raise _refused(path, error) from None
     try:
@@ -107,7 +107,7 @@ def reopened(path: Path, known: int, *, is_locked: bool) -> Iterator[int]:
                 f"{path} was replaced by another file, so its messages cannot be marked.", hint="Open it again."
             )
         try:
-            locked = is_locked or try_lock(fd)
+            locked = is_locked or files.try_lock(fd)
         except OSError as error:
             raise _refused(path, error) from None
         if not locked:
@@ -124,7 +124,7 @@ def end_of_events(fd: int) -> tuple[int, bytes]:
     """Return the offset of the next event of a file, and the end line that is there, or nothing."""
     size = os.fstat(fd).st_size
     start = max(size - _TAIL, 0)
-    tail = os.pread(fd, size - start, start)
+    tail = files.read_at(fd, size - start, start)
     at = tail.rstrip(b"\n").rfind(b"\n") + 1
     last = tail[at:]
     return (start + at, last) if last.startswith(b'{"kind":"end"') and last.endswith(b"\n") else (size, b"")
@@ -135,7 +135,7 @@ def write_at(fd: int, path: Path, offset: int, data: bytes) -> None:
     view = memoryview(data)
     try:
         while view:
-            written = os.pwrite(fd, view, offset)
+            written = files.write_at(fd, view, offset)
             offset += written
             view = view[written:]
     except OSError as error:
@@ -145,9 +145,9 @@ def write_at(fd: int, path: Path, offset: int, data: bytes) -> None:
 def append(path: Path, data: bytes) -> None:
     """Append `data` to a file whose writer may still be running. Raises `RecordingError`."""
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+        fd = files.open_file(path, os.O_WRONLY | os.O_APPEND)
         try:
-            os.write(fd, data)
+            files.append(fd, data)
         finally:
             os.close(fd)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,13 +28,13 @@ class NameTable:
         """Removes secrets from a text before it is shown anywhere."""
 
     def number(self, text: str) -> int:
-        found = self.numbers.get(text)
-        if found is None:
+        number = self.numbers.get(text)
+        if number is None:
             if len(self.texts) >= MAX_NAMES:
                 return self.numbers.setdefault(_FURTHER, len(self.texts) - 1)
-            found = self.numbers[text] = len(self.texts)
+            number = self.numbers[text] = len(self.texts)
             self.texts.append(self.redact(text))
-        return found
+        return number
 
     def find(self, text: str) -> int | None:
         """Return the number of a name that has been seen."""
@@ -119,7 +120,7 @@ POLL = "tasks/get"
 MAX_POLLS = 50
 """Polls in one row of a log; an endless task fills several."""
 _KEPT_HEADS = 0xFFFF
-_LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
+LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
 
 
 class Pages:
@@ -133,13 +134,17 @@ class Pages:
         self._of_head: dict[int, array[int]] = {}
         self._heads: dict[tuple[int, str], int] = {}
 
+    def __contains__(self, n: int) -> bool:
+        at = bisect_left(self.requests, n)
+        return at < len(self.requests) and self.requests[at] == n
+
     def after(self, head: int) -> Iterable[int]:
         """Return the requests for the pages after a first one, ascending."""
         return self._of_head.get(head, ())
 
     def asked(self, n: int, dir: Dir, method: str, message: dict[str, Any]) -> None:
         """Handle a request: one with a cursor belongs to the newest one without."""
-        if method in _LISTS:
+        if method in LISTS:
             params = message.get("params")
             head = self._heads.get((dir, method), 0)
             if head and type(params) is dict and params.get("cursor") is not None:

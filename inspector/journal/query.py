@@ -156,11 +156,11 @@ class Query:
 
     def numbers(self, index: Index, after: int = 0, upto: int | None = None) -> list[int]:
         """Return the numbers of all matches of the events after `after` up to `upto`, ascending."""
-        found: list[int] = []
+        numbers: list[int] = []
         last, tests = _last(index, upto), self._tests(index)
         for low in range(max(after, 0) + 1, last + 1, _SLICE):
-            found += picked(low, self._mask(index, low, min(low + _SLICE - 1, last), tests))
-        return found
+            numbers += picked(low, self._mask(index, low, min(low + _SLICE - 1, last), tests))
+        return numbers
 
     def each(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
         """Yield the same, one after the other: the index is read only as far as needed."""

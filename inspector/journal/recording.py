@@ -202,6 +202,8 @@ class Recording:
         self._may_save = True
         self._is_begun = False
         """Whether reading has begun."""
+        self.is_read = storage.writable
+        """Whether all of the file, as far as it was written, has been read."""
         self._read_as: dict[str, Any] | None = None
         """Of a long recording that is read: its identity when that began."""
 
@@ -237,6 +239,12 @@ class Recording:
     def path(self) -> Path | None:
         """The path of the recording; None for one without a name."""
         return self.storage.path
+
+    def shows(self, n: int, what: str = "it") -> str:
+        """Return a hint that event `n` shows something. A journal without a file has it only while we run."""
+        if self.path is None:
+            return f"Message {n} shows {what}, but it is not recorded."
+        return f"Message {n} in the recording shows {what}."
 
     @property
     def started(self) -> datetime:
@@ -324,6 +332,11 @@ class Recording:
 
     def refresh(self, limit: int = 20_000) -> bool:
         """Index up to `limit` new lines of the file. Returns True if there may be more."""
+        more = self._refresh(limit)
+        self.is_read = not more
+        return more
+
+    def _refresh(self, limit: int) -> bool:
         storage = self.storage
         if self.storage.writable:
             return False

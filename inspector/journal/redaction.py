@@ -96,6 +96,8 @@ class Redactor:
     """Removes secrets from what is recorded. Use one per recording."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self.active = False
+        """Whether there is any secret to search for in message bodies."""
         self._key = os.urandom(16)
         self._secrets = SecretFinder()
         self._listeners: list[Callable[[str], object]] = []
@@ -115,6 +117,7 @@ class Redactor:
         from inspector.config import logfile
 
         self._secrets.add(secret)
+        self.active = True
         logfile.conceal(secret)
         self._heads.clear()
         for listener in self._listeners:
@@ -131,6 +134,7 @@ class Redactor:
         """Add a file that is an argument, a data URI: from now on it is recorded as a mark."""
         kind = re.sub(r"[\s›]", "", media_type)[:100] or "?"
         self._files[value] = f"‹redacted file {kind} {size} bytes sha256:{sha256}›"
+        self.active = True
         self._heads.clear()
 
     def mark(self, value: str) -> str:
@@ -230,11 +234,6 @@ class Redactor:
     def restored(self, value: Any) -> Any:
         """Replace the marks in `value` by the original texts, for messages to the server."""
         return _with_marks(value, lambda found: self._marked.get(found[0], found[0])) if self._marked else value
-
-    @property
-    def active(self) -> bool:
-        """Whether there is any secret to search for in message bodies."""
-        return bool(self._secrets or self._files)
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
         """Return header pairs without secret values, in order, and whether any was changed. A scheme (`Bearer`)
@@ -422,12 +421,12 @@ def _is_of_protocol(word: str) -> bool:
 def _words_of_protocol() -> frozenset[str]:
     from importlib.resources import files
 
-    found: set[str] = set()
+    words: set[str] = set()
     for file in (files("inspector.protocol") / "schemas").iterdir():
         if file.name.endswith(".json"):
             strings = STRING_AT.findall(file.read_text(encoding="utf-8"))
-            found.update(unquote(literal) for literal in strings if len(literal) <= _MAX_WORD)
-    return frozenset(found)
+            words.update(unquote(literal) for literal in strings if len(literal) <= _MAX_WORD)
+    return frozenset(words)
 
 
 def _are_pairs(value: Any) -> bool:

@@ -18,9 +18,10 @@ from typing import Any
 
 from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
-from inspector.journal.columns import FORMATS, SPARE_ROWS, SPILL_ROWS, folders, is_private, remove_folder
+from inspector.journal.columns import FORMATS, SPARE_ROWS, SPILL_ROWS, folders, remove_folder
 from inspector.journal.index import Index
 from inspector.journal.redaction import Redactor
+from inspector.system.files import is_private, read_at
 
 _FORMAT = 3
 _FILE = "index.json"
@@ -40,10 +41,10 @@ def identity(fd: int) -> dict[str, Any]:
     found = os.fstat(fd)
     size = found.st_size
     digest = blake2b(digest_size=32)
-    digest.update(os.pread(fd, _END, 0))
-    digest.update(os.pread(fd, _END, max(size - _END, 0)))
+    digest.update(read_at(fd, _END, 0))
+    digest.update(read_at(fd, _END, max(size - _END, 0)))
     for at in range(1, _SAMPLES + 1):
-        digest.update(os.pread(fd, _SAMPLE, size * at // (_SAMPLES + 1)))
+        digest.update(read_at(fd, _SAMPLE, size * at // (_SAMPLES + 1)))
     return {
         "device": found.st_dev,
         "inode": found.st_ino,
@@ -62,7 +63,7 @@ def load(fd: int, recording: dict[str, Any], index: Index) -> dict[str, Any] | N
     """
     try:
         folder = _folder(os.fstat(fd))
-        if not folder.is_dir() or not is_private(folder):
+        if not folder.is_dir() or not is_private(os.lstat(folder)):
             return None
         saved = _read(folder)
         if saved["format"] != _shape() or saved["recording"] != recording:
@@ -132,9 +133,12 @@ def _is_right(fd: int, index: Index, end: int, sums: list[int]) -> bool:
     for at in range(_SAMPLES):
         n = 1 + (index.count - 1) * at // (_SAMPLES - 1)
         offset = index.views.offsets[n - 1]
-        if not before <= offset < end or os.pread(fd, 2, offset - 1) != b"\n{":
+        if not before <= offset < end or read_at(fd, 2, offset - 1) != b"\n{":
             return False
         if max(index.pair(n), index.parent(n)) > index.count:
+            return False
+        views = index.views
+        if views.methods[n - 1] >= len(index.methods.texts) or views.channels[n - 1] >= len(index.channels.texts):
             return False
         before = offset
     return True

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import mmap
 import os
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -16,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from inspector.config.foreign_files import try_lock
 from inspector.config.output_files import is_device
 from inspector.config.secret_forms import DEPTH, SecretFinder
 from inspector.errors import RecordingError, RecordingExists
@@ -24,6 +22,7 @@ from inspector.hints import Hint, Parameter
 from inspector.journal.columns import ROW_BYTES, STEP_BYTES
 from inspector.journal.format import Dir, Event
 from inspector.protocol.jsonrpc import Shape
+from inspector.system import files
 
 TAIL_LIMIT = 64 << 20
 """Bytes kept in memory while the disk cannot be written."""
@@ -59,12 +58,12 @@ class Storage:
     def create(cls, path: Path) -> Storage:
         """Create a new file, mode 0600. Raises `RecordingExists` for an existing one, `RecordingError` for other
         reasons."""
-        flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDWR | os.O_APPEND
         try:
             if is_device(path) or path.is_dir():  # a device has nothing to lose; a folder has its own error
-                fd = os.open(path, flags)
+                fd = files.open_file(path, flags)
             else:
-                fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+                fd = files.open_file(path, flags | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW)
         except FileExistsError:
             raise RecordingExists(
                 f"The recording {path} already exists.", hint=Hint("Choose another name, or ", Parameter.FORCE, ".")
@@ -82,25 +81,23 @@ class Storage:
             ) from error
         # Other windows cannot mark messages of a recording that grows. Some file systems cannot lock.
         with suppress(OSError):
-            try_lock(fd)
+            files.try_lock(fd)
         return cls(fd, path, writable=True)
 
     @classmethod
     def unnamed(cls) -> Storage:
         """Create a recording without a name: an unlinked temporary file (`--no-record`)."""
         try:
-            fd, name = tempfile.mkstemp(prefix="inspector-")
-            os.unlink(name)
+            fd = files.open_temporary()
         except OSError:
-            fd = os.memfd_create("inspector") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+            fd = os.open(os.devnull, os.O_RDWR)
         return cls(fd, None, writable=True)
 
     @classmethod
     def read(cls, path: Path) -> Storage:
         """Open an existing recording to read."""
         try:
-            # Without blocking: opening a pipe without a writer would wait forever.
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+            fd = files.open_file(path, os.O_RDONLY | files.NO_WAIT)
             if not os.path.isfile(path):
                 os.close(fd)
                 raise RecordingError(f"{path} is not a file.", hint="Name a recording (*.mcp.jsonl).")
@@ -132,7 +129,7 @@ class Storage:
         view = memoryview(data)
         while view:
             try:
-                written = os.write(self.fd, view)
+                written = files.append(self.fd, view)
             except OSError as error:
                 self._refused(error)
                 if self._keep(bytes(view)):
@@ -166,7 +163,7 @@ class Storage:
         """Try to write the tail to the disk. True if memory is empty afterwards."""
         while self.tail:
             try:
-                written = os.write(self.fd, self.tail)
+                written = files.append(self.fd, self.tail)
             except OSError as error:
                 self._refused(error)
                 return False
@@ -219,7 +216,7 @@ class Storage:
         """Return bytes at a logical offset; fewer than requested at the end."""
         parts: list[bytes] = []
         while length > 0 and offset < self.disk_size:
-            block = os.pread(self.fd, min(length, self.disk_size - offset), offset)
+            block = files.read_at(self.fd, min(length, self.disk_size - offset), offset)
             if not block:
                 break
             parts.append(block)
@@ -276,15 +273,10 @@ class Room:
 
     def _free(self) -> float:
         """Return the bytes of the disk that the recording may still use, after its index has grown."""
-        if not self._keep_free or not hasattr(os, "fstatvfs"):
+        total, free = files.free_disk(self._storage.fd) or (0, 0)
+        if not self._keep_free or not total:
             return math.inf
-        try:
-            found = os.fstatvfs(self._storage.fd)
-        except OSError:
-            return math.inf
-        total = found.f_blocks * found.f_frsize
-        left = found.f_bavail * found.f_frsize - STEP_BYTES
-        return left - min(self._keep_free, total // 10) if total else math.inf
+        return free - STEP_BYTES - min(self._keep_free, total // 10)
 
 
 def _stars(secret: str) -> str:

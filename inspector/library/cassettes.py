@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from inspector.client.recording import new_journal
+from inspector.client.new_recording import new_journal
 from inspector.config.paths import make_private
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget
@@ -19,6 +18,7 @@ from inspector.library.opening import open as open_session
 from inspector.library.serving import LiveServer, MockServer, ReplayedSession
 from inspector.library.session import Session, need_asyncio, parts, running
 from inspector.library.sync import SyncSession
+from inspector.own_commands import module_command
 from inspector.replay.mock.server import MockOptions
 from inspector.text import safe
 from inspector.transports.request_matching import HANDSHAKE
@@ -102,8 +102,8 @@ class Cassette:
 
         target, options = parts(self._opened())
 
-        def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
-            return BareConnection(target, journal, hearer, options)
+        def connect(journal: Journal, listener: ConnectionListener) -> BareConnection:
+            return BareConnection(target, journal, listener, options)
 
         return LiveServer(target, connect, lambda: new_journal(target, settings=Settings(), record=self._new_path()))
 
@@ -147,25 +147,25 @@ class Cassette:
         from inspector.library.recordings import recording
 
         with recording(self.path) as before, recording(made) as now:
-            found = compare_conversations(before.journal, now.journal, self._rules or DEFAULT)
-        if not found.same:
+            conversations = compare_conversations(before.journal, now.journal, self._rules or DEFAULT)
+        if not conversations.same:
             text = f"The server's behaviour differs from the recording {self.path}:"
             advice = self._advice("accept the change")
-            raise AssertionError("\n".join(filter(None, [text, *drift(found), advice])))
+            raise AssertionError("\n".join(filter(None, [text, *drift(conversations), advice])))
 
 
 class CassetteSession(Cassette):
-    """Opens the session: with `async with`, or with `with` a synchronous one."""
+    """HandlerFactory the session: with `async with`, or with `with` a synchronous one."""
 
     session: Session | None = None
 
     def _begin(self) -> Session:
         if self._replays:
             options = {name: value for name, value in self._options.items() if name in _REPLAYED}
-            found = open_session(str(self.path), **options)
-            assert isinstance(found, ReplayedSession)
-            found.live = self._live()
-            self.session = found
+            session = open_session(str(self.path), **options)
+            assert isinstance(session, ReplayedSession)
+            session.live = self._live()
+            self.session = session
         elif self.mode == "live":
             self.session = self._opened()
         else:
@@ -247,7 +247,7 @@ class CassetteServer(Cassette):
     @property
     def command(self) -> list[str]:
         """The command of the same server over stdio, for clients that start their servers."""
-        return [sys.executable, "-m", "inspector", "tap", "--no-record", self.url]
+        return [*module_command("inspector"), "tap", "--no-record", self.url]
 
     async def __aenter__(self) -> Self:
         """Listen on loopback. Raises `RecordingError` if a required recording is missing."""
@@ -269,7 +269,7 @@ class CassetteServer(Cassette):
 
     async def _tap(self, stack: AsyncExitStack) -> str:
         """Start a proxy in front of the live server; return its URL."""
-        from inspector.serving.http import Binding, HttpEnd
+        from inspector.serving.http import Binding, HttpServer
         from inspector.tap.bridge import Bridge
         from inspector.tap.http import HttpTap
 
@@ -291,7 +291,7 @@ class CassetteServer(Cassette):
             stack.push_async_callback(tap.close)
             await tap.start()
             return tap.url
-        end = HttpEnd(Bridge(target, journal, options).opens, "127.0.0.1", 0, Binding())
+        end = HttpServer(Bridge(target, journal, options).opens, "127.0.0.1", 0, Binding())
         stack.push_async_callback(end.close)
         await end.start()
         return end.url

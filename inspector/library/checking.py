@@ -127,7 +127,7 @@ async def check(
             calls=allow_calls if allow_calls in ("read-only", "all") else _words(allow_calls),
             auth=auth,
             intrusive=intrusive,
-            skills=read_skills,
+            more={"skills": read_skills},
         ),
         hosts=_hosts(hosts),
     )
@@ -212,7 +212,7 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
         yield from _told(result, journal)
     if len(faults) > _SHOWN:
         yield f"and {len(faults) - _SHOWN} more"
-    yield from (f"The server exited and was restarted: {safe(died, _WIDTH)}" for died in run.deaths)
+    yield from (f"During {safe(died, _WIDTH)}" for died in run.deaths)
 
 
 def _told(result: Result, journal: Journal) -> Iterator[str]:

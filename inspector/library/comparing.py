@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.recorded import RecordedSession
-from inspector.client.recording import new_journal
+from inspector.client.new_recording import new_journal
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.state.surfaces import read_surface, surface_of
 from inspector.compare.comparison import ComparedSource, Comparison, compare_both
 from inspector.compare.rules import BETWEEN_RUNS, DEFAULT, ComparisonRules, parse_tolerance

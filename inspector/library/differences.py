@@ -36,9 +36,9 @@ def differences(expected: Any, actual: Any, rules: ComparisonRules | None = None
     """Return a line for each difference of `actual` from `expected`; empty without any. None: `exact` rules."""
     from inspector.compare.values import compare
 
-    found = compare(expected, actual, exact() if rules is None else rules, limit=MAX_COUNT + 1)
-    lines = [line for difference in found.differences[:MAX_COUNT] for line in _lines(difference)]
-    return [*lines, "… and more"] if len(found.differences) > MAX_COUNT else lines
+    differences = compare(expected, actual, exact() if rules is None else rules, limit=MAX_COUNT + 1)
+    lines = [line for difference in differences.differences[:MAX_COUNT] for line in _lines(difference)]
+    return [*lines, "… and more"] if len(differences.differences) > MAX_COUNT else lines
 
 
 def _lines(difference: Difference) -> Iterator[str]:

@@ -14,9 +14,9 @@ from inspector.library.opening import open as open_session
 from inspector.library.session import parts, running
 
 if TYPE_CHECKING:
+    from inspector.calls.results import FlowResult
     from inspector.client.options import Options
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.flows.results import FlowResult
     from inspector.library.apps import InProcess
 
 
@@ -47,23 +47,23 @@ async def run_flow(
     and variables that cannot be used, before anything is sent.
     """
     from inspector.calls.collection import Collection
+    from inspector.calls.collection_run import CollectionRun, RunOptions, SessionOpener
     from inspector.calls.recipients import CredentialCheck
     from inspector.calls.variables import Secrets
     from inspector.check.judge.judge import Judge
-    from inspector.flows.collection_run import CollectionRun, RunOptions, SessionOpener
 
     if Path(path).is_dir():
-        raise UsageError(f"{os.fspath(path)} is a folder.", hint="Name the file of one flow.")
+        raise UsageError(f"{os.fspath(path)} is a folder.", hint="Name the file of one saved call.")
     collection = Collection.read([path])
     flow = collection.flows[0]
     known: dict[str, Options] = {}
 
     def server_of(text: str) -> StdioTarget | HttpTarget:
         session = open_session(text if target is None else target, **options)
-        found, known["options"] = parts(session)
-        if found.kind == "recording":
-            raise UsageError(f"{found.describe()} is a recording, and flows need a server.")
-        return found
+        server, known["options"] = parts(session)
+        if server.kind == "recording":
+            raise UsageError(f"{server.describe()} is a recording, and saved calls need a server.")
+        return server
 
     secrets = Secrets()
     place = None if isinstance(record, bool) else Path(record)

@@ -226,7 +226,7 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
 
     if isinstance(wanted, str):
         wanted = (wanted,)
-    found: dict[str, Mapping[str, Any] | None] = {}
+    extensions: dict[str, Mapping[str, Any] | None] = {}
     for name in wanted:
         id = full_id(name)
         settings = wanted[name] if isinstance(wanted, Mapping) else default_settings(id)
@@ -234,8 +234,8 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
             raise UsageError(
                 f"The settings of {id[:80]} are not a mapping.", hint="Pass {} for an extension without settings."
             )
-        found[id] = settings
-    return found
+        extensions[id] = settings
+    return extensions
 
 
 def _listed(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:

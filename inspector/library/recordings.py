@@ -17,7 +17,7 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
     from inspector.check.judge.judge import Judge
-    from inspector.client.recorded import RecordedSession
+    from inspector.client.recorded_session import RecordedSession
     from inspector.client.state.server import Server
     from inspector.journal.findings import Finding
 
@@ -190,10 +190,10 @@ class Recording:
         from inspector.journal.filters import parse
         from inspector.journal.filters.conditions import Scan
 
-        found = parse(filter)
-        if found.by_finding:
+        numbers = parse(filter)
+        if numbers.by_finding:
             self.findings()
-        return found.each(Scan(self.journal), 1, len(self))
+        return numbers.each(Scan(self.journal), 1, len(self))
 
     def events(self, filter: str = "") -> Iterator[Event]:
         """Yield the events that match a filter, one at a time."""
@@ -248,7 +248,7 @@ class Recording:
 
     def _reduced(self) -> RecordedSession:
         if self._session is None:
-            from inspector.client.recorded import RecordedSession
+            from inspector.client.recorded_session import RecordedSession
 
             self._session = RecordedSession(self.journal, self.path or Path())
         while self._session.advance():
@@ -270,7 +270,7 @@ class Recording:
         """Return the recording in another format (`inspector export --help` names them), as text."""
         from io import StringIO
 
-        from inspector.export import export
+        from inspector.formats import export
 
         self.findings()
         out = StringIO()

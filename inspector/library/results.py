@@ -160,8 +160,8 @@ class Message(ProtocolObject):
     @property
     def content(self) -> tuple[ContentBlock, ...]:
         """The blocks; revisions differ in whether more than one is allowed."""
-        found = self.members.get("content")
-        return tuple(map(ContentBlock, found if isinstance(found, list) else [] if found is None else [found]))
+        content = self.members.get("content")
+        return tuple(map(ContentBlock, content if isinstance(content, list) else [] if content is None else [content]))
 
     @property
     def text(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -17,11 +16,12 @@ from inspector.errors import ConnectionProblem, UsageError
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.library.session import Session, need_asyncio, running
+from inspector.own_commands import module_command
 from inspector.replay.mock.passthrough import Upstream
 from inspector.replay.mock.server import Mock, MockOptions
 from inspector.replay.mock.statistics import MockReport
 from inspector.serving.base import BodyForm, ClientMessage, Fields, Handler
-from inspector.serving.http import HttpEnd
+from inspector.serving.http import HttpServer
 from inspector.text import repr_of
 from inspector.transports.base import Sink
 from inspector.transports.memory import MemoryTransport, SendReply
@@ -58,7 +58,7 @@ class MockServer:
         self._where = host, port
         self._journal: Journal | None = None
         self._mock: Mock | None = None
-        self._end: HttpEnd | None = None
+        self._end: HttpServer | None = None
         self._report: MockReport | None = None
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class MockServer:
             if self._live is not None:
                 await self._hosting.enter_async_context(running(self._live.target))
             await mock.load()
-            self._end = HttpEnd(mock.opens, *self._where, mock.binding)
+            self._end = HttpServer(mock.opens, *self._where, mock.binding)
             await self._end.start()
         except BaseException:
             await self.close()
@@ -108,7 +108,7 @@ class MockServer:
         with`.
         """
         options = self._options
-        words = [sys.executable, "-m", "inspector", "serve", str(self.path), "--match", options.match]
+        words = [*module_command("inspector"), "serve", str(self.path), "--match", options.match]
         words += ["--on-miss", options.on_miss, "--no-record", "--quiet"]
         return words if options.speed is None else [*words, "--pace", str(options.speed)]
 

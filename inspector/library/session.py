@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from inspector.client import session as engine
 from inspector.client.engine.connect import transport_for
-from inspector.client.recording import new_journal
+from inspector.client.new_recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.errors import NotOffered, SessionLost, UsageError

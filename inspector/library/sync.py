@@ -35,13 +35,13 @@ CANCEL_SECONDS = 5.0
 
 
 class LoopThread:
-    """An event loop in a thread. `stop` it."""
+    """An event loop in a thread of that name. `stop` it."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self._loop: asyncio.AbstractEventLoop
         self._stopped: asyncio.Event
         ready = threading.Event()
-        self._thread = threading.Thread(target=self._main, args=(ready,), name="inspector", daemon=True)
+        self._thread = threading.Thread(target=self._main, args=(ready,), name=name, daemon=True)
         self._thread.start()
         ready.wait()
 
@@ -148,7 +148,7 @@ class SyncSession:
             raise SessionLost(
                 "A session can be connected only once.", hint="Open another one with inspector.open_sync(…)."
             )
-        thread = self._thread = LoopThread()
+        thread = self._thread = LoopThread("inspector")
         self._finalize = weakref.finalize(self, thread.finish, self._session.close)
         try:
             thread.run(self._session.connect())

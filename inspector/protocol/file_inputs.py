@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import excerpt
 from inspector.reasons import os_reason
+from inspector.system.files import NO_WAIT, open_file
 
 KEYWORD = "x-mcp-file"
 MAX_COUNT = 10_000
@@ -102,7 +103,7 @@ def file_values(schema: Any, arguments: dict[str, Any]) -> Iterator[FileValue]:
     """Yield the files among the arguments of a tool whose schema has the keyword (C-FILE-04). Never raises."""
     values = [each for value in arguments.values() for each in (value if type(value) is list else (value,))]
     found = [value for value in values if type(value) is str and value.startswith("data:")]
-    if not found or all(each.problem for each in file_inputs(schema)):
+    if not found or all(file_input.problem for file_input in file_inputs(schema)):
         return
     for value in found:
         head, comma, body = value.partition(",")
@@ -121,8 +122,8 @@ def file_input(schema: Any) -> FileInput | None:
     """Return the keyword of one text property; None without a right one (C-FILE-02)."""
     if type(schema) is not dict or KEYWORD not in schema:
         return None
-    found = _file_input("", schema)
-    return None if found.problem else found
+    file_input = _file_input("", schema)
+    return None if file_input.problem else file_input
 
 
 def pick_file(path: Path, wanted: FileInput) -> PickedFile:
@@ -130,8 +131,7 @@ def pick_file(path: Path, wanted: FileInput) -> PickedFile:
     import mimetypes
 
     try:
-        # Without O_NONBLOCK, opening a FIFO would wait for its writer.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        descriptor = open_file(path, os.O_RDONLY | NO_WAIT)
     except (OSError, ValueError) as error:
         reason = os_reason(error) if isinstance(error, OSError) else "its name is not valid"
         raise UsageError(f"{path} cannot be read: {reason}.") from None

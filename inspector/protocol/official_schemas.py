@@ -106,20 +106,20 @@ class Catalogue:
 
     def validator(self, definition: str) -> Validator:
         """Return the validator of one definition."""
-        found = self._validators.get(definition)
-        if found is None:
+        validator = self._validators.get(definition)
+        if validator is None:
             if definition not in self.definitions:
                 raise SchemaError(f"The schema of {self.revision} has no definition {shown(definition)}")
             pointer = f"/{self._key}/{definition}"
-            found = self._validators[definition] = Validator(
+            validator = self._validators[definition] = Validator(
                 self.schema, pointer=pointer, trusted=True, references=self._references
             )
-        return found
+        return validator
 
     def check(self, definition: str, value: Any, prefix: str = "", limit: int = ERROR_LIMIT) -> list[Violation]:
         """Return the violations of a definition by `value`; `prefix` is the pointer of the value in its message."""
-        found = self.validator(definition).errors(value, limit)
-        return [violation._replace(path=prefix + violation.path, definition=definition) for violation in found]
+        errors = self.validator(definition).errors(value, limit)
+        return [violation._replace(path=prefix + violation.path, definition=definition) for violation in errors]
 
     def validate(
         self, message: Any, direction: Direction, answered_method: str | None = None, limit: int = ERROR_LIMIT

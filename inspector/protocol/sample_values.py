@@ -83,10 +83,10 @@ class _Sampler:
         if shape.kind == "multi":
             values = [choice.value for choice in shape.choices]
             return [values[index % len(values)] for index in range(min(wanted, MEMBER_LIMIT))]
-        found: list[Any] = []
-        while len(found) < wanted and self.left > 0:
-            found.append(self.of(self.shaper.item(shape, len(found)), depth + 1))
-        return found
+        array: list[Any] = []
+        while len(array) < wanted and self.left > 0:
+            array.append(self.of(self.shaper.item(shape, len(array)), depth + 1))
+        return array
 
 
 def _plain(shape: FieldShape) -> Any:

@@ -191,21 +191,21 @@ def measure_value(value: Any) -> ValueFacts:
 
 def odd_numbers(value: Any, limit: int) -> list[tuple[str, float]]:
     """Return the JSON pointers and values of `NaN` and the infinities in a value, the first `limit` by depth."""
-    found: list[tuple[str, float]] = []
+    numbers: list[tuple[str, float]] = []
     level: list[tuple[str, Any]] = [("", value)]
     for _ in range(DEPTH_LIMIT):
         below: list[tuple[str, Any]] = []
         for path, item in level:
             if isinstance(item, float) and item - item != 0:
-                found.append((path, item))
-                if len(found) >= limit:
-                    return found
+                numbers.append((path, item))
+                if len(numbers) >= limit:
+                    return numbers
             elif isinstance(item, dict):
                 below.extend((f"{path}/{escape_step(key)}", inner) for key, inner in item.items())
             elif isinstance(item, list):
                 below.extend((f"{path}/{index}", inner) for index, inner in enumerate(item))
         level = below
-    return found
+    return numbers
 
 
 class ReferenceTargets:

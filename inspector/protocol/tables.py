@@ -151,14 +151,14 @@ class Table:
 
     def formulas(self, rows: Iterable[int], columns: Sequence[int]) -> int:
         """Return how many cells a spreadsheet may run as a formula: text that starts with =, +, - or @."""
-        found = 0
+        formulas = 0
         for row in rows:
             cells = self.cells(row)
             for at in columns:
                 value = cells[at]
                 if type(value) is str and value[:1] in _FORMULA and not _NUMBER.fullmatch(value):
-                    found += value != ""
-        return found
+                    formulas += value != ""
+        return formulas
 
 
 class ObjectTable(Table):
@@ -176,13 +176,13 @@ class ObjectTable(Table):
         return len(self._starts)
 
     def cells(self, row: int) -> Sequence[Any]:
-        found = [MISSING] * len(self.columns)
+        cells = [MISSING] * len(self.columns)
         at = self._at
         for key, value in _read(self._text, self._starts[row])[0].items():
             place = at.get(key)
             if place is not None:
-                found[place] = value
-        return found
+                cells[place] = value
+        return cells
 
     def json(self, row: int) -> str:
         return self._text[self._starts[row] : self._ends[row]]
@@ -210,11 +210,11 @@ class ObjectTable(Table):
                 if text.startswith(",{", at):
                     at += 1
                     continue
-                found = next_row(text, at)
-                if found is None:
+                row = next_row(text, at)
+                if row is None:
                     break
-                at = found.end()
-                if found[1]:
+                at = row.end()
+                if row[1]:
                     self._settle()
                     self._text = text[first : first + ends[-1]]
                     return self, at
@@ -447,7 +447,7 @@ def _read_member(
         return read(text, at)
     if text[at : at + 1] != "{":
         return None, _read(text, at)[1]
-    found = None
+    member = None
     at = _skip(text, at + 1)
     if text[at : at + 1] == "}":
         return None, at + 1
@@ -460,20 +460,20 @@ def _read_member(
             raise ValueError("a colon was expected")
         at = _skip(text, at + 1)
         if unquote(name[0]) == path[0]:
-            found, at = _read_member(text, path[1:], read, at)
+            member, at = _read_member(text, path[1:], read, at)
         else:
             at = _read(text, at)[1]
         at = _skip(text, at)
         if text[at : at + 1] == "}":
-            return found, at + 1
+            return member, at + 1
         if text[at : at + 1] != ",":
             raise ValueError("a comma was expected")
         at = _skip(text, at + 1)
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
 
 
 # Cells

@@ -101,11 +101,11 @@ class Template:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """Every variable in order, each name once: at its first occurrence."""
-        found: dict[str, Variable] = {}
+        variables: dict[str, Variable] = {}
         for part in self.parts:
             for variable in part if isinstance(part, tuple) else ():
-                found.setdefault(variable.name, variable)
-        return tuple(found.values())
+                variables.setdefault(variable.name, variable)
+        return tuple(variables.values())
 
     def expand(self, values: Mapping[str, Any]) -> str:
         """Return the URI. A value is a string, a number, a list or a mapping of such; None, or a missing value, is
@@ -143,16 +143,16 @@ def _expression(source: str, inside: str, start: int) -> tuple[Variable, ...]:
     operator = inside[0] if inside[0] in _OPERATORS else ""
     if inside[0] in _FOR_LATER:
         raise _wrong(source, start + 1, f"the operator {inside[0]} is reserved")
-    found = []
+    expression = []
     at = start + 1 + len(operator)
     for text in inside[len(operator) :].split(","):
         match = _VARIABLE.fullmatch(text)
         if match is None:
             raise _wrong(source, at, f"{safe(text, 40) or 'nothing'} is not a variable")
         prefix = int(match["prefix"]) if match["prefix"] else None
-        found.append(Variable(match["name"], operator, match["explode"] is not None, prefix))
+        expression.append(Variable(match["name"], operator, match["explode"] is not None, prefix))
         at += len(text) + 1
-    return tuple(found)
+    return tuple(expression)
 
 
 def _encode(text: str, *, reserved: bool) -> str:

@@ -110,16 +110,16 @@ class Validator:
         too_much = "" if self._facts is None else self._too_much(value, facts, self._facts)
         if too_much:
             return [_unchecked(too_much)]
-        found = []
+        errors = []
         if facts.odd:
-            found = [
+            errors = [
                 Violation(path, f"{shown(number)} is not a JSON number", "type")
                 for path, number in bounds.odd_numbers(value, limit)
             ]
         if not self._matches(self._compiled, value):
-            told = {violation.path for violation in found}
-            found += [violation for violation in self._explain(value, limit) if violation.path not in told]
-        return found[:limit]
+            told = {violation.path for violation in errors}
+            errors += [violation for violation in self._explain(value, limit) if violation.path not in told]
+        return errors[:limit]
 
     def visits_at(self, pointer: str, value: Any, limit: int) -> int | None:
         """Estimate how often subschemas visit a small `value` in a check by the part at a JSON pointer.
@@ -298,22 +298,26 @@ def _reason(error: Any, schema: Any) -> str:
 
 def _bad_reference(schema: Any) -> str:
     """Return the reference that cannot be followed: the first dangling one, else the first of all."""
-    found: list[str] = []
+    bad_reference: list[str] = []
     names: set[str] = set()
     waiting: list[Any] = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            found += [part[key] for key in ("$ref", "$dynamicRef", "$id") if isinstance(part.get(key), str)]
+            bad_reference += [part[key] for key in ("$ref", "$dynamicRef", "$id") if isinstance(part.get(key), str)]
             names |= {part[key] for key in ("$anchor", "$dynamicAnchor") if isinstance(part.get(key), str)}
         if isinstance(part, (dict, list)):
             waiting += part.values() if isinstance(part, dict) else part
-    for reference in found:
+    for reference in bad_reference:
         place = reference.removeprefix("#")
         inside = reference.startswith("#/") and bounds.resolve_pointer(schema, place) is None
         if inside or (reference.startswith("#") and place and place[0] != "/" and place not in names):
             return f"the reference {shown(reference)} has no target"
-    return f"the reference {shown(found[0])} cannot be followed" if found else "a reference cannot be followed"
+    return (
+        f"the reference {shown(bad_reference[0])} cannot be followed"
+        if bad_reference
+        else "a reference cannot be followed"
+    )
 
 
 def _listed_errors(compiled: Any, value: Any, path: str, limit: int) -> list[Violation]:
@@ -321,12 +325,12 @@ def _listed_errors(compiled: Any, value: Any, path: str, limit: int) -> list[Vio
         errors = compiled.iter_errors(value)
     except UnicodeEncodeError:
         errors = compiled.iter_errors(_without_surrogates(value))
-    found: dict[Violation, None] = {}
+    listed_errors: dict[Violation, None] = {}
     for error in errors:
-        found[describe(error, path)] = None
-        if len(found) >= limit:
+        listed_errors[describe(error, path)] = None
+        if len(listed_errors) >= limit:
             break
-    return list(found)
+    return list(listed_errors)
 
 
 def _unchecked(reason: str) -> Violation:

@@ -58,13 +58,13 @@ class View:
         """The errors in the object itself, one short phrase each."""
         if not isinstance(self.raw, dict):
             return [f"{_kind(self.raw)} instead of an object"]
-        found = [
+        problems = [
             f"{key} is {_kind(self.raw[key])} instead of a string" if key in self.raw else f"{key} is missing"
             for key in self.required
             if not isinstance(self.raw.get(key), str)
         ]
-        found += [f"{key} is empty" for key in self.required if self.raw.get(key) == ""]
-        return found
+        problems += [f"{key} is empty" for key in self.required if self.raw.get(key) == ""]
+        return problems
 
 
 class NamedView(View):
@@ -114,19 +114,19 @@ class Tool(NamedView):
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """The hints that the server gave, in words: `read-only`, `destructive`, `idempotent`, `open-world` …
+        """The hints that the server gave, in words: `changes nothing`, `may delete`, `reaches other systems` …
 
-        Missing hints are skipped, although the specification has a default for each. So is `additive` of a tool that
-        only reads, of which it says nothing; `destructive` contradicts that, and is kept.
+        Missing hints are skipped, although the specification has a default for each. So is `only adds` of a tool that
+        changes nothing; `may delete` contradicts that, and is kept.
         """
-        found = {
+        hints = {
             key: words[value]
             for key, words in _HINTS.items()
             if isinstance(value := self.annotations.get(key), bool) and words[value]
         }
-        if "readOnlyHint" in found and self.annotations.get("destructiveHint") is False:
-            del found["destructiveHint"]
-        return tuple(found.values())
+        if "readOnlyHint" in hints and self.annotations.get("destructiveHint") is False:
+            del hints["destructiveHint"]
+        return tuple(hints.values())
 
     @property
     def input_schema(self) -> Any:
@@ -155,18 +155,18 @@ class Tool(NamedView):
 
     @property
     def problems(self) -> list[str]:
-        found = super().problems
+        problems = super().problems
         if not isinstance(self.raw, dict):
-            return found
+            return problems
         if "inputSchema" not in self.raw:
-            found.append("inputSchema is missing")
+            problems.append("inputSchema is missing")
         elif not isinstance(self.raw["inputSchema"], dict):
-            found.append(f"inputSchema is {_kind(self.raw['inputSchema'])} instead of an object")
+            problems.append(f"inputSchema is {_kind(self.raw['inputSchema'])} instead of an object")
         elif self.raw["inputSchema"].get("type") != "object":
-            found.append('inputSchema is not of type "object"')
+            problems.append('inputSchema is not of type "object"')
         if "outputSchema" in self.raw and not isinstance(self.raw["outputSchema"], dict):
-            found.append(f"outputSchema is {_kind(self.raw['outputSchema'])} instead of an object")
-        return found
+            problems.append(f"outputSchema is {_kind(self.raw['outputSchema'])} instead of an object")
+        return problems
 
 
 class Resource(NamedView):
@@ -303,9 +303,9 @@ class ContentBlock(View):
 
     @property
     def problems(self) -> list[str]:
-        found = super().problems
-        if found:
-            return found
+        problems = super().problems
+        if problems:
+            return problems
         if not isinstance(self.raw.get("type"), str):
             return ["type is missing" if "type" not in self.raw else f"type is {_kind(self.raw['type'])}"]
         needs: dict[str, tuple[str, ...]] = {
@@ -316,14 +316,14 @@ class ContentBlock(View):
         }
         for key in needs.get(self.kind, ()):
             if not isinstance(self.raw.get(key), str):
-                found.append(f"{key} is {_kind(self.raw[key])}" if key in self.raw else f"{key} is missing")
+                problems.append(f"{key} is {_kind(self.raw[key])}" if key in self.raw else f"{key} is missing")
         if self.kind == "resource":
             inner = self.object("resource")
             if not isinstance(inner.get("uri"), str):
-                found.append("resource.uri is missing")
+                problems.append("resource.uri is missing")
             if not isinstance(inner.get("text"), str) and not isinstance(inner.get("blob"), str):
-                found.append("resource has neither text nor blob")
-        return found
+                problems.append("resource has neither text nor blob")
+        return problems
 
 
 class ServerInfo(NamedView):
@@ -337,11 +337,14 @@ class ServerInfo(NamedView):
         return self.text("version")
 
 
+MAY_DELETE = "may delete"
+"""What is said of a tool that declares that it destroys."""
+
 _HINTS: dict[str, tuple[str, str]] = {
-    "readOnlyHint": ("", "read-only"),
-    "destructiveHint": ("additive", "destructive"),
-    "idempotentHint": ("", "idempotent"),
-    "openWorldHint": ("closed-world", "open-world"),
+    "readOnlyHint": ("", "changes nothing"),
+    "destructiveHint": ("only adds", MAY_DELETE),
+    "idempotentHint": ("", "may be repeated"),
+    "openWorldHint": ("", "reaches other systems"),
 }
 
 
@@ -352,8 +355,8 @@ def is_read_only(tool: Any) -> bool:
     return hints.get("readOnlyHint") is True and hints.get("destructiveHint") in (None, False)
 
 
-def may_destroy(tool: Any, *, by_default: bool = False) -> bool:
-    """Whether a tool says that it may destroy something: `destructiveHint` true, or `readOnlyHint` false without it.
+def destruction(tool: Any, *, by_default: bool = False) -> str:
+    """Return why a tool may destroy something; empty if it does not say so.
 
     `by_default`: a tool without both hints counts as well. The specification has these defaults: not read-only, and
     destructive unless it says otherwise.
@@ -361,8 +364,12 @@ def may_destroy(tool: Any, *, by_default: bool = False) -> bool:
     hints = object_at(tool, "annotations")
     destroys, reads = hints.get("destructiveHint"), hints.get("readOnlyHint")
     if isinstance(destroys, bool):
-        return destroys
-    return reads is False or (by_default and not is_read_only(tool))
+        return "The tool is annotated as destructive." if destroys else ""
+    if reads is False:
+        return "The tool is annotated as not read-only, and does not say that it destroys nothing."
+    if by_default and not is_read_only(tool):
+        return "The tool has no annotation that says that it destroys nothing."
+    return ""
 
 
 def decode_base64(text: str) -> bytes | None:

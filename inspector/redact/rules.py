@@ -77,8 +77,8 @@ class RedactionRules:
             self.paths.append((word, RulePath(word)))
         elif word.startswith("=") and len(word) > 1:
             self._add_pattern(word, re.escape(word[1:]))
-        elif word.startswith("/") and (found := re.fullmatch(r"/(.+)/(i?)", word, re.DOTALL)):
-            self._add_pattern(word, f"(?i:{found[1]})" if found[2] else found[1])
+        elif word.startswith("/") and (match := re.fullmatch(r"/(.+)/(i?)", word, re.DOTALL)):
+            self._add_pattern(word, f"(?i:{match[1]})" if match[2] else match[1])
         elif name in NAMES:
             (self.names.discard if name != word else self.names.add)(name)
         else:

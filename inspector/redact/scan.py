@@ -414,8 +414,8 @@ class SecretScanner:
             data = base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError):
             return []
-        new, found = self.data(data, kind, 1)
-        return [Edit(0, len(value), base64.b64encode(new).decode(), found)] if found else []
+        new, payload = self.data(data, kind, 1)
+        return [Edit(0, len(value), base64.b64encode(new).decode(), payload)] if payload else []
 
 
 def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, inf
 
-from inspector.journal.exchange import SENT_REQUESTS, failures
+from inspector.journal.exchange import SENT_REQUESTS
+from inspector.journal.failures import failures, problems
 from inspector.journal.filters import Filter
 from inspector.journal.format import Dir
+from inspector.journal.gaps import FOLD
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
@@ -127,9 +129,9 @@ class ActivityProfile:
 
     def columns(self, cells: int) -> list[tuple[int, int]]:
         """Return the events and errors in each of `cells` equal parts of the total length."""
-        found = [(0, 0)] * cells
+        columns = [(0, 0)] * cells
         if not self.seen or cells <= 0:
-            return found
+            return columns
         events, errors = [0] * cells, [0] * cells
         used = self.length // self._width + 1
         for at in range(used):
@@ -152,8 +154,6 @@ class ActivityProfile:
         return max(after if inside else before, min(self.seen, 1))
 
 
-FOLD = 2.0
-"""Maximum seconds of a gap between two events, at speed 1."""
 UNFOLDED = 1 << 62
 NEAR, NEAR_READ = 2048, 64
 """Events that are searched immediately for a match; the second limit applies if bodies must be read."""
@@ -315,9 +315,9 @@ class Player:
         self.profile.advance(self.count)
         return self.go(self.profile.number_at_time(place.value + self.now if place.relative else place.value))
 
-    def go_to_finding(self, by: int) -> bool:
-        """Go to the next or previous finding. False without one."""
-        n = _next_finding(self.journal, self.position, by)
+    def go_to_problem(self, by: int) -> bool:
+        """Go to the next or previous event with an error or a finding. False without one."""
+        n = _next_problem(self.journal, self.position, by)
         if n:
             self.go(n)
         return bool(n)
@@ -327,8 +327,8 @@ class Player:
         n, reach = self.position, NEAR_READ if filter.reads else NEAR
         if by > 0:
             return next(iter(filter.numbers(self.journal, n + 1, n + reach)), 0)
-        found = filter.numbers(self.journal, n - reach, n - 1)
-        return found[-1] if found else 0
+        numbers = filter.numbers(self.journal, n - reach, n - 1)
+        return numbers[-1] if numbers else 0
 
     def next_match(self, filter: Filter, by: int) -> int:
         """Return the next or previous event that matches a filter, or 0. May read the whole file."""
@@ -354,11 +354,11 @@ def _next_exchange(journal: Journal, n: int, step: int) -> int:
     return next((m for m in asked if not index.pair(m)), answer)
 
 
-def _next_finding(journal: Journal, n: int, step: int) -> int:
-    """Return the nearest event after `n` (before it with -1) that has a finding, or 0."""
-    found = journal.findings.events()
+def _next_problem(journal: Journal, n: int, step: int) -> int:
+    """Return the nearest event after `n` (before it with -1) that has an error or a finding, or 0."""
+    events = problems(journal.index, journal.findings)
     if step > 0:
-        at = bisect_right(found, n)
-        return found[at] if at < len(found) else 0
-    at = bisect_left(found, n)
-    return max(found[at - 1], 0) if at else 0
+        at = bisect_right(events, n)
+        return events[at] if at < len(events) else 0
+    at = bisect_left(events, n)
+    return events[at - 1] if at else 0

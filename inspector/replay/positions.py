@@ -42,17 +42,17 @@ def read(text: str, journal: Journal) -> TypedPosition:
     wanted = text.strip().lower()
     if wanted in ("start", "end"):
         return TypedPosition("end", int(wanted == "end"))
-    if found := _NUMBER.fullmatch(wanted):
-        sign, digits = found.groups()
+    if match := _NUMBER.fullmatch(wanted):
+        sign, digits = match.groups()
         return TypedPosition("number", -int(digits) if sign == "-" else int(digits), bool(sign))
-    if found := _CLOCK.fullmatch(wanted):
-        sign, hours, minutes, seconds = found.groups()
+    if match := _CLOCK.fullmatch(wanted):
+        sign, hours, minutes, seconds = match.groups()
         return _time(sign, (int(hours or 0) * 60 + int(minutes)) * 60 + float(seconds))
-    if found := _SECONDS.fullmatch(wanted):
-        sign, figure, unit = found.groups()
+    if match := _SECONDS.fullmatch(wanted):
+        sign, figure, unit = match.groups()
         return _time(sign, float(figure) * _UNITS[unit or "s"])
-    if found := _OF_DAY.fullmatch(wanted):
-        return TypedPosition("time", _of_day(journal, found))
+    if match := _OF_DAY.fullmatch(wanted):
+        return TypedPosition("time", _of_day(journal, match))
     raise UsageError(
         f"Invalid position “{text.strip()[:60]}”.",
         hint="Write 01:12.3, +30s, -2min, at 13:05, 1204, start or end.",

@@ -69,7 +69,7 @@ class RerunReport:
     def __repr__(self) -> str:
         return repr_of(
             self,
-            *(f"{count} {verdict}" for verdict, count in Counter(each.verdict for each in self.outcomes).items()),
+            *(f"{count} {verdict}" for verdict, count in Counter(outcome.verdict for outcome in self.outcomes).items()),
             self.error,
         )
 

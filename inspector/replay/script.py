@@ -138,8 +138,8 @@ class ClientScript:
 
     def unasked(self) -> Iterator[int]:
         """Yield the answered recorded questions that `answer_to` has not returned."""
-        for found in self._questions.values():
-            yield from (n for n in found if self.journal.index.pair(n))
+        for question in self._questions.values():
+            yield from (n for n in question if self.journal.index.pair(n))
 
 
 def _failed_openings(journal: Journal) -> frozenset[int]:

@@ -1,1 +1,1 @@
-"""Ends that clients connect to: our own stdin and stdout, and an HTTP endpoint."""
+"""Servers for clients: on the stdin and stdout of this process, and over HTTP."""

@@ -1,6 +1,6 @@
-"""The interfaces of an end that clients connect to, and of its handlers.
+"""The interfaces of a server for clients, and of its handlers.
 
-The end moves bytes and knows only what its binding of MCP requires: it opens a `Handler` for each client session,
+The server moves bytes and knows only what its binding of MCP requires: it opens a `Handler` for each client session,
 passes it every message with a `Reply` for the answer, and gives it a `ServedClient` for messages outside of requests.
 No method blocks, or raises after the client is gone: messages are then lost, as they would be on the network.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from inspector.journal.alterations import Alteration
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
 MAX_MESSAGE = 1 << 28
@@ -56,6 +57,8 @@ class ClientMessage:
     """Whether it is incomplete: the client was gone, or it exceeded the limit."""
     head: RequestHead | None = None
     """Over HTTP, the head of its request."""
+    alterations: Sequence[Alteration] = ()
+    """What a filter did to it."""
 
     @classmethod
     def read(cls, data: bytes, *, cut: bool = False, head: RequestHead | None = None) -> ClientMessage:
@@ -149,5 +152,5 @@ class Handler(Protocol):
         """
 
 
-Opens = Callable[[ServedClient], Handler]
+HandlerFactory = Callable[[ServedClient], Handler]
 """Creates the handler of a new client session."""

@@ -21,7 +21,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
 from inspector.reasons import os_reason
-from inspector.serving.base import ClientMessage, Fields, Opens, RequestHead
+from inspector.serving.base import ClientMessage, Fields, HandlerFactory, RequestHead
 from inspector.serving.http_connection import (
     ConnectionLimits,
     RequestRefusal,
@@ -104,7 +104,7 @@ class HttpListener(ABC):
         port = self.port
         for _ in range(SAME_PORT_TRIES):
             server = await loop.create_server(lambda: ServedConnection(self), self._host, port, backlog=128)
-            ports = {each.getsockname()[1] for each in server.sockets}
+            ports = {socket.getsockname()[1] for socket in server.sockets}
             if len(ports) == 1:
                 return server
             port = ports.pop()
@@ -142,7 +142,7 @@ class HttpListener(ABC):
             connection.kill()
 
 
-class HttpEnd(HttpListener):
+class HttpServer(HttpListener):
     """The endpoint: `start` it, give its `url` to clients, `close` it. It opens a handler for each client session.
 
     Clients without a session (the modern era, or a binding without sessions) share one handler per query of the URL:
@@ -150,9 +150,11 @@ class HttpEnd(HttpListener):
     or `initialize` while no other request of it is running.
     """
 
-    def __init__(self, opens: Opens, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None) -> None:
+    def __init__(
+        self, new_handler: HandlerFactory, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None
+    ) -> None:
         super().__init__(host, port, binding or Binding())
-        self._opens = opens
+        self._new_handler = new_handler
         self._sessions: dict[str, ClientSession] = {}
         self._shared: dict[str, ClientSession] = {}
         self._posts = 0
@@ -223,8 +225,8 @@ class HttpEnd(HttpListener):
             response.whole(204)
 
     def _session_of(self, head: RequestHead) -> ClientSession:
-        found = self._sessions.get(head.field(SESSION) or "")
-        return found or self._shared_session(head, begins=False)
+        session = self._sessions.get(head.field(SESSION) or "")
+        return session or self._shared_session(head, begins=False)
 
     def _post(self, request: ServedRequest, response: ServedResponse) -> None:
         head = request.head
@@ -270,20 +272,24 @@ class HttpEnd(HttpListener):
 
     def _shared_session(self, head: RequestHead, *, begins: bool) -> ClientSession:
         query = urlsplit(head.target).query
-        found = self._shared.get(query)
-        if found is not None and begins and found.idle:
+        session = self._shared.get(query)
+        if session is not None and begins and session.idle:
             self._end_session(self._shared.pop(query))
-            found = None
-        if found is None:
-            found = self._shared[query] = self._open("", "")
+            session = None
+        if session is None:
+            session = self._shared[query] = self._open("", "")
             if len(self._shared) > MAX_SESSIONS:
                 self._end_session(self._shared.pop(next(iter(self._shared))))
-        return found
+        return session
 
     def _open(self, id: str, revision: str) -> ClientSession:
         resumable = self.binding.resumable and bool(id)
         session = ClientSession(
-            self._opens, id, resumable=resumable, primes=resumable and revision >= R4, keep_alive=self.limits.keep_alive
+            self._new_handler,
+            id,
+            resumable=resumable,
+            primes=resumable and revision >= R4,
+            keep_alive=self.limits.keep_alive,
         )
         session.on_drop = lambda: self._dropped(session)
         return session

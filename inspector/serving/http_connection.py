@@ -183,7 +183,9 @@ class ServedConnection(asyncio.Protocol):
 
     def _make_room(self) -> bool:
         """Close the connection that waits longest for a request, first one without any byte; False if none waits."""
-        waiting = [(each.waits, each) for each in self._owner.connections if each.waits is not None]
+        waiting = [
+            (connection.waits, connection) for connection in self._owner.connections if connection.waits is not None
+        ]
         if not waiting:
             return False
         _, longest = min(waiting, key=lambda each: each[0])

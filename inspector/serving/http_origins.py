@@ -30,11 +30,11 @@ def own_address(transport: asyncio.BaseTransport | None) -> tuple[str, int]:
 
 def normal_origin(text: str) -> str:
     """Return an origin in browsers' form: lower case, without the default port. Empty if it is not an origin."""
-    found = _ORIGIN.fullmatch(text.strip())
-    where = _authority(found[2]) if found is not None else None
-    if found is None or where is None:
+    match = _ORIGIN.fullmatch(text.strip())
+    where = _authority(match[2]) if match is not None else None
+    if match is None or where is None:
         return ""
-    scheme, (host, port) = found[1].lower(), where
+    scheme, (host, port) = match[1].lower(), where
     host = f"[{host}]" if ":" in host else host
     return f"{scheme}://{host}" + ("" if port in (None, _PORTS.get(scheme)) else f":{port}")
 
@@ -53,8 +53,8 @@ class RequestGuard:
         self._names = {name.lower() for name in names}
         self._origins = {normal_origin(origin) for origin in origins} - {""}
 
-    def refusal(self, head: RequestHead) -> str:
-        """Return why the request is refused; empty if it is accepted."""
+    def refusal(self, head: RequestHead, *, pages: bool = False) -> str:
+        """Return why the request is refused; empty if it is accepted. `pages`: a page of any site may link here."""
         hosts = [value for name, value in head.fields if name.lower() == "host"]
         if len(hosts) != 1:
             return "A request must have exactly one Host header."
@@ -65,6 +65,9 @@ class RequestGuard:
             return "A request must not have more than one Origin header."
         if origins and not self.allows(head):
             return f'Origin "{safe(origins[0], 80)}" is not allowed. Allow it with --allow-origin ORIGIN.'
+        # Browsers send no Origin with the GET of an image, a frame or a link, but they say where its page is.
+        if not origins and head.field("sec-fetch-site") == "cross-site" and not (pages and _opens_page(head)):
+            return "A page of another site must not use this server."
         return ""
 
     def allows(self, head: RequestHead) -> bool:
@@ -117,10 +120,14 @@ class RequestGuard:
         return fields
 
 
+def _opens_page(head: RequestHead) -> bool:
+    return head.field("sec-fetch-mode") == "navigate" and head.field("sec-fetch-dest") == "document"
+
+
 def _authority(text: str) -> tuple[str, int | None] | None:
     """Return host (lower case, without brackets) and port of `host:port`; None for anything else."""
-    found = _AUTHORITY.fullmatch(text.strip().lower())
-    return (found[1].strip("[]"), int(found[2]) if found[2] else None) if found is not None else None
+    match = _AUTHORITY.fullmatch(text.strip().lower())
+    return (match[1].strip("[]"), int(match[2]) if match[2] else None) if match is not None else None
 
 
 def _is_same_address(host: str, own: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from inspector.journal import channels
-from inspector.serving.base import BodyForm, Fields, Handler, Opens
+from inspector.serving.base import BodyForm, Fields, Handler, HandlerFactory
 from inspector.serving.http_connection import ServedResponse
 
 KEPT_EVENTS = 1000
@@ -242,7 +242,13 @@ class ClientSession:
     transport: Literal["http"] = "http"
 
     def __init__(
-        self, opens: Opens, id: str = "", *, resumable: bool = False, primes: bool = False, keep_alive: float = 15.0
+        self,
+        new_handler: HandlerFactory,
+        id: str = "",
+        *,
+        resumable: bool = False,
+        primes: bool = False,
+        keep_alive: float = 15.0,
     ) -> None:
         self.session = id
         self.primes = primes
@@ -258,7 +264,7 @@ class ClientSession:
         self._posts: set[ServedResponse] = set()
         self._made = 0
         self._closed = False
-        self.handler: Handler = opens(self)
+        self.handler: Handler = new_handler(self)
 
     @property
     def channel(self) -> str:
@@ -268,11 +274,11 @@ class ClientSession:
     @property
     def idle(self) -> bool:
         """Whether no answer is pending."""
-        return not any(each.open for each in self._posts)
+        return not any(post.open for post in self._posts)
 
     def reply(self, channel: str, response: ServedResponse) -> PostReply:
         """Return the reply to a POST of this session."""
-        self._posts = {each for each in self._posts if each.open}
+        self._posts = {post for post in self._posts if post.open}
         self._posts.add(response)
         return PostReply(self, channel, response)
 

@@ -1,6 +1,5 @@
-"""The end on our own stdin and stdout, for one client: one message per line (C-STDIO-02).
+"""A server on the stdin and stdout of this process, for one client: one message per line (C-STDIO-02).
 
-The event loop waits for descriptors that support it (pipes, sockets); a thread reads the others (files, terminals).
 While it runs, file descriptor 1 is stderr: only messages reach the client.
 """
 
@@ -11,9 +10,9 @@ from contextlib import suppress
 from typing import Literal
 
 from inspector.journal import channels
-from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, BodyForm, ClientMessage, Fields, Handler, Opens
+from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, BodyForm, ClientMessage, Fields, Handler, HandlerFactory
 from inspector.serving.line_splitter import LineBuffer
-from inspector.serving.standard_streams import RESUME_BELOW, DescriptorReader, DescriptorWriter, StandardStreams
+from inspector.serving.standard_streams import RESUME_BELOW, StandardStreams
 
 PAUSE_ABOVE = 1 << 24
 """Unsent bytes above which reading pauses: a client that reads no answers may send no more requests."""
@@ -22,11 +21,11 @@ BEGINNING = 1 << 20
 FLUSH_WITHIN = 2.0
 """Seconds for the client to read what was written, at the end."""
 
-End = Literal["end", "stopped", "dropped", "broken", "too-long"]
+EndReason = Literal["end", "stopped", "dropped", "broken", "too-long"]
 """How it ended: end of stdin, `stop`, dropped by the handler, reader gone, line too long."""
 
 
-class StdioEnd:
+class StdioServer:
     """`run` serves the one client until it is gone. It is also that client's `Client`."""
 
     transport: Literal["stdio"] = "stdio"
@@ -34,23 +33,29 @@ class StdioEnd:
     channel = channels.STDIO
 
     def __init__(
-        self, opens: Opens, *, limit: int = MAX_MESSAGE, unsent: int = MAX_UNSENT, stdin: int = 0, stdout: int = 1
+        self,
+        new_handler: HandlerFactory,
+        *,
+        limit: int = MAX_MESSAGE,
+        unsent: int = MAX_UNSENT,
+        stdin: int = 0,
+        stdout: int = 1,
     ) -> None:
         self._limit = limit
         self._loop = asyncio.get_running_loop()
-        self._ended: asyncio.Future[End] = self._loop.create_future()
+        self._ended: asyncio.Future[EndReason] = self._loop.create_future()
         self._lines = LineBuffer()
         self._reply = StdioReply(self)
         self._files = StandardStreams(stdin, stdout)
-        self._out = DescriptorWriter(self._files.stdout, unsent, lambda: self._end("broken"), self._resume)
-        self._in = DescriptorReader(self._files.stdin, self._take)
-        self._handler: Handler = opens(self)
+        self._out = self._files.writer(unsent, lambda: self._end("broken"), self._resume)
+        self._in = self._files.reader(self._take)
+        self._handler: Handler = new_handler(self)
 
-    async def run(self, stop: asyncio.Event | None = None) -> End:
+    async def run(self, stop: asyncio.Event | None = None) -> EndReason:
         """Serve until stdin ends, the client is gone, or `stop` is set; then close the handler and write the rest."""
         stopping = self._loop.create_task((stop or asyncio.Event()).wait())
         stopping.add_done_callback(lambda done: None if done.cancelled() else self._end("stopped"))
-        self._in.start()
+        self._in.resume()
         try:
             how = await asyncio.shield(self._ended)
         finally:
@@ -84,14 +89,14 @@ class StdioEnd:
         if self._lines.held > self._limit:
             self._handler.received(ClientMessage.read(self._lines.rest()[:BEGINNING], cut=True), self._reply)
             self._end("too-long")
-        elif self._out.unsent > PAUSE_ABOVE:
+        elif self._out.queued > PAUSE_ABOVE:
             self._in.pause()
 
     def _resume(self) -> None:
         if not self._ended.done():
             self._in.resume()
 
-    def _end(self, how: End) -> None:
+    def _end(self, how: EndReason) -> None:
         if not self._ended.done():
             self._ended.set_result(how)
 
@@ -117,7 +122,7 @@ class StdioEnd:
     async def drain(self) -> None:
         """Wait until the client has read what was written, or is gone; at most a second for the pipe."""
         await self._out.drained(RESUME_BELOW)
-        await self._out.taken()
+        await self._out.emptied()
 
 
 class StdioReply:
@@ -125,7 +130,7 @@ class StdioReply:
 
     channel = channels.STDIO
 
-    def __init__(self, end: StdioEnd) -> None:
+    def __init__(self, end: StdioServer) -> None:
         self._end = end
 
     @property

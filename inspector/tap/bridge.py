@@ -23,7 +23,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.protocol.jsonrpc import Shape, id_key
-from inspector.serving.base import ClientMessage, Handler, Reply, ServedClient
+from inspector.serving.base import ClientMessage, Fields, Handler, Reply, RequestHead, ServedClient
 from inspector.transports.base import Outgoing
 
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -173,7 +173,8 @@ class _BridgedSession:
             self._idle.clear()
             self._remember_token(key, token)
         try:
-            self._connection.send(data)
+            message = arrived.message if data is arrived.data else None
+            self._connection.send(data, passed_on(arrived.head), message)
         except ConnectionProblem as error:
             self._fail(key, error)
         if key is None:
@@ -314,6 +315,24 @@ class _BridgedSession:
         for key in list(self._open):
             self._fail(key, error)
         self._client.drop()
+
+
+_OF_ONE_CONNECTION = frozenset(
+    """
+    host connection keep-alive te trailer transfer-encoding upgrade expect proxy-authorization proxy-connection origin
+    content-length content-type content-encoding accept accept-encoding last-event-id
+    """.split()
+)
+
+
+def passed_on(head: RequestHead | None) -> Fields:
+    """Return the headers of a client's request that the server gets too: credentials, and what else is not MCP's."""
+    fields = () if head is None else head.fields
+    return [
+        (name, value)
+        for name, value in fields
+        if (key := name.lower()) not in _OF_ONE_CONNECTION and not key.startswith("mcp-")
+    ]
 
 
 def _is_json(data: bytes) -> bool:

@@ -8,19 +8,20 @@ ours.
 from __future__ import annotations
 
 import asyncio
-import os
-import select
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 
 from inspector.journal import channels
+from inspector.journal.alterations import ConnectionFilter, Sender
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.serving.base import MAX_UNSENT
 from inspector.serving.line_splitter import LineBuffer
-from inspector.serving.standard_streams import DescriptorReader, DescriptorWriter, StandardStreams, can_wait
-from inspector.transports.child import CLIENT_EXIT_SECONDS, TERM_SECONDS, ServerProcess
+from inspector.serving.standard_streams import StandardStreams, StreamWriter
+from inspector.system.streams import StandardStream
+from inspector.system.terminal import ENDING, watch_signals
+from inspector.tap.filtered_lines import FilteredLines, Put
+from inspector.transports.base import MessageFilter
+from inspector.transports.child import OTHERS_EXIT_SECONDS, TERM_SECONDS, ServerProcess
 from inspector.transports.pipes import BlockPipe, InputPipe
 
 MAX_LENGTH = 1 << 28
@@ -74,41 +75,33 @@ DRAIN_SECONDS = 0.2
 """Seconds after the server's end for its remaining output; a process that it left behind may hold its pipes."""
 
 
-async def run_tap(command: Sequence[str], journal: Journal, environment: Mapping[str, str], cwd: str | None) -> int:
+async def run_tap(
+    command: Sequence[str],
+    journal: Journal,
+    environment: Mapping[str, str],
+    cwd: str | None,
+    filter: MessageFilter | None = None,
+) -> int:
     """Start the server and pass everything on until one side ends. Returns the exit code for the client.
 
-    Raises `SpawnError` if it cannot be started.
+    `filter` may change messages. Raises `SpawnError` if it cannot be started.
     """
     process = ServerProcess(command, environment, cwd)
     journal.record_life(channels.STDIO, "spawn", **process.spawned, by="tap")
-    tap = StdioTap(process, journal)
-    with _signals(tap.pass_signal):
-        try:
-            return await tap.run()
-        finally:
-            process.end()
-            tap.close()
-
-
-@contextmanager
-def _signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass the signals that end us to `handle` instead."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        with suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(number, handle, number)
+    tap = StdioTap(process, journal, filter)
+    stop_watching = watch_signals(ENDING, tap.pass_signal)
     try:
-        yield
+        return await tap.run()
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            with suppress(NotImplementedError, ValueError, RuntimeError):
-                loop.remove_signal_handler(number)
+        stop_watching()
+        process.end()
+        tap.close()
 
 
 class StdioTap:
     """Passes on what comes from our stdin to a started server, and from its stdout and stderr to ours."""
 
-    def __init__(self, process: ServerProcess, journal: Journal) -> None:
+    def __init__(self, process: ServerProcess, journal: Journal, filter: MessageFilter | None = None) -> None:
         self.process = process
         self.journal = journal
         self._recorder = LineRecorder(journal)
@@ -121,17 +114,26 @@ class StdioTap:
         """Done when a signal has asked us to end."""
         self._hanging_up: asyncio.Task[None] | None = None
         self._files = StandardStreams(0, 1)
-        self._stderr = _OwnStderr()
+        self._stderr = StandardStream(2)
         self._to_server = InputPipe(process.popen.stdin)
-        self._to_client = DescriptorWriter(self._files.stdout, MAX_UNSENT, self._client_deaf, self._client_hears)
-        self._to_person = DescriptorWriter(self._stderr.fd, MAX_UNSENT, lambda: None, self._person_hears)
+        self._to_client = self._files.writer(MAX_UNSENT, self._client_deaf, self._client_hears)
+        self._to_person = StreamWriter(self._stderr.copy(), MAX_UNSENT, lambda: None, self._person_hears)
         self._from_server = BlockPipe(process.popen.stdout, self._said)
         self._from_stderr = BlockPipe(process.popen.stderr, self._complained)
-        self._from_client = DescriptorReader(self._files.stdin, self._asked)
+        self._from_client = self._files.reader(self._asked)
+        self._filter: ConnectionFilter | None = None
+        self._filtered: FilteredLines | None = None
+        if filter is not None:
+            self._filter = filter.connection(lambda by, text: journal.record_life("", "addon", by=by, text=text))
+            passes: dict[Sender, Put] = {"client": self._pass_to_server, "server": self._pass_to_client}
+            writes: dict[Sender, Put] = {"client": self._to_server.write, "server": self._to_client.write}
+            self._filtered = FilteredLines(self._filter, journal, passes, writes)
 
     async def run(self) -> int:
         """Wait for the server's end, or for the client's and then the server's. Returns the exit code."""
-        self._from_client.start()
+        self._from_client.resume()
+        if self._filter is not None:
+            self._filter.opened()
         await asyncio.wait((self.process.exited, self._unheard), return_when=asyncio.FIRST_COMPLETED)
         if not self.process.exited.done():
             await self._see_out()
@@ -151,8 +153,9 @@ class StdioTap:
 
     def close(self) -> None:
         """Close all pipes and restore our own streams."""
+        if self._filter is not None:
+            self._filter.ended()
         self._from_client.close()
-        self._watch_client_no_more()
         if self._hanging_up is not None:
             self._hanging_up.cancel()
         for end in (self._from_server, self._from_stderr, self._to_client, self._to_person, self._to_server):
@@ -173,10 +176,10 @@ class StdioTap:
 
     async def _see_out(self) -> None:
         """End the server if it does not exit by itself, because the client reads nothing more."""
-        for seconds, number in ((CLIENT_EXIT_SECONDS, signal.SIGTERM), (TERM_SECONDS, signal.SIGKILL)):
+        for seconds, end in ((OTHERS_EXIT_SECONDS, self.process.terminate), (TERM_SECONDS, self.process.kill)):
             if await self.process.wait(seconds) is not None:
                 return
-            self.process.signal_group(number)
+            end()
         await self.process.wait(TERM_SECONDS)
 
     async def _flush(self) -> None:
@@ -191,16 +194,29 @@ class StdioTap:
     def _asked(self, block: bytes) -> None:
         """Handle data from the client; empty at the end. The bytes are passed on before they are parsed."""
         if not block:
+            if self._filtered is not None:
+                self._filtered.end("client")
             self._recorder.sent(block)
             self.journal.record_life(channels.STDIO, "client-closed")
             self._to_server.close(after_queue=True)
-            self._watch_client()
+            if not self._unheard.done():
+                self._to_client.watch_reader()  # A client that stopped writing may be gone.
             return
-        self._to_server.write(block)
-        self._recorder.sent(block)
+        if self._filtered is not None:
+            self._filtered.take("client", block)
+        else:
+            self._pass_to_server(block)
         if self._to_server.queued > PAUSE_ABOVE:
             self._from_client.pause()
             self._loop.call_later(0.01, self._ask_on)
+
+    def _pass_to_server(self, block: bytes) -> None:
+        self._to_server.write(block)
+        self._recorder.sent(block)
+
+    def _pass_to_client(self, block: bytes) -> None:
+        self._to_client.write(block)
+        self._recorder.received(block)
 
     def _ask_on(self) -> None:
         if self._to_server.open and self._to_server.queued > PAUSE_ABOVE // 2:
@@ -211,18 +227,21 @@ class StdioTap:
     def _said(self, block: bytes) -> None:
         """Handle data from the server; empty at the end."""
         if not block:
+            if self._filtered is not None:
+                self._filtered.end("server")
             self._silent.set_result(None)
             self._hanging_up = self._loop.create_task(self._hang_up())
             return
-        self._to_client.write(block)
-        self._recorder.received(block)
-        if self._to_client.unsent > PAUSE_ABOVE:
+        if self._filtered is not None:
+            self._filtered.take("server", block)
+        else:
+            self._pass_to_client(block)
+        if self._to_client.queued > PAUSE_ABOVE:
             self._from_server.pause()
 
     async def _hang_up(self) -> None:
         """Close our stdout after the server's, when the client has read the rest; the server may still run."""
         await self._to_client.drained(0)
-        self._watch_client_no_more()
         self._to_client.close()
         self._files.hang_up()
 
@@ -231,7 +250,7 @@ class StdioTap:
             return
         self._to_person.write(block)
         self._recorder.complained(block)
-        if self._to_person.unsent > PAUSE_ABOVE:
+        if self._to_person.queued > PAUSE_ABOVE:
             self._from_stderr.pause()
 
     def _client_hears(self) -> None:
@@ -245,48 +264,14 @@ class StdioTap:
         if self._unheard.done():
             return
         self._unheard.set_result(None)
-        self._watch_client_no_more()
         self.journal.record_life(channels.STDIO, "client-gone")
         self._from_server.drain(self._loop.time() + DRAIN_SECONDS)
         self._from_server.close()
         self._to_server.close()
-
-    def _watch_client(self) -> None:
-        """Detect a client that is gone after it stopped writing: then our stdout has no reader either."""
-        if can_wait(self._files.stdout) and not self._unheard.done():
-            self._loop.add_reader(self._files.stdout, self._look_for_client)
-
-    def _look_for_client(self) -> None:
-        self._watch_client_no_more()
-        poll = select.poll()
-        poll.register(self._files.stdout, 0)
-        if poll.poll(0):  # only errors and hang-ups are requested, which are always reported
-            self._to_client.close()
-            self._client_deaf()
-
-    def _watch_client_no_more(self) -> None:
-        self._loop.remove_reader(self._files.stdout)
 
     def pass_signal(self, number: int) -> None:
         """Pass a signal from the client to the server."""
         if not self._signalled.done():
             self._signalled.set_result(None)
         self.journal.record_life(channels.STDIO, "signal", signal=number)
-        self.process.signal_group(number)
-
-
-class _OwnStderr:
-    """Our stderr, on its own descriptor; other processes may share it, so it is restored."""
-
-    def __init__(self) -> None:
-        try:
-            self.fd = os.dup(2)
-        except OSError:  # we were started without one
-            self.fd = os.open(os.devnull, os.O_WRONLY)
-        self._blocking = os.get_blocking(self.fd)
-
-    def close(self) -> None:
-        """Restore it."""
-        with suppress(OSError):
-            os.set_blocking(self.fd, self._blocking)
-        os.close(self.fd)
+        self.process.send_signal(number)

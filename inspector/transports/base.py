@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.errors import InspectorError
+from inspector.journal.alterations import Alteration, ConnectionFilter
 from inspector.journal.format import Dir
 from inspector.transports.network import Network
 
@@ -25,6 +26,11 @@ class Sink(Protocol):
 
         Returns whether all of them are JSON.
         """
+
+    def filtered(
+        self, channel: str, data: bytes, alterations: Sequence[Alteration], extra: str = "", *, passes: bool = True
+    ) -> None:
+        """Record a message that a filter has changed, delayed, made or kept back; only one that `passes` is handled."""
 
     def sent(self, channel: str, outgoing: Outgoing, *, hold: bool = False) -> None:
         """Record a message before it is sent on `channel`, and set its number, `outgoing.n`.
@@ -82,6 +88,10 @@ class Outgoing:
     """The number in the journal, after it was recorded."""
     user_headers: Sequence[tuple[str, str]] = ()
     """Header fields that the user wants on this HTTP request only. They win over all others."""
+    alterations: Sequence[Alteration] = ()
+    """What a filter did to it."""
+    headers_of: Callable[[str, dict[str, Any]], Sequence[tuple[str, str]]] | None = None
+    """Returns `headers` for another method and parameters, after a filter has changed them."""
 
 
 class Transport:
@@ -134,6 +144,16 @@ class Transport:
 
         For exits without time for `close`.
         """
+
+
+class MessageFilter(Protocol):
+    """Sees each message between clients and servers, and may change it, keep it back or answer it."""
+
+    def transport(self, sink: Sink, make: Callable[[Sink], Transport]) -> Transport:
+        """Return the transport that `make` returns for a sink, with the filter between it and `sink`."""
+
+    def connection(self, record: Callable[[str, str], object]) -> ConnectionFilter:
+        """Return the filter of a new connection. `record` gets sentences: who says it, and what."""
 
 
 @dataclass(frozen=True, slots=True)

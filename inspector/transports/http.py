@@ -12,6 +12,7 @@ import asyncio
 from typing import Any
 
 from inspector.errors import ConnectionProblem, HttpError, LimitReached
+from inspector.hints import Hint, Parameter
 from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink, Transport
@@ -135,7 +136,7 @@ class HttpTransport(Transport):
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and start its POST, on a separate channel (C-HTTP-01)."""
         if self._closed:
-            raise HttpError("The connection is closed.", hint="Reconnect.")
+            raise HttpError("The connection is closed.", hint=Hint(Parameter.RECONNECT, "."))
         self._posts += 1
         channel = channels.of_post(self._posts)
         # Its head, or what happens instead, is recorded before it is sent, and writes both.

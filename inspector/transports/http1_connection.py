@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-import select
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+from inspector.system.streams import readiness
 from inspector.transports.http1_reader import ResponseHead, ResponseReader
 from inspector.transports.http_url import Url
 from inspector.transports.network import (
@@ -154,7 +154,7 @@ class Http1Connection(asyncio.Protocol):
         self._closed = False
         self._gone: asyncio.Future[None] | None = None
         """Done when the socket is closed."""
-        self._poll: select.poll | None = None
+        self._has_data: Callable[[], bool] | None = None
         self._idle_since = 0.0
 
     async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
@@ -232,12 +232,9 @@ class Http1Connection(asyncio.Protocol):
         descriptor = self._transport.get_extra_info("socket").fileno()
         if descriptor < 0:
             return True
-        if not hasattr(select, "poll"):  # Windows
-            return bool(select.select([descriptor], [], [], 0)[0])
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(descriptor, select.POLLIN)
-        return bool(self._poll.poll(0))
+        if self._has_data is None:
+            self._has_data = readiness(descriptor)
+        return self._has_data()
 
     async def release(self, response: _Response) -> None:
         """End an exchange: wait for the next one, or close if another request could not be told from this one."""

@@ -252,13 +252,13 @@ class ResponseReader:
         if held.startswith((b"\r\n", b"\n")):
             end = 2 if held[0] == 13 else 1
         else:
-            found = _HEAD_END.search(held, start)
-            if (found.end() if found is not None else len(held)) > MAX_HEAD:
+            match = _HEAD_END.search(held, start)
+            if (match.end() if match is not None else len(held)) > MAX_HEAD:
                 raise NotHttp("the trailers of its body are too long")
-            if found is None:
+            if match is None:
                 return
-            end = found.end()
-            parsed_fields(bytes(held[: found.start() + 1]).decode("latin-1"))
+            end = match.end()
+            parsed_fields(bytes(held[: match.start() + 1]).decode("latin-1"))
         if len(held) > end:
             self.persistent = False
         held.clear()
@@ -269,11 +269,11 @@ def parsed_fields(text: str) -> list[tuple[str, str]]:
     """Return the header lines of `text`, each with its line end. Raises `NotHttp` for one that is not valid."""
     if _FIELDS.fullmatch(text) is None:
         text = _unfolded(text)
-    found = []
+    fields = []
     for line in text.split("\n")[:-1]:
         name, _, value = line.partition(":")
-        found.append((name, value.strip("\r\t ")))
-    return found
+        fields.append((name, value.strip("\r\t ")))
+    return fields
 
 
 def _unfolded(text: str) -> str:

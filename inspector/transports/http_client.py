@@ -80,6 +80,8 @@ class HttpAnswer:
     def all(self, name: str) -> tuple[str, ...]:
         """Return all headers of that name, in order."""
         name = name.lower()
+        if self.header(name) is None:
+            return ()
         return tuple(value for key, value in self.headers if key.lower() == name)
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, LimitReached, SessionLost
+from inspector.hints import Hint, Parameter
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.transports.base import Outgoing
 from inspector.transports.http_body import ReadGate
@@ -217,12 +218,16 @@ class HttpExchange:
             return None
         if self._lacks_session and answer.status in (400, 404):
             # It was sent before the next session began: the caller sends it again in that one.
-            return SessionLost(f"{self._where} wants a session (status {answer.status}).", hint="Connect again.")
+            return SessionLost(
+                f"{self._where} wants a session (status {answer.status}).", hint=Hint(Parameter.RECONNECT, ".")
+            )
         return status_problem(answer, body, self._where, self.outgoing.method, session=self._session is not None)
 
     def _fail(self, error: InspectorError) -> None:
-        if isinstance(error, SessionLost) and self._session is not None:
-            self.owner.session_lost(self._session)
+        if isinstance(error, SessionLost):
+            if self._session is not None:
+                self.owner.session_lost(self._session)
+            error.renewed = not self.owner.between_sessions
         if not self.settled:
             self.settled = True
             self._sink.failed(self.outgoing, error)

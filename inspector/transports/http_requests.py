@@ -31,6 +31,9 @@ class Cookies:
         self._paths: dict[str, tuple[str, str]] = {}
         """By name: path and value."""
 
+    def __len__(self) -> int:
+        return len(self._paths)
+
     def keep(self, set_cookie: str, host: str) -> None:
         """Take one `Set-Cookie` header of a response from `host`. A cookie for another host is ignored."""
         pair, *rest = set_cookie.split(";")
@@ -240,6 +243,8 @@ class Requester:
         )
 
     def _with_cookies(self, fields: Sequence[tuple[str, str]], url: Url) -> Sequence[tuple[str, str]]:
+        if not self._cookies:
+            return fields
         given = next((value for name, value in fields if name.lower() == "cookie"), "")
         cookies = self._cookies.header(url.target.partition("?")[0], given)
         return _over(list(fields), [("Cookie", cookies)]) if cookies != given else fields

@@ -62,25 +62,27 @@ _WANTS_TLS = re.compile(r"(?i)plain(?:text)? ?HTTP.{0,40}(?:HTTPS|SSL)|HTTP requ
 """Responses of servers to plain HTTP on a TLS port: nginx and Apache, Go."""
 _TAG = re.compile(r"<[^<>]*>")
 
-_HINTS = {
-    400: "The body above is the server's reason; the message log has all of it.",
+STATUS_HINTS: dict[int, str] = {
+    400: "The body of the response may have the reason; the message log has all of it.",
+    404: "Check the path of the URL: many servers use /mcp.",
     405: Hint(
         "The server does not accept POST here: the path may be wrong, or it uses the older HTTP+SSE (",
         Parameter.TRANSPORT.to("sse"),
         ").",
     ),
-    404: "Check the path of the URL: many servers use /mcp.",
-    406: "The server does not accept our Accept header. Does an added header replace it?",
+    406: "The server does not accept Inspector's Accept header. Does an added header replace it?",
     407: "The proxy requires a user and a password: http://user:password@host:port.",
     413: "The server limits the size of requests.",
     415: "The server does not accept application/json. Does an added header replace Content-Type?",
     421: "The server does not serve this host name: check the host in the URL.",
     431: "The server finds the headers too large.",
+    429: "The server limits the rate of requests; try again later.",
     500: "The server failed to process the request; its log may have the reason.",
-    502: "A proxy in front of the server got an invalid response from it.",
+    502: "A proxy in front of the server got an invalid response from it: check that it runs, and its log.",
     503: "The server is not ready; try again later.",
-    504: "A proxy in front of the server got no response in time.",
+    504: "A proxy in front of the server got no response in time: check that it runs, and its log.",
 }
+"""What to do about a status, for an error and for the doctor."""
 
 
 def excerpt(body: bytes, media_type: str = "") -> str:
@@ -107,15 +109,15 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
     if status in (401, 403):
         return _unauthorized(answer, body, error, where, said)
     if status == 404 and session and (error is None or error.get("code") != METHOD_NOT_FOUND):
-        return SessionLost(
-            f"{where} no longer knows our session (status {said}).", hint="A new session has to be begun."
-        )
+        return SessionLost(f"{where} no longer knows our session (status {said}).", hint=Hint(Parameter.RECONNECT, "."))
     if error is not None:
-        found = server_error(error, method)
-        if status == 400 and session and "session" in found.rpc_message.lower():
+        problem = server_error(error, method)
+        if status == 400 and session and "session" in problem.rpc_message.lower():
             # It should be 404; some servers answer 400 to a session that they do not know.
-            found.hint = "If the server was restarted, it no longer knows this session. Connect again."
-        return found
+            problem.hint = Hint(
+                "If the server was restarted, it no longer knows this session. ", Parameter.RECONNECT, "."
+            )
+        return problem
     text = excerpt(body, answer.media_type)
     if status == 400 and answer.url.scheme == "http" and _WANTS_TLS.search(text):
         return HttpError(
@@ -160,13 +162,11 @@ def _unauthorized(
 
 
 def _hint(answer: HttpAnswer) -> str:
-    hint = _HINTS.get(answer.status, "")
+    hint = STATUS_HINTS.get(answer.status, "")
     after = answer.header("retry-after")
     if after is not None and answer.status in (429, 503):
         waiting = safe(after, 60)
         hint = f"Wait {waiting} s." if after.strip().isdigit() else f"Wait until {waiting}."
-    elif answer.status == 429:
-        hint = "The server limits the rate of requests; try again later."
     elif answer.status == 500 and answer.authorized:
         return Hint(hint).then(
             "Some servers answer an unknown token this way: ", Parameter.LOGOUT, ", then log in again."

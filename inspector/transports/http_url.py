@@ -102,7 +102,7 @@ def system_proxy(url: Url) -> str | None:
     from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()
-    found = proxies.get(url.scheme) or proxies.get("all")
-    if not found or proxy_bypass(url.netloc):
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(url.netloc):
         return None
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"

@@ -86,15 +86,15 @@ class RecordedRequests:
         """Return the recorded request of this method that has most in common with a live one, or 0."""
         wanted = _leaves(params)
         about = subject(method, params)
-        best, found = (-1, 0.0), 0
+        best, nearest = (-1, 0.0), 0
         for n in self.methods.get(method, ())[:_COMPARED]:
             here = self.params(n)
             leaves = _leaves(here)
             alike = len(wanted & leaves) / (len(wanted | leaves) or 1)
             score = (int(subject(method, here) == about), alike)
             if score > best:
-                best, found = score, n
-        return found
+                best, nearest = score, n
+        return nearest
 
     async def aclose(self) -> None:
         """Stop reading."""
@@ -251,14 +251,14 @@ def _revision(params: Any) -> Any:
 
 def _leaves(params: Any) -> set[str]:
     """Yield the values of parameters, each with its place; bounded."""
-    found: set[str] = set()
+    leaves: set[str] = set()
     stack = [("", params)]
-    while stack and len(found) < _COMPARED:
+    while stack and len(leaves) < _COMPARED:
         path, value = stack.pop()
         if type(value) is dict:
             stack += [(f"{path}/{key:.100}", item) for key, item in list(value.items())[:_COMPARED] if key != "_meta"]
         elif type(value) is list:
             stack += [(path, item) for item in value[:_COMPARED]]
         else:
-            found.add(f"{path}={value!s:.200}")
-    return found
+            leaves.add(f"{path}={value!s:.200}")
+    return leaves

@@ -46,14 +46,14 @@ def _is_answer(message: Any, id: int | str) -> bool:
 
 def id_span(raw: bytes) -> tuple[int, int] | None:
     """Return the position of the id in a response, if the ends of the text show it."""
-    found = _BEGINS.match(raw)
-    if found:
-        return found.span(1)
+    match = _BEGINS.match(raw)
+    if match:
+        return match.span(1)
     if not _OPENS.match(raw):
         return None
     start = max(0, len(raw) - _TAIL)
-    found = _ENDS.search(raw, start)
-    return found.span(1) if found else None
+    match = _ENDS.search(raw, start)
+    return match.span(1) if match else None
 
 
 def parsed(raw: bytes) -> Any:

@@ -54,21 +54,21 @@ def endpoint_url(text: str, began: Url) -> Url:
             hint="The endpoint event should have a URI; its data is in the message log.",
         )
     try:
-        found = resolve(began, text)
+        url = resolve(began, text)
     except ValueError as error:
         raise HttpError(
             f"{began.address} names the invalid endpoint “{safe(text, 200)}”: {safe(str(error), 200)}.",
             hint="The endpoint event should have a URI of the server; its data is in the message log.",
         ) from None
-    if found.origin != began.origin:
+    if url.origin != began.origin:
         raise HttpError(
             (
-                f"{began.origin} names an endpoint of another origin, {shown_url(found.origin)}. Inspector "
+                f"{began.origin} names an endpoint of another origin, {shown_url(url.origin)}. Inspector "
                 "does not use it: messages and credentials never go to another origin."
             ),
             hint="A server behind a proxy may not know its own URL. If you trust it, connect to the other origin.",
         )
-    return found
+    return url
 
 
 def session_ids(text: str, began: Url) -> Iterator[str]:
@@ -148,7 +148,7 @@ class SseTransport(Transport):
             await self._listen()
             error: InspectorError = HttpError(
                 f"{self._began.address} closed its event stream.",
-                hint="HTTP+SSE cannot resume a stream. Connect again.",
+                hint=Hint("HTTP+SSE cannot resume a stream. ", Parameter.RECONNECT, "."),
             )
             if not self._endpoints:
                 error = NoSseEndpoint(
@@ -260,7 +260,7 @@ class SseTransport(Transport):
         if self._error is not None:
             raise self._error.with_traceback(None)  # without it, each raise adds its frames to the kept error
         if not self._open:
-            raise HttpError("The connection is closed.", hint="Reconnect.")
+            raise HttpError("The connection is closed.", hint=Hint(Parameter.RECONNECT, "."))
         self._posts += 1
         channel = channels.of_post(self._posts)
         self.sink.sent(channel, outgoing)
@@ -308,7 +308,7 @@ class SseTransport(Transport):
         if isinstance(problem, HttpError) and answer.status in (404, 405, 410):
             problem = HttpError(
                 problem.message,
-                hint="The server named this URL itself. It may have lost the session: reconnect.",
+                hint=Hint("The server named this URL itself. It may have lost the session. ", Parameter.RECONNECT, "."),
                 status=answer.status,
             )
         unauthorized = isinstance(problem, AuthorizationNeeded)
@@ -341,7 +341,7 @@ class SseTransport(Transport):
     async def close(self) -> None:
         """Send the last notifications while the session still has its stream, then close everything. Idempotent."""
         if self._error is None:
-            self._error = HttpError("The connection is closed.", hint="Reconnect.")
+            self._error = HttpError("The connection is closed.", hint=Hint(Parameter.RECONNECT, "."))
         self._open = False
         await self._tasks.settled(SEND_GRACE)
         await self._tasks.cancel()

@@ -17,17 +17,16 @@ and stdout is still open, another process has inherited stdout:
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 
 from inspector.config.private_keys import MARK as KEY
 from inspector.errors import InspectorError, LimitReached, ServerExited, SessionLost
-from inspector.hints import Hint
+from inspector.hints import Hint, Parameter
 from inspector.journal import channels
 from inspector.log_lines import searched, shown
-from inspector.text import safe
+from inspector.text import decode_log, safe
 from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink, Transport
 from inspector.transports.child import EXIT_SECONDS, ServerProcess, child_environment, describe_status
 from inspector.transports.pipes import LinePipe, StderrPipe
@@ -130,9 +129,9 @@ class StdioTransport(Transport):
         left = output.open
         self._report_loss(process)
         if left:
-            process.signal_all(signal.SIGTERM)
+            process.terminate()
             await asyncio.sleep(EXIT_SECONDS)
-            process.signal_all(signal.SIGKILL)
+            process.kill()
 
     async def _outlive(self, process: ServerProcess) -> None:
         """Handle an ended process with open stdout: wait while a server may be behind it (see the module docstring)."""
@@ -222,7 +221,7 @@ class StdioTransport(Transport):
 
     def _closed_error(self) -> InspectorError:
         if self.status is None:
-            return SessionLost("The server's input is closed.", hint="Restart it.")
+            return SessionLost("The server's input is closed.", hint=Hint(Parameter.RECONNECT, "."))
         return self._exit_error(f"The server {describe_status(self.status)}.", "Restart it.", self.status)
 
     async def _fail_unwritten(self) -> None:
@@ -233,7 +232,7 @@ class StdioTransport(Transport):
         if self._state is Lifetime.LOST:
             return
         self._failing = None
-        error = self._exit_error("The server closed its input but still runs.", "Restart it.")
+        error = self._exit_error("The server closed its input but still runs.", Hint(Parameter.RECONNECT, "."))
         unwritten, self._unwritten = self._unwritten, []
         for outgoing in unwritten:
             self.sink.failed(outgoing, error)
@@ -269,7 +268,7 @@ class StdioTransport(Transport):
             if following is not None:  # else it is being closed already, and hurries now
                 await self._wait_gone(process)
             if not self._is_gone(process):
-                process.signal_all(signal.SIGTERM)
+                process.terminate()
                 await self._wait_gone(process)
         finally:
             # Also on cancellation: the rest of the group ends now, including children of the child.
@@ -301,7 +300,7 @@ class StdioTransport(Transport):
     def kill_now(self) -> None:
         """Kill the child and its processes at once, without waiting: for exits without time for `close`."""
         if self.process is not None:
-            self.process.signal_all(signal.SIGKILL)
+            self.process.kill()
 
 
 class _Output:
@@ -336,7 +335,7 @@ class _Output:
     def _on_stderr(self, lines: list[bytes]) -> None:
         self.has_written = True
         for line in self._sink.stderr(lines)[-LAST_WORDS:]:
-            text = line.decode("utf-8", "replace").rstrip()
+            text = decode_log(line).rstrip()
             if text != KEY or not self.last_words or self.last_words[-1] != KEY:
                 self.last_words.append(text)
 

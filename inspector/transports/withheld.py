@@ -29,10 +29,10 @@ def withheld_names(
     """Return the withheld variables that the server's log names; with `guess`, else those that look like keys."""
     environ = os.environ if environ is None else environ
     named = dict.fromkeys(word for line in stderr for word in _WORD.findall(line))
-    found = [name for name in named if ("_" in name or name.isupper()) and name not in _OF_LOGS]
-    found = [name for name in found if is_withheld(name, passed, environ)]
-    if found or not guess:
-        return found
+    names = [name for name in named if ("_" in name or name.isupper()) and name not in _OF_LOGS]
+    names = [name for name in names if is_withheld(name, passed, environ)]
+    if names or not guess:
+        return names
     keys = (name for name in environ if looks_secret_setting(name) and is_withheld(name, passed, environ))
     return sorted(keys)
 

@@ -36,7 +36,7 @@ class WriteBatch:
     """
 
     def __init__(self, stdin: IO[bytes] | None, sink: Sink, channel: str, output: _Output) -> None:
-        self.pipe = InputPipe(stdin, self._drained)
+        self.pipe = InputPipe(stdin, self._wrote)
         self._loop = asyncio.get_running_loop()
         self._sink = sink
         self._channel = channel
@@ -89,8 +89,10 @@ class WriteBatch:
             self._pause.begin()
             self._output.pause()
 
-    def _drained(self) -> None:
-        """The server has read all that was queued for it, or has closed its stdin."""
+    def _wrote(self) -> None:
+        """Continue when the server has read all that was queued for it, or has closed its stdin."""
+        if self.pipe.queued:
+            return
         self._replies = 0
         if self._pause.begun:
             self._pause.end()

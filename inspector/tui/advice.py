@@ -13,17 +13,21 @@ from textual.message_pump import MessagePump
 from inspector.errors import InspectorError
 from inspector.hints import Hint, Parameter, Part, Setting, in_words
 from inspector.text import sentences
-from inspector.tui.keymap import Keymap
-from inspector.tui.pane_keys import keymap_of
+from inspector.tui.keymap import Keymap, keymap_of
+from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import BY_ID
 
 
 @dataclass(frozen=True, slots=True)
 class VerbAdvice:
-    """A verb of the interface, by its id; `takes_value`: the dialog that it opens asks for the value."""
+    """A verb of the interface, by its id, after the words `does`.
+
+    `takes_value`: the dialog that it opens asks for the value.
+    """
 
     verb: str
     takes_value: bool = False
+    does: str = ""
 
 
 _LOG_IN, _REVISION, _REPORT = (
@@ -79,6 +83,7 @@ PLACES: Mapping[Parameter, VerbAdvice | str] = {
     Parameter.PIN_REMOVE: "deleting that file",
     Parameter.PIN_UPDATE: VerbAdvice("app.pin"),
     Parameter.REVISION: _REVISION,
+    Parameter.RECONNECT: VerbAdvice("app.reconnect", does="Connect again with "),
     Parameter.RECORD: "the command that starts Inspector",
     Parameter.SET_VARIABLE: "`inspector run` on the command line",
     Parameter.TIMEOUT: "“timeout” in the settings",
@@ -95,6 +100,12 @@ def advice(hint: str, keymap: Keymap | None = None) -> str:
     """Return the hint of an error for the interface. `keymap`: the keys in force, by default the built-in ones."""
     keys = keymap or Keymap()
     return in_words(_merged(Hint(hint).parts), lambda setting: _place(setting, keys), lambda left: _default(left, keys))
+
+
+def connect_again(at: MessagePump) -> str:
+    """Return the sentence that names the key for a connection that is gone. `at` is a widget of the app."""
+    label = keymap_of(at).hint("app.reconnect", ascii=ascii_only()).label
+    return f"{label or '“reconnect” in the palette'} connects again."
 
 
 def error_text(error: InspectorError, at: MessagePump | None = None) -> str:
@@ -121,7 +132,7 @@ def _place(setting: Setting, keys: Keymap) -> str:
         return place.replace("{}", setting.value)
     verb = BY_ID[place.verb]
     label = keys.hint(place.verb).label
-    words = f"“{verb.title}” ({label})" if label else f"“{verb.title}” in the palette"
+    words = place.does + (f"“{verb.title}” ({label})" if label else f"“{verb.title}” in the palette")
     return f"{setting.value} with {words}" if place.takes_value and setting.value else words
 
 

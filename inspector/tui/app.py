@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -28,8 +27,10 @@ from inspector.config import paths
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, Target
 from inspector.errors import ConfigError, InspectorError
+from inspector.feature import skipped
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
+from inspector.system.terminal import ENDING, watch_signals
 from inspector.text import safe, terminal_counts_parts, wants_ascii
 from inspector.tui.advice import error_text
 from inspector.tui.custom_commands import CustomCommands
@@ -78,8 +79,9 @@ class InspectorApp(KeysInOrder, App[int]):
         Binding(BY_ID["app.suspend"].key, "suspend", show=False, id="app.suspend"),
     ]
     CSS = """
-    ToastRack { dock: top; align: right top; margin: 0; scrollbar-size-vertical: 0; }
+    ToastRack { dock: bottom; align: right bottom; margin: 0 0 1 0; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; margin: 0; background: $panel; }
+    .-narrow ToastRack { margin: 0 0 2 0; }
     .-narrow Toast { width: 100%; }
     Toast.-information, Toast.-warning, Toast.-error { border-left: none; }
     Toast.-warning { color: $warning; }
@@ -152,7 +154,7 @@ class InspectorApp(KeysInOrder, App[int]):
             self._leave_on_signals()
         self.set_interval(_REST, self._collect_at_rest)
         self.set_keymap(self.verb_keys.overrides)
-        for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems):
+        for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems, *skipped()):
             self._show_problem(problem)
         if self.comparing is not None:
             self.navigator.compare(*self.comparing)
@@ -190,12 +192,9 @@ class InspectorApp(KeysInOrder, App[int]):
         self.screen_comes = False
 
     def _leave_on_signals(self) -> None:
-        """On SIGHUP and SIGTERM, quit like `q`: restore the terminal and stop the server."""
-        loop = asyncio.get_running_loop()
-        for name in ("SIGTERM", "SIGHUP"):
-            with suppress(AttributeError, NotImplementedError):  # the platform lacks these signals
-                number = getattr(signal, name)
-                loop.add_signal_handler(number, self.exit, 128 + number)
+        """When a signal other than ^c ends us, quit like `q`: restore the terminal and stop the server."""
+        others = [number for number in ENDING if number != signal.SIGINT]
+        watch_signals(others, lambda number: self.exit(128 + number))
 
     def action_help_quit(self) -> None:
         """Tell how to quit: Textual binds ctrl+c to this, and would name its own keys in its own words."""
@@ -207,7 +206,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.action_suspend_process()
 
     def action_palette(self) -> None:
-        """Open the palette, which finds verbs, tools, resources, prompts and themes by name."""
+        """Open the palette, which finds verbs, tools, resources, prompts, saved calls and themes by name."""
         if not isinstance(self.screen, ModalScreen):
             from inspector.tui.palette import Palette
 
@@ -265,7 +264,7 @@ class InspectorApp(KeysInOrder, App[int]):
         else:
             self._problems.append(problem)
 
-    def _show_problem(self, problem: ConfigError) -> None:
+    def _show_problem(self, problem: InspectorError) -> None:
         self.notify(error_text(problem, self), severity="warning", timeout=10)
 
     @property

@@ -7,13 +7,22 @@ when that changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from textual.binding import BindingsMap
 from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.widget import Widget
 
-from inspector.tui.keymap import bindings
-from inspector.tui.verbs import VERBS, KeymapVerb
+from inspector.errors import FeatureError
+from inspector.feature import Feature
+from inspector.tui.advice import error_text
+from inspector.tui.feature_verbs import FeatureVerb, verbs_in
+from inspector.tui.keymap import NO_KEY, Keymap, bindings
+from inspector.tui.pane_messages import UseFeature
+from inspector.tui.verbs import BY_ID, VERBS, KeymapVerb
 
 
 def lend(part: object, context: str, node: DOMNode) -> None:
@@ -27,6 +36,24 @@ def lend(part: object, context: str, node: DOMNode) -> None:
         if verb.context == context and method is not None:
             setattr(node, f"action_{verb.action}", method)
     node._bindings.key_to_bindings.update(BindingsMap(bindings(context)).key_to_bindings)
+
+
+def lend_features(context: str, node: Widget, chosen: Callable[[], tuple[str, Any]]) -> None:
+    """Let a widget handle the verbs of features in a context. `chosen` returns the tool and its arguments."""
+
+    def use(feature: Feature, verb: FeatureVerb) -> None:
+        node.post_message(UseFeature(feature, verb, *chosen()))
+
+    for feature, verb in verbs_in(context):
+        setattr(node, f"action_{BY_ID[verb.id].action}", partial(use, feature, verb))
+
+
+async def run_of_feature(screen: Screen[Any], event: UseFeature) -> None:
+    """Run a verb of a feature on a screen. Must run in a worker of it."""
+    try:
+        await event.feature.load(event.verb.run)(screen, event.tool, event.arguments)
+    except FeatureError as error:
+        screen.notify(error_text(error, screen), severity="warning", timeout=8)
 
 
 def binds(node: DOMNode, key: str) -> bool:
@@ -49,6 +76,27 @@ def who_does(focused: DOMNode, verb: KeymapVerb) -> DOMNode | None:
         if verb.context in bound and hasattr(node, method) and node.check_action(verb.action, ()):
             return node
     return None
+
+
+def verb_at(focused: DOMNode, key: str, keymap: Keymap) -> str:
+    """Return the id of the verb that a key does at the focus now, or `""`."""
+    # A node's map has the default keys: those of a verb to which the user gave another key, else this one.
+    verbs = [(verb, verb.key or NO_KEY if verb.id in keymap.overrides else key) for verb in keymap.verbs_at(key)]
+    for node in focused.ancestors_with_self:
+        found = node._bindings.key_to_bindings
+        bound = [
+            verb
+            for verb, keys in verbs
+            if any(one.id == verb.id for at in keys.split(",") for one in found.get(at, ()))
+        ]
+        if len(bound) > 1:
+            # Textual tries the bindings of a key in their order; the user may have given one key to several.
+            nearest, place = own_contexts(node), {one.id: n for each in found.values() for n, one in enumerate(each)}
+            bound.sort(key=lambda verb: (place[verb.id], nearest.index(verb.context)))
+        for verb in bound:
+            if hasattr(node, f"action_{verb.action}") and node.check_action(verb.action, ()):
+                return verb.id
+    return ""
 
 
 def own_contexts(node: DOMNode) -> list[str]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
+
+from inspector.system import NAME
 
 SECONDS = 2.0
 """The time that a program has to take the text."""
@@ -17,7 +18,7 @@ SECONDS = 2.0
 Command = tuple[str, ...]
 
 
-def clipboard_programs(environ: Mapping[str, str], platform: str = sys.platform) -> list[list[Command]]:
+def clipboard_programs(environ: Mapping[str, str], platform: str = NAME) -> list[list[Command]]:
     """Return the commands to try: of each list, the first that works.
 
     Over ssh only that of tmux: another one would copy on the remote machine.

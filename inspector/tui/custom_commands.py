@@ -7,20 +7,21 @@ themselves. Servers and working directories cannot add one.
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from textual.app import App, SuspendNotSupported
 
+from inspector import command_words
 from inspector.config import paths
 from inspector.errors import ConfigError, UsageError
+from inspector.system.terminal import key_pressed
 from inspector.text import safe
+from inspector.tui import feature_verbs
 from inspector.tui.keymap import label, normal_key
 from inspector.tui.verbs import CONTEXTS, VERBS
 
@@ -35,7 +36,9 @@ _PLACES: Mapping[str, frozenset[str]] = {
 _INSIDE: Mapping[str, frozenset[str]] = {
     "message": frozenset({"app", "list", "messages", "detail", "text", "json"}),
     "result": frozenset({"app", "list", "result", "text", "json", "content", "table"}),
-    "recording": frozenset(CONTEXTS) - {"start", "frame", "load", "compose", "diff", "model"},
+    "recording": frozenset(CONTEXTS)
+    - {"start", "frame", "compose", "diff"}
+    - {context.name for context in feature_verbs.contexts() if context.is_screen},
 }
 """The contexts whose keys a command of each place hides."""
 
@@ -60,6 +63,11 @@ class CustomCommand(NamedTuple):
     def works_in(self, contexts: Sequence[str]) -> bool:
         """Whether it works at a focus with these contexts."""
         return not _PLACES[self.where].isdisjoint(contexts)
+
+    def meets(self, other: CustomCommand) -> bool:
+        """Whether one of the two hides the other's key somewhere; a message and a result never do."""
+        one, two = self.where, other.where
+        return not (_PLACES[one].isdisjoint(_INSIDE[two]) and _PLACES[two].isdisjoint(_INSIDE[one]))
 
 
 class CustomCommands:
@@ -90,7 +98,7 @@ class CustomCommands:
     def _read(self, entry: Mapping[str, str]) -> CustomCommand | None:
         key, run = normal_key(entry["key"].strip()), entry["run"]
         try:
-            words = tuple(shlex.split(run))
+            words = tuple(command_words.split(run))
         except ValueError:
             words = ()
         if key is None:
@@ -105,7 +113,7 @@ class CustomCommands:
 
     def _report_conflict(self, command: CustomCommand, keys: Callable[[str], list[str]]) -> None:
         hidden = [verb.id for verb in VERBS if verb.context in _INSIDE[command.where] and command.key in keys(verb.id)]
-        hidden += [f"the command {one.title}" for one in self.commands if one.key == command.key]
+        hidden += [f"the command {one.title}" for one in self.commands if one.key == command.key and one.meets(command)]
         if hidden:
             more = f" (and {len(hidden) - 1} more)" if len(hidden) > 1 else ""
             problem = (
@@ -160,21 +168,7 @@ def _interrupts_only_the_program() -> Iterator[None]:
 async def wait_for_key() -> None:
     """Wait for a key of the terminal, without an echo. Returns at once where standard input is not a terminal."""
     try:
-        import termios
-        import tty
-
         descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
-        before = termios.tcgetattr(descriptor)
-    except (ImportError, OSError, ValueError, termios.error):
+    except (OSError, ValueError):
         return
-    pressed, loop = asyncio.Event(), asyncio.get_running_loop()
-    try:
-        tty.setcbreak(descriptor)
-        loop.add_reader(descriptor, pressed.set)
-        await pressed.wait()
-        with suppress(OSError):
-            os.read(descriptor, 1024)
-    finally:
-        loop.remove_reader(descriptor)
-        with suppress(termios.error):
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+    await key_pressed(descriptor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,9 +12,9 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from inspector.client.engine.pending_requests import Call
-from inspector.text import quantity
 from inspector.tui.keymap import KeyHint
 from inspector.tui.matching import Typed
+from inspector.tui.model.session import leaving
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.dialog import LineDialog, ListDialog, QuestionDialog
 from inspector.tui.widgets.editor import Editor
@@ -28,6 +28,8 @@ _FOLDER = 32
 """Characters of the current folder's path that are shown."""
 _MAX_ROWS = 18
 _MAX_NUMBER = 100
+_LOOK_AGAIN = 0.25
+"""Seconds after which an open question about calls in flight looks whether they have ended."""
 _SHORT = 7
 """Choices of a menu without a field to type in."""
 
@@ -42,17 +44,31 @@ class Confirm(QuestionDialog[bool]):
 
     def __init__(self, question: str, detail: str, yes: str, no: str) -> None:
         keys = [KeyHint("y enter", yes, "y"), KeyHint("n esc", no, "escape")]
-        super().__init__(question, paragraph(detail), keys, height=6)
+        super().__init__(question, paragraph(detail), keys)
 
 
-async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: str) -> bool:
-    """Ask whether to go on although these calls are in flight; True if there are none."""
-    if not calls:
-        return True
-    detail = f"{calls[0].method} {calls[0].name} has no answer yet."
-    if len(calls) > 1:
-        detail += f" {quantity(len(calls) - 1, 'other call')} too."
-    return await app.push_screen_wait(Confirm(question, detail, yes, "stay"))
+class ConfirmLeaving(Confirm):
+    """Asks whether to do `what` although calls are in flight; says so when they have ended meanwhile."""
+
+    def __init__(self, what: str, calls: Callable[[], Sequence[Call]], yes: str) -> None:
+        self._texts = leaving(what, calls())
+        super().__init__(*self._texts, yes, "stay")
+        self._what, self._calls = what, calls
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.set_interval(_LOOK_AGAIN, self._look)
+
+    def _look(self) -> None:
+        texts = leaving(self._what, self._calls())
+        if texts != self._texts:
+            self._texts = texts
+            self.show(texts[0], paragraph(texts[1]))
+
+
+async def leave_calls(app: App[Any], calls: Callable[[], Sequence[Call]], what: str, yes: str) -> bool:
+    """Ask whether to do `what` although calls are in flight; True if there are none."""
+    return not calls() or await app.push_screen_wait(ConfirmLeaving(what, calls, yes))
 
 
 class AskPath(LineDialog[Path]):

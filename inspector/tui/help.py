@@ -1,4 +1,4 @@
-"""The help screen (`?`): the keys that work at the focus, nearest first, then all others."""
+"""The keys page (`?`): what one can do at the focus, then all keys by group; `/` filters it."""
 
 from __future__ import annotations
 
@@ -8,69 +8,147 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.widget import Widget
 
-from inspector.tui.available_verbs import contexts, who_does
+from inspector.text import quantity
+from inspector.tui.available_verbs import binds, contexts, verb_at, who_does
 from inspector.tui.custom_commands import CustomCommands
-from inspector.tui.keymap import KeyHint, Keymap, label
+from inspector.tui.keymap import KeyHint, Keymap, KeyRow, label, types_text
+from inspector.tui.model.keys import LAST, KeyEntry, KeyGroup, keys_page
+from inspector.tui.pane_keys import at_focus, own_hints
 from inspector.tui.themes import ascii_only
-from inspector.tui.verbs import VERBS
+from inspector.tui.verbs import BY_ID, VERBS
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.dialog import Dialog
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection
+from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.status_lines import is_typing
 
 _KEYS = 12
+_KEYS_HERE = (KeyHint("/", "filter", "slash"), KeyHint("esc", "close", "escape"))
 _ROOMY = 70
 """Cells of a screen from which a row has the short name of its verb beside the sentence."""
 _TITLE = max(len(verb.title) for verb in VERBS) + 2
 
 
 class Help(Dialog[None]):
-    """The keys of the contexts at the focus that work now, then those of all other contexts."""
+    """The keys of the focus that work now, then all of each group."""
 
     DEFAULT_CSS = """
     Help > Pane { width: 92%; max-width: 110; height: 92%; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,question_mark", "leave", show=False),
+        Binding("slash", "filter", show=False, priority=True),
+    ]
 
     def __init__(self, keymap: Keymap, focused: DOMNode, commands: CustomCommands) -> None:
         super().__init__()
-        self._commands = commands
-        self._keymap = keymap
-        self._focused = focused
+        here = contexts(focused)
+        working = [verb for verb in VERBS if verb.context not in here or who_does(focused, verb) is not None]
+        table = keymap.table(working)
+        self._groups = {title: [_line(row) for row in rows] for title, rows in table.items()}
+        own = [KeyEntry((label(each.key, ascii_only()),), each.title, each.description) for each in commands.here(here)]
+        if own:
+            self._groups = {"Your commands": own, **self._groups}
+        self.here = _here(keymap, focused, own)
+        group_of = {verb.context: verb.group for verb in VERBS}
+        self._near = ["Your commands", *dict.fromkeys(group_of[context] for context in here if context in group_of)]
+        self._place = _name_of_pane(focused)
 
     def compose(self) -> ComposeResult:
-        keys = [KeyHint("esc", "close", "escape"), KeyHint("/", "search", "slash")]
-        yield Pane(FactsView(), title="Keys", facts=("keys that work here first",), keys=keys)
+        with Pane(title="Keys", facts=(quantity(sum(map(len, self._groups.values())), "key"),), keys=_KEYS_HERE):
+            yield FilterInput(placeholder="filter by name or key")
+            yield FactsView()
 
     def on_mount(self) -> None:
-        view = self.query_one(FactsView)
-        view.show(RowSection(self._rows()))
-        view.focus()
+        self._show("")
+        self.query_one(FactsView).focus()
 
-    def _rows(self) -> list[Row]:
-        nearest = {context: at for at, context in enumerate(contexts(self._focused))}
-        groups = [(group, verbs, verbs[0][0].context) for group, verbs in self._keymap.table()]
-        groups.sort(key=lambda group: nearest.get(group[2], len(nearest)))
-        rows = self._own_rows()
-        for title, verbs, context in groups:
-            here = context in nearest
-            shown = [(verb, keys) for verb, keys in verbs if not here or who_does(self._focused, verb) is not None]
-            if not shown:
-                continue
-            rows += [Row()] if rows else []
-            rows.append(Row([(title, "accent bold" if here else "muted bold")]))
-            rows += [self._row(keys, verb.title, verb.description) for verb, keys in shown]
-        return rows
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        """Show what matches."""
+        event.stop()
+        self._show(event.value)
+        self.on_descendant_focus()
 
-    def _own_rows(self) -> list[Row]:
-        """Return the user's own commands that work at the focus."""
-        found = self._commands.here(contexts(self._focused))
-        rows = [self._row([command.key], command.title, command.description) for command in found]
-        return [Row([("Your commands", "accent bold")]), *rows] if rows else []
+    def on_descendant_focus(self) -> None:
+        """Show the keys of the filter while it is typed."""
+        filter = self.query_one(FilterInput)
+        self.query_one(Pane).keys = filter.hints() if filter.has_focus else _KEYS_HERE
 
-    def _row(self, keys: Sequence[str], title: str, description: str) -> Row:
-        named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
-        key = (f"  {named:<{_KEYS - 1}} ", "key" if keys else "faint")
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        """Leave the filter; without a text the page is closed by the next escape."""
+        event.stop()
+        self.query_one(FactsView).focus()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.query_one(FilterInput).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the filter the key of the filter is a character."""
+        return action != "filter" or not isinstance(self.focused, FilterInput)
+
+    def _show(self, text: str) -> None:
+        groups = keys_page(self._place, self.here, self._groups, self._near, text)
+        rows = [row for group in groups for row in self._rows(group)]
+        self.query_one(FactsView).show(RowSection(rows or [Row([("No key or name matches.", "muted")])]))
+
+    def _rows(self, group: KeyGroup) -> list[Row]:
+        shown, count = len(group.lines), group.total
+        counted = f"{shown} of {count}" if shown < count else f"{count}"
+        heading = Row([(group.title, "bright bold"), (f"  {counted}", "faint")])
+        return [heading, *map(self._row, group.lines), Row()]
+
+    def _row(self, line: KeyEntry) -> Row:
+        named = " ".join(line.labels) or "palette"
+        key = (f"  {named:<{_KEYS - 1}} ", "key" if line.labels else "faint")
         if self.app.size.width < _ROOMY:
-            return Row([key, description], _KEYS + 2)
-        return Row([key, (f"{title:<{_TITLE - 1}} ", "bright"), description], _KEYS + _TITLE + 2)
+            return Row([key, line.about], _KEYS + 2)
+        return Row([key, (f"{line.name:<{_TITLE - 1}} ", "bright"), line.about], _KEYS + _TITLE + 2)
+
+
+def _line(row: KeyRow) -> KeyEntry:
+    return KeyEntry(tuple(label(key, ascii_only()) for key in row.keys), row.verbs[0].title, row.verbs[0].description)
+
+
+def _here(keymap: Keymap, focused: DOMNode, own_commands: Sequence[KeyEntry]) -> list[KeyEntry]:
+    """Return the verbs that work at the focus now: those that its pane offers, then the others, nearest first."""
+    hints = at_focus(focused, (hint for hint in own_hints(_widget(focused), focused.screen) if hint.verb in BY_ID))
+    nearest = contexts(focused)
+    working = [
+        verb
+        for verb in sorted(VERBS, key=lambda verb: nearest.index(verb.context) if verb.context in nearest else 0)
+        if verb.context in nearest and verb.group not in LAST and who_does(focused, verb) is not None
+    ]
+    found = {
+        BY_ID[hint.verb].description: KeyEntry((hint.label,), hint.title, BY_ID[hint.verb].description)
+        for hint in hints
+    }
+    found |= {command.about: command for command in own_commands}
+    for row in (row for rows in keymap.table(working).values() for row in rows):
+        ids = {verb.id for verb in row.verbs}
+        acting = [key for key in row.keys if _acts(focused, key) and verb_at(focused, key, keymap) in ids]
+        # A verb whose keys all mean something else here is not shown; one without a key is in the palette.
+        if acting or not row.keys:
+            entry = _line(row._replace(keys=acting))
+            found.setdefault(entry.about, entry)
+    return list(found.values())
+
+
+def _acts(focused: DOMNode, key: str) -> bool:
+    """Whether a key is not text at the focus."""
+    return not (types_text(key) and is_typing(focused.screen)) or binds(focused, key)
+
+
+def _widget(focused: DOMNode) -> Widget | None:
+    return focused if isinstance(focused, Widget) and not isinstance(focused, Screen) else None
+
+
+def _name_of_pane(focused: DOMNode) -> str:
+    """Return the title of the pane around a widget."""
+    panes = [node for node in focused.ancestors_with_self if isinstance(node, Pane)]
+    return "".join(part.text for part in paint.segments(panes[0].title)) if panes else "this screen"

@@ -15,6 +15,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.worker import Worker
 
+from inspector.tui.widgets.editor import Editor
+
 if TYPE_CHECKING:
     from textual.app import App as _Base
 else:
@@ -35,6 +37,8 @@ LISTING = 3.0
 """Seconds for which keys wait at most for the lists, except those that act without them, such as `q`."""
 STILL_TYPING = 1.0
 """Seconds after a character for which another one is still meant for the same text."""
+SEEN = 0.3
+"""Seconds until the user has seen that the program has moved the focus, and means the new place by a character."""
 _LOOK_AGAIN = 0.005
 
 PASSES = 3
@@ -59,6 +63,13 @@ class _TypedText(NamedTuple):
     """The widget that took the last key as text, and when."""
 
     into: Widget
+    at: float
+
+
+class _FocusMoved(NamedTuple):
+    """The widget from which the program took the focus, and when."""
+
+    before: Widget
     at: float
 
 
@@ -88,10 +99,17 @@ class KeysInOrder(_Base):
     _held_since = 0.0
     """When the first of the waiting keys came."""
     _typed: _TypedText | None = None
+    _moved: _FocusMoved | None = None
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
+    def program_moves_focus(self) -> None:
+        """Call this before the program moves the focus: a character that comes before `SEEN` is for the old place."""
+        self._moved = _FocusMoved(self.focused, time.monotonic()) if self.focused is not None else None
+
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.MouseDown):
+            self._moved = None
         if not isinstance(event, KeyEvent) or event.is_forwarded:
             await super().on_event(event)
             return
@@ -125,6 +143,7 @@ class KeysInOrder(_Base):
         if self.focused is not None and not _is_shown(self.focused):
             # Textual moves the focus from a hidden widget to a neighbour, which may be hidden too and take letters.
             self.screen.set_focus(None)
+        self._return_focus(key)
         target = self.focused or self.screen
         if self._was_for_text(key, target):
             await self._take_waiting_key()
@@ -133,6 +152,19 @@ class KeysInOrder(_Base):
         await super().on_event(key)
         taken.limit = self.set_timer(MAX_LENGTH, partial(self._key_is_done, key))
         await self._follow(KeyDone(key, target, PASSES))
+
+    def _return_focus(self, key: KeyEvent) -> None:
+        """Return the focus for a character that was typed before the user saw that the program had moved it."""
+        moved, self._moved = self._moved, None
+        is_text = isinstance(key, events.Paste) or key.is_printable
+        if moved is None or not is_text or time.monotonic() - moved.at >= SEEN:
+            return
+        before = moved.before
+        is_there = before.is_attached and before.screen is self.screen and before.focusable and _is_shown(before)
+        if is_there and before is not self.focused:
+            self.screen.set_focus(before)
+            if isinstance(before, Editor):
+                before.go_on_typing()
 
     def _was_for_text(self, key: KeyEvent, target: Widget) -> bool:
         """Whether a key was typed for a text that the program has hidden since, and must do nothing."""

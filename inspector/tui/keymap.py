@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import punctuation
 from typing import NamedTuple
 
 from textual.binding import Binding
 from textual.keys import Keys, _character_to_key
+from textual.message_pump import MessagePump
 
 from inspector.errors import ConfigError
 from inspector.text import safe
+from inspector.tui.model.verbs import KeyHint as KeyHint
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, KeymapVerb
 
 _LABELS: Mapping[str, str] = {
@@ -28,15 +30,23 @@ _ASCII = {"↑": "up", "↓": "down", "←": "left", "→": "right", "⇧": "shi
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
 _PUNCTUATION = frozenset(_character_to_key(char) for char in punctuation)
 _NAMED = frozenset(str(key.value) for key in Keys) | _PUNCTUATION
-
-
-class KeyHint(NamedTuple):
-    """A key as a pane or footer shows it: its label, its action, and the key to press."""
-
-    label: str
-    title: str
-    key: str
-    verb: str = ""
+REMOVED: Mapping[str, str] = {
+    "app.tab-3": "app.tab-2",
+    "calls.read-again": "",
+    "form.older-call": "form.past-calls",
+    "form.result": "app.result",
+    "items.move-down": "field.move-down",
+    "items.move-up": "field.move-up",
+    "messages.negotiation": "messages.fold",
+    "model.leave": "model.all",
+    "replay.speed": "replay.faster",
+    "result.content": "result.next-tab",
+    "result.structured": "result.next-tab",
+    "result.table": "result.next-tab",
+    "server.extensions": "app.extensions",
+    "timeline.rows": "timeline.back",
+}
+"""Ids of earlier versions that a keymap may name: the verb that does it now; empty where the program does it itself."""
 
 
 def label(key: str, ascii: bool = False) -> str:
@@ -61,7 +71,7 @@ def types_text(key: str) -> bool:
     return len(base) == 1 or base in _PUNCTUATION or base == "space"
 
 
-_NO_KEY = "no-key"
+NO_KEY = "no-key"
 """The key of a verb without one, which no terminal sends: only a binding that exists can get a key in the settings."""
 
 
@@ -75,8 +85,18 @@ def bindings(context: str, *, without: str = "") -> list[Binding]:
     for verb in VERBS:
         keys = ",".join(key for key in verb.key.split(",") if key not in taken)
         if verb.context == context and (keys or not verb.key):
-            found.append(Binding(keys or _NO_KEY, verb.action, verb.title, show=False, id=verb.id))
+            found.append(Binding(keys or NO_KEY, verb.action, verb.title, show=False, id=verb.id))
     return found
+
+
+class KeyRow(NamedTuple):
+    """A row of keys: the verbs of a group that one sentence describes, such as those for next and previous.
+
+    Without a key they are in the palette.
+    """
+
+    verbs: list[KeymapVerb]
+    keys: list[str]
 
 
 class Keymap:
@@ -88,6 +108,7 @@ class Keymap:
 
     def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
         self.overrides: dict[str, str] = {}
+        self._verbs_at: dict[str, list[KeymapVerb]] = {}
         self.problems: list[ConfigError] = []
         for verb_id, keys in (overrides or {}).items():
             self._override(verb_id, keys)
@@ -97,6 +118,14 @@ class Keymap:
         """Return the keys of a verb, by Textual's names."""
         keys = self.overrides.get(verb_id, BY_ID[verb_id].key)
         return [key for key in keys.split(",") if key]
+
+    def verbs_at(self, key: str) -> Sequence[KeymapVerb]:
+        """Return the verbs of a key, each in its own context."""
+        if not self._verbs_at:
+            for verb in VERBS:
+                for each in self.keys(verb.id):
+                    self._verbs_at.setdefault(each, []).append(verb)
+        return self._verbs_at.get(key, ())
 
     def hint(self, verb_id: str, title: str = "", *, ascii: bool = False) -> KeyHint:
         """Return a verb's hint for a pane or a footer, optionally with another title."""
@@ -108,14 +137,21 @@ class Keymap:
         """Return the hints of several verbs, without those that have no key."""
         return [hint for hint in (self.hint(verb_id, ascii=ascii) for verb_id in verb_ids) if hint.key]
 
-    def table(self) -> list[tuple[str, list[tuple[KeymapVerb, list[str]]]]]:
-        """Return (group, [(verb, its keys)]) for help and the docs; verbs without a key are in the palette."""
-        groups: dict[str, list[tuple[KeymapVerb, list[str]]]] = {}
-        for verb in VERBS:
-            groups.setdefault(verb.group, []).append((verb, self.keys(verb.id)))
-        return list(groups.items())
+    def table(self, verbs: Iterable[KeymapVerb] = VERBS) -> dict[str, list[KeyRow]]:
+        """Return the rows of each group, for the keys page and the docs."""
+        rows: dict[str, dict[str, KeyRow]] = {}
+        for verb in verbs:
+            same = rows.setdefault(verb.group, {}).setdefault(verb.description, KeyRow([], []))
+            same.verbs.append(verb)
+            same.keys.extend(key for key in self.keys(verb.id) if key not in same.keys)
+        return {group: list(found.values()) for group, found in rows.items()}
 
     def _override(self, verb_id: str, keys: str) -> None:
+        if verb_id in REMOVED:
+            now = REMOVED[verb_id]
+            hint = f"Use `{now}` instead." if now else "Inspector does this by itself. Remove the entry."
+            self.problems.append(ConfigError(f"The verb `{verb_id}` in the keymap was removed", hint=hint))
+            return
         if verb_id not in BY_ID:
             from difflib import get_close_matches
 
@@ -156,6 +192,15 @@ class Keymap:
                         )
                     )
         return found
+
+
+_DEFAULT = Keymap()
+
+
+def keymap_of(widget: MessagePump) -> Keymap:
+    """Return the keymap in force: the app's attribute `verb_keys`, or the default."""
+    found = getattr(widget.app, "verb_keys", None)
+    return found if isinstance(found, Keymap) else _DEFAULT
 
 
 def normal_key(key: str) -> str | None:

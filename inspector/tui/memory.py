@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import gc
-import sys
 from time import monotonic
 
-LARGE = 4 << 20
-"""Bytes from which glibc is told to get a block from the system, and to give it back."""
-_MMAP_THRESHOLD = -3
-"""`M_MMAP_THRESHOLD` of malloc.h."""
+from inspector.system.files import return_freed_memory
+
 YOUNG = 10_000
 """Young objects that are worth a collection: it takes about 2 ms."""
 OF_YOUNG = 5
@@ -18,24 +15,6 @@ MANY = 1_000_000
 """Young objects at which Python collects before the first rest: several times those of a start."""
 FULL_EVERY = 20.0
 """Seconds between two collections of all objects, each of which takes 10 to 200 ms."""
-
-
-def return_freed_memory() -> None:
-    """Return freed memory to the system, and large blocks from now on as soon as they are freed.
-
-    glibc otherwise keeps blocks up to the size of those that were freed before: 17 MB after a result of 100,000
-    objects. Takes a few milliseconds, more after a large result: then call it in a thread. Does nothing with another C
-    library.
-    """
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    library = ctypes.CDLL(None)
-    trim, set_option = getattr(library, "malloc_trim", None), getattr(library, "mallopt", None)
-    if trim is not None and set_option is not None:
-        set_option(_MMAP_THRESHOLD, LARGE)
-        trim(0)
 
 
 def forget_removed_widgets() -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
     from inspector.client.session import Session
     from inspector.compare.rules import ComparisonRules
-    from inspector.export.otlp_stream import OtlpStream
+    from inspector.formats.otlp_stream import OtlpStream
     from inspector.tui.diff.side import AnswerSide
     from inspector.tui.login.dialog import DialogPerson
     from inspector.tui.main.screen import MainScreen
@@ -96,7 +96,7 @@ class ScreenNavigator:
         """
         opening = self._opening
         if isinstance(target, RecordingTarget):
-            from inspector.client.recorded import RecordedSession
+            from inspector.client.recorded_session import RecordedSession
             from inspector.tui.main.screen import MainScreen
             from inspector.tui.replay.playback import Playback
 
@@ -125,13 +125,13 @@ class ScreenNavigator:
 
         Raises `InspectorError` if a recording cannot be written.
         """
-        from inspector.client.recording import new_journal
+        from inspector.client.new_recording import new_journal
         from inspector.client.session import Session
 
         opening = self._opening
         stream, collector = None, ""
         if opening.settings.otlp:
-            from inspector.export.otlp_stream import endpoint
+            from inspector.formats.otlp_stream import endpoint
 
             collector = endpoint(opening.settings.otlp)
         journal = new_journal(target, record=opening.record, keep=opening.keep, settings=opening.settings)
@@ -144,7 +144,7 @@ class ScreenNavigator:
             person = DialogPerson(self._app)
             options = replace(options, authorize=options.authorize.for_session(person))
         if collector:
-            from inspector.export.otlp_stream import OtlpStream, headers_from_environment
+            from inspector.formats.otlp_stream import OtlpStream, headers_from_environment
 
             stream = OtlpStream(journal, collector, headers_from_environment())
         session = Session(target, journal, options)
@@ -314,22 +314,12 @@ class ScreenNavigator:
 
     def compare_messages(self, journal: Journal, one: int, other: int) -> None:
         from inspector.journal.exchange import Exchange
-        from inspector.tui.diff.answers import message_side
+        from inspector.tui.diff.answers import message_sides
 
         index = journal.index
         request = index.pair(one) if index.shape(one) in (Shape.RESULT, Shape.ERROR) else one
         name = Exchange(journal, request).name if index.shape(request) is Shape.REQUEST else ""
-        self.compare_answers(message_side(journal, one), message_side(journal, other), index.method(one), name)
-
-    def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
-        from inspector.tui.model_view.screen import ModelScreen
-
-        self._app.push_screen(ModelScreen(session, name), then)
-
-    def show_events(self, session: Commands, then: Callable[[int | None], None]) -> None:
-        from inspector.tui.feed.screen import EventsScreen
-
-        self._app.push_screen(EventsScreen(session), then)
+        self.compare_answers(*message_sides(journal, one, other), index.method(one), name)
 
     def recorded_now(self) -> frozenset[Path]:
         return frozenset(self._recorded())
@@ -353,7 +343,7 @@ class ScreenNavigator:
     def _show_at(
         self, journal: Journal, path: Path, n: int, title: str, *, lent: bool = False, then: Callable[[], object] = bool
     ) -> None:
-        from inspector.client.recorded import RecordedSession
+        from inspector.client.recorded_session import RecordedSession
         from inspector.tui.main.screen import MainScreen
         from inspector.tui.replay.playback import OpenedFrom, Playback
 
@@ -370,13 +360,6 @@ class ScreenNavigator:
         from inspector.tui.replay.uses import ServeScreen
 
         self._app.push_screen(ServeScreen(server))
-
-    async def load(self, session: Commands, tool: str, arguments: Any) -> None:
-        from inspector.load.plan import LoadPlan, PlannedCall
-        from inspector.tui.load.screen import ask_and_load
-
-        call = PlannedCall(tool, arguments if type(arguments) is dict else {})
-        await ask_and_load(self._app, session, LoadPlan((call,)))
 
     def rerun(self, path: Path, suggested: str) -> None:
         from inspector.tui.replay.uses import RerunScreen

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inspector.config.output_files import new_text, write_file
-from inspector.export import check, export
+from inspector.formats import check, export
 from inspector.journal.journal import Journal
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from textual.message_pump import MessagePump
+from textual.dom import DOMNode
 from textual.widget import Widget
 
-from inspector.tui.keymap import KeyHint, Keymap
+from inspector.tui.available_verbs import verb_at
+from inspector.tui.keymap import KeyHint, keymap_of, label, types_text
 from inspector.tui.model.verbs import VerbRules
 from inspector.tui.themes import ascii_only
-
-_DEFAULT = Keymap()
-
-
-def keymap_of(widget: MessagePump) -> Keymap:
-    """Return the keymap in force: the app's attribute `verb_keys`, or the default."""
-    found = getattr(widget.app, "verb_keys", None)
-    return found if isinstance(found, Keymap) else _DEFAULT
+from inspector.tui.verbs import BY_ID
 
 
 def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
@@ -33,9 +28,51 @@ def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
         if len(keys) == 2:
             labels = "".join(hint.label for hint in keys)
             joined = " ".join(hint.label for hint in keys) if labels == "{}" else labels
-            keys = [KeyHint(joined, title, keys[1].key)]
+            keys = [KeyHint(joined, title, keys[1].key, keys[1].verb)]
         found += keys
     return found
+
+
+def without_letters(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
+    """Return the hints of verbs with a key of theirs that types no character; without those that have none."""
+    found = []
+    for verb in wanted:
+        verb_id = verb if isinstance(verb, str) else verb[0]
+        key = next((key for key in keymap_of(widget).keys(verb_id) if not types_text(key)), None)
+        found += [hint._replace(key=key, label=label(key, ascii_only())) for hint in hints(widget, verb) if key]
+    return found
+
+
+def at_focus(focused: DOMNode, shown: Iterable[KeyHint]) -> list[KeyHint]:
+    """Return hints as their keys work at the focus.
+
+    Where a nearer verb has the key of a hint, that verb is named.
+    """
+    keymap = keymap_of(focused)
+    found = []
+    for hint in shown:
+        verb = verb_at(focused, hint.key, keymap) if hint.verb else ""
+        if not verb or BY_ID[verb].description == BY_ID[hint.verb].description:
+            found.append(hint)
+        elif hint.label == label(hint.key, ascii_only()):  # Else it names two keys.
+            found.append(keymap.hint(verb, ascii=ascii_only())._replace(key=hint.key, label=hint.label))
+    return found
+
+
+def own_hints(widget: Widget | None, screen: DOMNode) -> list[KeyHint]:
+    """Return the keys of a field, and of the innermost part of the screen around it that has any."""
+    named = getattr(widget, "key_verbs", None)
+    own = hints(widget, *named()) if widget is not None and callable(named) else []
+    if getattr(widget, "keeps_keys", False):
+        return own
+    node: DOMNode | None = widget
+    while node is not None and node is not screen:
+        around = getattr(node, "hints", None)
+        if callable(around):
+            taken = {hint.key for hint in own}
+            return [*own, *(hint for hint in around() if hint.key not in taken)]
+        node = node.parent
+    return own
 
 
 class VerbsByRules(Widget):

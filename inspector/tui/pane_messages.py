@@ -9,6 +9,8 @@ from textual.message import Message
 
 from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.feature import Feature
+from inspector.tui.feature_verbs import FeatureVerb
 
 First = Literal["", "check", "doctor", "login"]
 """The first action of a session: a check, a login, or the doctor instead of a connection."""
@@ -35,12 +37,8 @@ class ItemOpened(Message):
         self.item = item
 
 
-class ShowModel(Message):
-    """Show the tools as a model gets them, with the cursor on the tool `name`."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
+class OpenBeside(Message):
+    """The user opened a row of a list: the focus goes to the pane beside it."""
 
 
 class LeaveWork(Message):
@@ -151,6 +149,14 @@ class EditMessage(Message):
         self.text = text
 
 
+class SendAgain(Message):
+    """Send event `n` of the recording again."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.n = n
+
+
 class Copy(Message):
     """Copy a text to the clipboard; `what` names it in the confirmation."""
 
@@ -190,11 +196,13 @@ class SaveCall(Message):
         self.schema = schema
 
 
-class LoadTool(Message):
-    """Call a tool with these arguments many times, and measure the latency."""
+class UseFeature(Message):
+    """Run a verb of a feature, if it has one on a tool with the arguments in its form."""
 
-    def __init__(self, tool: str, arguments: Any) -> None:
+    def __init__(self, feature: Feature, verb: FeatureVerb, tool: str, arguments: Any) -> None:
         super().__init__()
+        self.feature = feature
+        self.verb = verb
         self.tool = tool
         self.arguments = arguments
 

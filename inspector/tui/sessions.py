@@ -18,7 +18,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
 
 if TYPE_CHECKING:
-    from inspector.export.otlp_stream import OtlpStream
+    from inspector.formats.otlp_stream import OtlpStream
 
 _NAME = 20
 """Cells of a session's name in the first line."""
@@ -214,6 +214,11 @@ def calls_in_flight(session: SessionState) -> list[Call]:
 def is_down(session: SessionState) -> bool:
     """Whether a live session has no connection, and makes none by itself."""
     return session.commands is not None and session.phase in ("failed", "lost")
+
+
+def is_lost(session: SessionState) -> bool:
+    """Whether the header of a live session says that its connection is gone: also after one lost request."""
+    return is_down(session) or (session.commands is not None and session.exchange_lost)
 
 
 def offers_tasks(session: SessionState) -> bool:

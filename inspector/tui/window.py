@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
@@ -66,15 +66,6 @@ class Navigator(Protocol):
     def compare_messages(self, journal: Journal, one: int, other: int) -> None:
         """Show two JSON-RPC messages of a recording side by side."""
 
-    def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
-        """Show what the tools cost a model, with the cursor on the tool `name`.
-
-        `then` gets the tool that the user opened, or None.
-        """
-
-    def show_events(self, session: Commands, then: Callable[[int | None], None]) -> None:
-        """Show the events of a live session. `then` gets the message that the user opened, or None."""
-
     def recorded_now(self) -> frozenset[Path]:
         """The recordings of the open sessions."""
 
@@ -96,9 +87,6 @@ class Navigator(Protocol):
     def serve(self, server: LoopbackMock) -> None:
         """Show the mock server of a recording."""
 
-    async def load(self, session: Commands, tool: str, arguments: Any) -> None:
-        """Ask for the plan of a load test of a tool, and show its run."""
-
     def rerun(self, path: Path, suggested: str) -> None:
         """Ask for a target, initially `suggested`, and rerun a recording on it."""
 
@@ -117,6 +105,9 @@ class Window(Protocol):
     sessions: Sessions
     navigator: Navigator
 
+    def program_moves_focus(self) -> None:
+        """Called before the program moves the focus: a character that comes soon is for the old place."""
+
 
 @runtime_checkable
 class RunsCommands(Protocol):
@@ -127,13 +118,27 @@ class RunsCommands(Protocol):
 
 
 @runtime_checkable
+class TellsWhyNot(Protocol):
+    """A screen that knows why some of its verbs do not work now."""
+
+    def why_not(self, verb: str) -> str:
+        """Return why a verb does not work now; empty if it does, or if another part of the screen decides."""
+
+
+@runtime_checkable
 class ShowsItems(Protocol):
     """A screen that can go to an item of a catalog."""
 
     session: SessionState
 
     def show_address(self, name: ListName, address: str) -> None:
-        """Select an item by its name or URI."""
+        """Select an item by its name or URI, and go to its form."""
+
+    def show_in_list(self, name: ListName, address: str) -> None:
+        """Select an item by its name or URI in its list."""
+
+    def saved_calls(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
+        """Return the file of each saved call, what it has, and a function that goes to it."""
 
 
 def window_of(node: DOMNode) -> Window:

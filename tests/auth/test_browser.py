@@ -281,7 +281,7 @@ async def test_every_program_that_was_tried_is_named_with_its_failure(tmp_path: 
 
 
 def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(browser.sys, "platform", "linux")
+    monkeypatch.setattr(browser, "NAME", "linux")
     opener = tmp_path / "xdg-open"
     opener.write_text("")
     opener.chmod(0o755)

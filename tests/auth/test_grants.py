@@ -13,7 +13,8 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 
 from inspector.auth import assertions
 from inspector.auth.actions import Denied, Fetch, Show, TimedOut, Wait
-from inspector.errors import AuthorizationNeeded
+from inspector.auth.options import AuthOptions
+from inspector.errors import AuthorizationNeeded, UsageError
 from tests.auth.scripted_servers import (
     AS_PLACE,
     ISSUER,
@@ -475,3 +476,18 @@ def test_which_grant_it_is_is_reported_as_soon_as_it_is_known(options: dict[str,
     (challenge,), (scope,) = world.told("challenge"), world.told("scope")
     assert dict(challenge.facts).get("grant") == first
     assert dict(scope.facts)["grant"] == then
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"grant": "client_credentials"}, "client-credentials"),
+        ({"grant": ""}, "device"),
+        ({"grant": "Device"}, "device"),
+        ({"client_key_alg": "RS512"}, "ES256, RS256"),
+    ],
+)
+def test_an_unknown_grant_or_algorithm_is_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        AuthOptions(**given)
+    assert says in caught.value.hint

@@ -23,7 +23,7 @@ from joserfc.jwk import ECKey, RSAKey
 
 from inspector.cli import main
 from inspector.client.state.login import authorization_steps
-from inspector.export import FORMATS
+from inspector.formats import WRITABLE
 from tests.auth.permissive_server import DEVICE, WRONG, Careless, serving
 from tests.tui.live_app import on_recording, shows
 from tests.tui.terminal import Terminal
@@ -257,7 +257,7 @@ async def looked_at(recording: Path) -> list[str]:
     async with on_recording(recording) as (app, pilot):
         await pilot.press("6")
         assert app.session is not None
-        await shows(app, pilot, "─ Connection ─")
+        await shows(app, pilot, "─ Connection")
         found = [screen_text(app)]
         steps = len(authorization_steps(app.session.journal))
         if steps:
@@ -289,7 +289,7 @@ async def test_a_login_leaves_no_secret_behind(run: Run, name: str) -> None:
             (0, ["tools", *said, *era, "--json", url]),
             *(
                 (0, ["export", good, "--to", format, "-o", f"{good}-{format}{about.suffix}"])
-                for format, about in FORMATS.items()
+                for format, about in WRITABLE.items()
                 if name in THOROUGH or format in ("md", "json")
             ),
             (0, ["servers", "--json"]),

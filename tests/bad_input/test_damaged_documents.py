@@ -18,39 +18,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.apps.definitions import is_for_model, tool_app, unused_pages
-from inspector.apps.page import read_page
 from inspector.calls.collection import read_environment, read_flow
 from inspector.calls.variables import check as check_variables
 from inspector.calls.yaml_text import CallsError
-from inspector.cards.consistency import LiveFacts, compare_card
-from inspector.cards.documents import card_problems, disclosures, is_catalog, listed_parts, read_catalog
-from inspector.cards.registries import read_listing, start_facts
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.recording import diagnose_recording
 from inspector.errors import InspectorError, UsageError
-from inspector.events.subscription import Subscription, argument_problem, data_check
-from inspector.export import otlp
+from inspector.features.apps.page import read_page
+from inspector.features.cards.consistency import LiveFacts, compare_card
+from inspector.features.cards.documents import card_problems, disclosures, is_catalog, listed_parts, read_catalog
+from inspector.features.cards.registries import read_listing, start_facts
+from inspector.features.events.protocol import event_page, event_type
+from inspector.features.events.subscription import Subscription, argument_problem, data_check
+from inspector.features.events.webhook import Delivery, refresh_after, verify
+from inspector.features.skills.entries import read_entry
+from inspector.features.skills.observed import SkillLog
+from inspector.features.skills.verify import FrontMatterError, check_result, differences, read_front_matter
+from inspector.formats import otlp
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
 from inspector.hosts.evaluation import EvaluatedResult
 from inspector.journal.format import header_line
 from inspector.journal.journal import Journal, whole_journal
-from inspector.protocol.events import event_page, event_type
-from inspector.protocol.webhook import Delivery, refresh_after, verify
+from inspector.protocol.app_definitions import is_for_model, tool_app, unused_pages
 from inspector.redact.recording import Redaction
 from inspector.redact.rules import read_rules
-from inspector.skills.entries import read_entry
-from inspector.skills.observed import SkillLog
-from inspector.skills.verify import FrontMatterError, check_result, differences, read_front_matter
-from tests.apps.test_page import URI as PAGE_URI
-from tests.apps.test_page import answer as page_answer
-from tests.cards.test_discovery import CARD, ENTRY, HOME, catalog
-from tests.cards.test_registries import WRAPPED
-from tests.events.test_subscription import POLLED, happened
+from tests.features.apps.test_page import URI as PAGE_URI
+from tests.features.apps.test_page import answer as page_answer
+from tests.features.cards.test_discovery import CARD, ENTRY, HOME, catalog
+from tests.features.cards.test_registries import WRAPPED
+from tests.features.events.test_protocol import TIDE
+from tests.features.events.test_subscription import POLLED, happened
+from tests.features.events.test_webhook import AT, BODY, HEADERS, SECRET
+from tests.features.skills.conftest import FRONT, ROOT, SKILL_MD, entry
 from tests.hosts.servers import GOOD_TOOL
-from tests.protocol.test_events import TIDE
-from tests.protocol.test_webhook import AT, BODY, HEADERS, SECRET
-from tests.skills.conftest import FRONT, ROOT, SKILL_MD, entry
 
 DEEP: Any = []
 for _ in range(900):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import json
 from dataclasses import replace
 from types import ModuleType
@@ -172,3 +174,17 @@ def test_the_page_shows_the_run_that_is_kept(modules: dict[str, ModuleType]) -> 
 def test_a_page_without_a_place_for_the_tables_is_not_written(modules: dict[str, ModuleType]) -> None:
     with pytest.raises(ValueError, match="no <!-- begin"):
         modules["table"].with_tables("nothing", {"rows": [], "versions": {}, "rounds": 1, "started": ""})
+
+
+def test_what_the_benchmarks_use_of_the_package_exists() -> None:
+    used = [
+        (node.module or "", alias.name)
+        for file in (ROOT / "benchmarks").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "inspector"
+        for alias in node.names
+    ]
+    assert used
+    for module, name in used:
+        home = importlib.import_module(module)
+        assert hasattr(home, name) or importlib.util.find_spec(f"{module}.{name}"), f"{module} has no {name}"

@@ -157,7 +157,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     ("text", "line", "column", "said"),
     [
         (HEAD, 1, 1, "The key “steps” is missing."),
-        ("name: x\ninspector: 1\nsteps: []\n", 1, 1, "The first key of a flow is “inspector”."),
+        ("name: x\ninspector: 1\nsteps: []\n", 1, 1, "The first key of a saved call is “inspector”."),
         ("inspector: 2\nsteps: []\n", 1, 12, "This version of the format is not known: 2"),
         (HEAD + "stepz: []\n", 2, 1, "Unknown key “stepz”. | Did you mean “steps”?"),
         (HEAD + "steps:\n  - cal: x\n", 3, 5, "Unknown key “cal”. | Did you mean “call”?"),
@@ -174,8 +174,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (STEP + "{result: {$.a: {each: {matches: '(?=x)'}}}}\n", 4, 45, "look-around"),
         (STEP + "{result: {$.a: {type: strng}}}\n", 4, 35, "Write one of string"),
         (STEP + "{resul: {}}\n", 4, 14, "Did you mean “result”?"),
-        (STEP + "{same_as: /etc/passwd}\n", 4, 23, "is not below the folder of the flow"),
-        (STEP + "{same_as: ../../x.json}\n", 4, 23, "is not below the folder of the flow"),
+        (STEP + "{same_as: /etc/passwd}\n", 4, 23, "is not below the folder of the saved call"),
+        (STEP + "{same_as: ../../x.json}\n", 4, 23, "is not below the folder of the saved call"),
         (STEP + "{schema: {type: strang}}\n", 4, 22, "is not a JSON type"),
         (STEP + "{schema: nothing.json}\n", 4, 22, "does not exist"),
         (STEP + "{ignore: [$.a]}\n", 4, 13, "works only with “same_as”"),
@@ -204,7 +204,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_wrong_flow_says_what_is_right(text: str, line: int, column: int, said: str, tmp_path: Path) -> None:
     if not said:
         (tmp_path / "f.yaml").write_text(text)
-        with pytest.raises(CallsError, match=r"f.yaml:3:10: The flow nothing.yaml does not exist"):
+        with pytest.raises(CallsError, match=r"f.yaml:3:10: The saved call nothing.yaml does not exist"):
             Collection.read([tmp_path / "f.yaml"])
         return
     found = error_of(text, tmp_path)

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from inspector.calls import observation, runner
 from inspector.calls.collection import Flow, read_flow
+from inspector.calls.matching import JudgingStopped
+from inspector.calls.progress import FlowProgress
+from inspector.calls.runner import FlowContext, FlowRun
 from inspector.calls.variables import Variables
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
-from inspector.flows import observation, runner
-from inspector.flows.matching import JudgingStopped
-from inspector.flows.progress import FlowProgress
-from inspector.flows.runner import FlowContext, FlowRun
 from inspector.journal.journal import Journal
 from tests.cli.conftest import script
 

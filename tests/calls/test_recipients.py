@@ -230,7 +230,9 @@ def test_a_dry_run_asks_before_it_starts_a_command_of_others(
     if not asks:
         assert checked(clone, **how) == []
         return
-    with pytest.raises(TrustNeeded, match=r"Flow cmd in .*cmd\.yaml was not opened.* runs server --now") as caught:
+    with pytest.raises(
+        TrustNeeded, match=r"Saved call cmd in .*cmd\.yaml was not opened.* runs server --now"
+    ) as caught:
         checked(clone, **how)
     assert caught.value.exposure.as_json()["references"] == []
     assert checked(clone, consent=lambda _: "once", **how) == []

@@ -67,7 +67,7 @@ def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
         # On a busy machine the demo may answer too late to be detected; the other era has a log message more.
         ran = run(tmp_path, ["run", "--era", "modern", str(folder), *more], PATH=f"{python.parent}:/usr/bin:/bin")
         assert ran.code == 0, ran.out + ran.err
-    assert f"{len(EXAMPLES)} flows   {len(EXAMPLES)} passed" in ran.out
+    assert f"{len(EXAMPLES)} saved calls   {len(EXAMPLES)} passed" in ran.out
 
 
 ODD: list[Any] = [

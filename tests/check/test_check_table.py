@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import inspector
 from inspector.check import check_table
 from inspector.check.check_table import CheckTable
 from inspector.check.registry import across, checks
@@ -25,8 +26,14 @@ def write(tmp_path, monkeypatch):
 
 
 def test_every_file_of_rules_is_read():
-    files = Path(check_table.__file__).with_name("checks").glob("*.toml")
-    rules = [id for file in files for id, row in tomllib.loads(file.read_text()).items() if isinstance(row, dict)]
+    package = Path(inspector.__file__).parent
+    files = [*package.glob("check/checks/*.toml"), *package.glob("features/*/checks.toml")]
+    rules = [
+        id
+        for file in files
+        for id, row in tomllib.loads(file.read_text(encoding="utf-8")).items()
+        if isinstance(row, dict)
+    ]
     assert sorted(rules) == sorted([*checks(), *across()])
 
 

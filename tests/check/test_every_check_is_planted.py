@@ -9,11 +9,13 @@ from tests.check.test_auth import Case as Cases
 
 
 def planted_ids():
-    """The ids of all cases that stand in the modules beside this one, in their tables or alone."""
+    """The ids of all cases in the modules beside this one and of features, in tables or alone."""
     found = set()
-    for file in Path(__file__).parent.glob("test_*.py"):
+    tests = Path(__file__).parents[1]
+    for file in (*tests.glob("check/test_*.py"), *tests.glob("features/*/test_checks.py")):
         if file.stem != Path(__file__).stem:
-            for value in vars(import_module(f"tests.check.{file.stem}")).values():
+            module = ".".join(file.relative_to(tests.parent).with_suffix("").parts)
+            for value in vars(import_module(module)).values():
                 cases = value if isinstance(value, list) else [value]
                 found |= {case.id for case in cases if isinstance(case, (Case, Cases))}
     return found

@@ -77,6 +77,21 @@ def test_a_log_message_about_a_probe_is_not_about_a_call_of_an_earlier_process()
     court.journal.release()
 
 
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_log_message_about_a_probe_may_come_after_the_status_of_a_later_post(answered):
+    """Over HTTP+SSE, the stream carries it before the response of the next request."""
+    court = Court()
+    with court.journal.probing("BASE-07"):
+        court.journal.record_sent("post-5", b"{not json", None)
+    later = court.send({"jsonrpc": "2.0", "id": 7, "method": "logging/setLevel", "params": {"level": "info"}})
+    court.journal.record_life("post-6", "accepted", **{"for": later}, status=202)
+    if answered:
+        court.receive({"jsonrpc": "2.0", "id": 7, "result": {}})
+    n = court.receive({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "loud", "data": "x"}})
+    assert ("UTIL-13" in court.rules(n)) == answered
+    court.journal.release()
+
+
 @pytest.mark.parametrize("answer", [{"result": None}, {"error": {"code": -32601, "message": "x"}}])
 def test_an_answer_to_a_notification_fails_no_client(answer):
     """The SDKs drop it: BASE-10 is the rule that it breaks. A tool that is wrong still counts."""
@@ -241,3 +256,46 @@ def test_a_list_that_is_slow_while_nothing_else_is_answered_is_no_fault(what):
     n = court.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     court.journal.record_life("stdio", what, **{"for": n, "after_ms": 10_100})
     assert court.rules() == []
+
+
+@pytest.mark.parametrize("request_of_server", ["roots/list", "ping"])
+def test_a_request_that_the_first_handshake_allows_is_right_after_a_check_repeated_the_handshake(request_of_server):
+    court = Court()
+    bare = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": INIT["params"]["clientInfo"]}
+    with court.journal.probing("LIFE-09"):
+        court.send({"jsonrpc": "2.0", "id": 5, "method": "initialize", "params": bare})
+    n = court.receive({"jsonrpc": "2.0", "id": 0, "method": request_of_server})
+    sampling = court.receive({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {}})
+    assert court.rules(n) == []
+    assert "LIFE-08" in court.rules(sampling)
+    court.journal.release()
+
+
+DISCOVER = {
+    "jsonrpc": "2.0",
+    "id": "d1",
+    "method": "server/discover",
+    "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}},
+}
+
+
+@pytest.mark.parametrize("first", [DISCOVER, INIT])
+@pytest.mark.parametrize("welcomed", [False, True])
+def test_a_post_to_the_url_of_an_old_event_stream_is_refused_in_any_way(first, welcomed):
+    """No JSON-RPC error is due before the server has shown that it speaks Streamable HTTP there."""
+    journal = Journal.unnamed({})
+
+    def post(channel, message, status, body):
+        url = "http://127.0.0.1:1/sse"
+        journal.record_sent(channel, json.dumps(message).encode(), message)
+        journal.record_http(channel, Dir.SEND, method="POST", url=url, headers=[])
+        kind = "application/json" if body.startswith(b"{") else "text/html"
+        journal.record_http(channel, Dir.RECV, status=status, headers=[("Content-Type", kind)])
+        journal.record_received(channel, [body])
+
+    if welcomed:
+        post("post-1", INIT, 200, json.dumps(WELCOME).encode())
+    post("post-2", {"jsonrpc": "2.0", "id": 9, "method": "ping"} if welcomed else first, 404, b"<pre>Cannot POST</pre>")
+    Judge(journal).run_all()
+    assert ("HTTP-14" in {finding.rule for finding in journal.findings.all()}) == welcomed
+    journal.release()

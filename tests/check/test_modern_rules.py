@@ -475,14 +475,14 @@ METHODS = {
 def test_official_results_are_not_blamed(path: Path) -> None:
     for court in both():
         court.request(METHODS[path.parent.name], {"name": "x"}, id="x", logLevel="info")
-        n = court.receive({"jsonrpc": "2.0", "id": "x", "result": json.loads(path.read_text())}, "x")
+        n = court.receive({"jsonrpc": "2.0", "id": "x", "result": json.loads(path.read_text(encoding="utf-8"))}, "x")
         # Most of the examples do not name the server, and its discovery differs from the one that opened the session.
         assert [rule for rule in court.rules(n) if rule not in ("BASE-17", "C-HINT-03")] == []
 
 
 @pytest.mark.parametrize("path", _examples("Error"), ids=lambda path: path.stem)
 def test_official_errors_are_not_blamed(path: Path) -> None:
-    example = json.loads(path.read_text())
+    example = json.loads(path.read_text(encoding="utf-8"))
     error = example.get("error", example)
     court = Modern(http=True)
     response = {"protocolVersion": error["data"]["requested"]} if error["code"] == -32022 else {}
@@ -493,7 +493,7 @@ def test_official_errors_are_not_blamed(path: Path) -> None:
 
 @pytest.mark.parametrize("path", _examples("Notification"), ids=lambda path: path.stem)
 def test_official_notifications_are_not_blamed(path: Path) -> None:
-    message = json.loads(path.read_text())
+    message = json.loads(path.read_text(encoding="utf-8"))
     meta = message.get("params", {}).get("_meta", {})
     court = Modern(discover=False)
     wanted = {

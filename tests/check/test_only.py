@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.registry import checks
-from inspector.check.selection import DRAFTS, CheckSelection
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R2, R4, R5, method
 from tests.check.faulty_servers import CALLS, LIMITS, LONG_TIMEOUT, Planted, PlantedWeb, Takes, of_the_demo, run_on
@@ -23,7 +23,7 @@ def ids(transport, *, judged, but=()):
         and not check.transports & {*but}
         and (check.probe is None) == judged
         and id not in LEFT_OUT
-        and check.group not in DRAFTS
+        and not check.draft
     ]
 
 

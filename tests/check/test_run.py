@@ -6,21 +6,25 @@ from dataclasses import replace
 
 import pytest
 
+from inspector.addons.chain import Addons
 from inspector.check.check_table import Stage
+from inspector.check.outcome import Visited, bad, good
 from inspector.check.registry import checks
 from inspector.check.reports.policy import Policy, baseline_of
 from inspector.check.reports.summary import report_of
+from inspector.check.result import Result
 from inspector.check.run import Runner, of_recording
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
-from inspector.journal.journal import Journal
+from inspector.journal.alterations import Alteration
+from inspector.journal.journal import Journal, altered
 from inspector.protocol.revisions import REVISIONS
 from tests.check import raw_server
 from tests.check.faults import R1, R4, R5, method
-from tests.check.faulty_servers import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
+from tests.check.faulty_servers import LIMITS, TIMEOUT, Planted, PlantedWeb, Takes, WebFault, run_on
 from tests.check.login_server import Site
 
 
@@ -39,6 +43,53 @@ def _answers_before_the_handshake(message, say):
 
 def verdicts(run):
     return {result.check.id: result.verdict for result in run.results}
+
+
+ALTERING = """
+def on_response(m, ctx):
+    if ctx.sender == "server" and ctx.request and ctx.request["method"] not in ("initialize", "ping"):
+        ctx.answer({"by": "addon"})
+"""
+
+
+@pytest.mark.parametrize("id", ["BASE-06", "TOOL-13", "UTIL-03", "LIFE-10"])
+async def test_a_check_that_rests_on_a_message_of_an_addon_is_skipped_and_names_it(tmp_path, id):
+    (tmp_path / "bad.py").write_text(ALTERING)
+    filter = Addons([tmp_path / "bad.py"], print)
+    async with Planted() as server:
+        run = Runner(
+            server.target,
+            journal := Journal.unnamed({}),
+            Options(filter=filter),
+            CheckSelection(limits=LIMITS, revisions=(R4,), only=frozenset((id,))),
+            connect=lambda *words: filter.transport(words[1], lambda sink: server.connect(words[0], sink, words[2])),
+        )
+        [result] = (await run.go()).results
+        if id == "LIFE-10":  # No message of the addon is its evidence.
+            assert result.verdict == "pass"
+        else:
+            assert (result.verdict, result.outcome.text.partition(" (event")[0]) == (
+                "skip",
+                "the addon bad.py altered its messages",
+            )
+    journal.release()
+
+
+def test_a_fault_without_evidence_rests_on_every_message():
+    journal = Journal.unnamed({})
+    steps = [Alteration("a.py", "changed", b"{}")]
+    journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"result":{}}'], altered(journal, steps))
+    run = Runner(StdioTarget(("x",)), journal, Options(filter=Addons([], print)), CheckSelection())
+    check = checks()["TOOL-13"]
+    for outcome, verdict in (
+        (bad("wrong"), "skip"),
+        (good(), "pass"),
+        (bad("wrong", 1), "skip"),
+        (good("", 1), "skip"),
+    ):
+        run._tell(Result(check, Visited(R4, "stdio"), outcome))
+        assert run.run.results[-1].verdict == verdict
+    journal.release()
 
 
 async def test_a_server_that_dies_of_a_check_is_started_again_and_the_check_is_named():
@@ -152,6 +203,25 @@ async def test_authorization_of_a_closed_server_is_checked_only_if_wanted():
     assert {result.check.group for result in outside.results} == {"auth-resource", "auth-server"}
     first.release()
     second.release()
+
+
+class WithoutQuery(WebFault):
+    async def response(self, request, reply):
+        request.target = request.target.partition("?")[0]
+        return False
+
+
+async def test_a_secret_of_the_url_is_in_no_outcome():
+    secret = "e7b1c04d9f3a"
+    async with PlantedWeb(WithoutQuery()) as server:
+        server.target = replace(server.target, url=f"{server.target.url}?api_key={secret}")
+        journal = Journal.unnamed({}, [secret])
+        wanted = CheckSelection(limits=LIMITS, revisions=(R4,), only=frozenset(("HTTP-21",)))
+        run = await Runner(server.target, journal, Options(timeout=TIMEOUT), wanted).go()
+        journal.release()
+    (outcome,) = [result.outcome for result in run.results if result.check.id == "HTTP-21"]
+    assert outcome.text.startswith("/mcp/?api_key=‹redacted")
+    assert secret not in outcome.text
 
 
 async def test_a_fault_before_the_handshake_counts_for_the_visit_that_opened_the_connection():

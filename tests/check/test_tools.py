@@ -99,11 +99,6 @@ def ends_in_a_call(message, _say):
     return False
 
 
-UI = {"_meta": {"ui": {"resourceUri": "ui://demo/page"}}}
-PAGE = gives(
-    "resources/read", where=lambda given: given.get("uri") == "ui://demo/page", resultType="complete",
-    contents=[{"uri": "ui://demo/page", "mimeType": "text/html;profile=mcp-app", "text": "<p>"}],
-)  # fmt: skip
 CHANGED = told("notifications/tools/list_changed")
 
 
@@ -153,7 +148,6 @@ CASES = [
         "FILE-02", R4, Both(tool(inputSchema=takes({"maxSize": 5})), gives("tools/call", content=[])), allowed=CALLS,
         right=Both(tool(inputSchema=takes({"maxSize": 5})), refuses("tools/call", -32602)),
     ),
-    Case("TOOL-26", R4, tool(**UI), right=Both(tool(**UI), PAGE)),
     Case("TOOL-27", R4, tool(inputSchema=SCHEMA | {"required": ["cuont"]})),
     Case("TOOL-28", R4, says("Traceback (most recent call last):\n  File \"x.py\", line 1"), allowed=CALLS, right=says("7")),
     Case("TOOL-29", R4, Remembers, allowed=CALLS),

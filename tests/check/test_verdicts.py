@@ -302,7 +302,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("known") / "baseline.json"
     with contextlib.redirect_stdout(io.StringIO()) as out:
         main.run(["check", "--json", "--quiet", str(HOSTILE)])
-    file.write_text(out.getvalue())
+    file.write_text(out.getvalue(), encoding="utf-8")
     return file
 
 
@@ -367,7 +367,7 @@ def test_what_is_not_a_baseline_is_a_usage_error(
 def test_the_baseline_of_another_server_is_a_usage_error(
     known: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = json.loads(known.read_text())
+    document = json.loads(known.read_text(encoding="utf-8"))
     document["identity"]["name"] = "another"
     file = tmp_path / "baseline.json"
     file.write_text(json.dumps(document))

@@ -9,6 +9,7 @@ import pytest
 import inspector.check
 from inspector.check import cross_server
 from inspector.check.judge.judge import Judge
+from inspector.check.outcome import Skip
 from inspector.check.passive import COUNTS_AS
 from inspector.check.registry import checks
 from inspector.check.reports import sdks
@@ -162,6 +163,31 @@ async def test_a_status_is_no_broken_connection(status, ids):
     texts = [result.outcome.text for result in run.results if result.verdict == "fail"]
     assert all("got status 500" in text for text in texts)
     journal.release()
+
+
+class Limits(WebFault):
+    """Answers so many requests, and 429 to the others."""
+
+    def __init__(self, requests):
+        self.left = requests
+
+    async def response(self, request, reply):
+        self.left -= 1
+        if self.left < 0:
+            reply.json({"jsonrpc": "2.0", "id": None, "error": {"code": -32029, "message": "Too many requests"}}, 429)
+        return self.left < 0
+
+
+@pytest.mark.slow
+async def test_a_rate_limit_is_not_a_response_to_the_request():
+    ids = frozenset(("BASE-05", "BASE-06", "BASE-09", "TOOL-13", "UTIL-03"))
+    async with PlantedWeb(Limits(6)) as made:
+        run, journal = await run_of(made, only=ids)
+    journal.release()
+    found = {result.check.id: result.outcome for result in run.results}
+    assert {result.verdict for result in run.results} <= {"pass", "skip"}
+    assert found["UTIL-03"].skip is Skip.RATE_LIMIT
+    assert run.deaths == []
 
 
 @pytest.mark.slow

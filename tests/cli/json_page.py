@@ -20,7 +20,8 @@ END = "<!-- end of {} -->"
 def every_error() -> list[type[InspectorError]]:
     """Every error of Inspector, outside its interface."""
     for module in pkgutil.walk_packages(inspector.__path__, "inspector."):
-        if not module.name.startswith(("inspector.tui", "inspector.demo")) and not module.name.endswith("__main__"):
+        surfaces = ("inspector.tui", "inspector.demo", "inspector.system.")
+        if not module.name.startswith(surfaces) and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     found: list[type[InspectorError]] = [InspectorError]
     for error in found:

@@ -110,11 +110,11 @@ def test_a_bundle_names_no_user_and_no_folder(tmp_path: Path, run: Run, monkeypa
     journal.release()
     monkeypatch.chdir(folder)
     assert "0 secrets were removed" in run("bundle", str(path), "-o", "b.mcp.jsonl").err
-    text = (folder / "b.mcp.jsonl").read_text().replace("of-alice/z", "")
+    text = (folder / "b.mcp.jsonl").read_text(encoding="utf-8").replace("of-alice/z", "")
     assert "alice" not in text
     header = json.loads(text.splitlines()[0])
     assert header["target"]["argv"] == ["python", "…/shop/server.py"]
     assert header["bundle"]["doctor"]["target"] == "s.mcp.jsonl"
     assert header["bundle"]["doctor"]["fix"] == {"command": "inspector replay s.mcp.jsonl"}
     run("bundle", str(path), "-o", "c.mcp.jsonl", "--rule", "no-home")
-    assert f"{folder}/server.py" in (folder / "c.mcp.jsonl").read_text()
+    assert json.dumps(f"{folder}/server.py") in (folder / "c.mcp.jsonl").read_text(encoding="utf-8")

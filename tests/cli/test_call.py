@@ -163,6 +163,13 @@ def test_a_tool_that_fails_ends_with_one_and_its_result_on_stdout(run: Run, scri
     assert (ran.code, ran.json["isError"], ran.err) == (1, True, "")
 
 
+def test_the_data_of_an_error_is_shown_safely(run: Run, script: Script) -> None:
+    error = {"code": -32000, "message": "refused", "data": {"why": "\x1b[2Jfull", "left": 0}}
+    ran = run("call", "t", *script(tools__call={"error": error}))
+    assert ran.code == 1
+    assert 'error -32000: refused\n  data: {"why":"\\u001b[2Jfull","left":0}\n' in ran.err
+
+
 @pytest.mark.parametrize("result", [None, [], "text", 7, {}, {"content": None}, {"content": "x"}, {"isError": "yes"}])
 def test_a_result_of_any_shape_is_printed(run: Run, script: Script, result: Any) -> None:
     ran = run("call", "t", *script(tools__call={"result": result}))
@@ -318,7 +325,7 @@ def test_an_answer_that_breaks_a_rule_is_reported_and_fails_with_strict(run: Run
         (["t"], ""),
         (
             ["t", "count=1"],
-            "note: The schema requires message, which the call does not have. The server accepted it.\n",
+            "note: message is required. The server accepted the call.\n",
         ),
         (["tt", "count=1"], "note: The server does not list a tool “tt”. Did you mean “t”? It accepted the call.\n"),
         (["t", "message=x"], ""),
@@ -335,9 +342,9 @@ def test_what_a_lenient_server_accepts_is_a_note(run: Run, script: Script, words
 @pytest.mark.parametrize(
     ("words", "failure", "requests", "hint"),
     [
-        ([], {"error": {"code": -32602, "message": "no"}}, 1, "requires message"),
-        ([], text("Error executing tool t: 2 errors", isError=True), 1, "requires message"),
-        (["count=1"], text("'message'", isError=True), 1, "requires message"),
+        ([], {"error": {"code": -32602, "message": "no"}}, 1, "message is required"),
+        ([], text("Error executing tool t: 2 errors", isError=True), 1, "message is required"),
+        (["count=1"], text("'message'", isError=True), 1, "message is required"),
         ([], text("Fire!", isError=True), 0, ""),
         (["message=x"], text("Error executing tool t", isError=True), 1, ""),
     ],
@@ -351,7 +358,7 @@ def test_a_failed_call_names_the_required_arguments_that_it_does_not_have(
     ran = run("call", "t", *words, *script(tools__list=listed, tools__call=failure, log=str(log)))
     assert ran.code == 1
     assert log.read_text().count("tools/list") == requests
-    assert ("which the call does not have." in ran.err) == bool(hint)
+    assert ("is required." in ran.err) == bool(hint)
     assert hint in ran.err
 
 

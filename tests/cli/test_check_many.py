@@ -187,6 +187,13 @@ def test_findings_about_two_servers(run: Runner, pair: Path, targets: tuple[str,
 
 
 @pytest.mark.slow
+def test_each_server_has_a_recording_in_the_folder_to_keep(run: Runner, pair: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    ran = run("check", "@all", "--config", str(pair), "--keep", str(folder), "--only", "LIFE-01", "--yes")
+    assert len(list(folder.glob("*.mcp.jsonl"))) == 2, ran.err
+
+
+@pytest.mark.slow
 def test_findings_about_two_servers_follow_the_policy(run: Runner, pair: Path, tmp_path: Path) -> None:
     words = ("--config", str(pair), "--yes", "--fail-on", "warn", "@all")
     only = ("--only", "WORD-12", "--revision", "2025-11-25")

@@ -96,7 +96,7 @@ def test_a_url_that_answers_already_is_a_usage_error(capsys: pytest.CaptureFixtu
     [
         (["--start", "x 'y", "http://127.0.0.1:9/mcp"], 2, "quotes in --start are not closed"),
         (["--start", "", "http://127.0.0.1:9/mcp"], 2, "quotes in --start are not closed"),
-        (["--start", "/nowhere/at-all", "http://127.0.0.1:9/mcp"], 4, "could not be started"),
+        (["--start", "/nowhere/at-all", "http://127.0.0.1:9/mcp"], 4, "was not found"),
         (["--start", "x", "--", "python", "server.py"], 2, "needs a URL"),
         (["--wait", "3", "http://127.0.0.1:9/mcp"], 2, "--wait needs --start"),
     ],

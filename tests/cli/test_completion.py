@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.verbs import SUMMARIES
+from inspector.cli.verbs import summaries
 from inspector.cli.verbs.completion import candidates, join_words
-from inspector.export import FORMATS
+from inspector.formats import WRITABLE
 from tests.cli.conftest import Run
 from tests.processes import has_output
 
@@ -61,7 +60,7 @@ def values(line: str) -> list[str]:
         ("call ", []),
         ("call echo @shop-", ["@shop-dev"]),
         ("export ", ["<file>"]),
-        ("export a --to ", list(FORMATS)),
+        ("export a --to ", list(WRITABLE)),
         ("replay --f", ["--follow"]),
         ("tools @shop ", []),
         ("tools @shop --q", ["--quiet"]),
@@ -89,7 +88,7 @@ def test_kept_recordings_are_offered_by_name_newest_first(home: Path) -> None:
 
 
 def test_an_empty_line_offers_every_verb_and_every_server() -> None:
-    assert values("") == [*SUMMARIES, "@shop", "@shop-dev"]
+    assert values("") == [*summaries(), "@shop", "@shop-dev"]
 
 
 def test_a_name_that_a_shell_would_not_take_as_it_is_is_never_offered() -> None:
@@ -162,6 +161,8 @@ def test_each_shell_gets_a_script_that_asks_us(run: Run, shell: str) -> None:
 )
 def test_bash_completes_what_is_typed(run: Run, tmp_path: Path, home: Path, typed: str, completed: str) -> None:
     """In a real bash on a pseudo-terminal: readline, and not our reading of it, decides what is replaced."""
+    import pty
+
     bash = shutil.which("bash")
     assert bash is not None
     program = tmp_path / "inspector"

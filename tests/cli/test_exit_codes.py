@@ -30,7 +30,7 @@ def test_1_when_the_server_answers_with_an_error(run: Run, script: Script) -> No
     error = {"code": -32000, "message": "no\x1b[2J more", "data": {"why": [1]}}
     ran = run("request", "x", *script(x={"error": error}))
     assert ran.code == 1
-    assert ran.err == "error: The server answered x with error -32000: no␛[2J more\n"
+    assert ran.err == 'error: The server answered x with error -32000: no␛[2J more\n  data: {"why":[1]}\n'
     ran = run("request", "x", "--json", *script(x={"error": error}))
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == "server"

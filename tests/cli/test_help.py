@@ -38,10 +38,10 @@ def test_the_help_of_the_program_fits_50_lines_and_names_every_verb(run: Run) ->
     assert len(lines) <= 50
     assert max(map(len, lines)) <= 80
     words = set("\n".join(lines).replace(",", " ").split())
-    assert words >= set(verbs.SUMMARIES)
+    assert words >= set(verbs.summaries())
 
 
-@pytest.mark.parametrize("name", verbs.SUMMARIES)
+@pytest.mark.parametrize("name", verbs.summaries())
 def test_the_help_of_a_verb_fits_40_lines_of_80_columns(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = run(name, "--help").out.splitlines()
@@ -49,7 +49,7 @@ def test_the_help_of_a_verb_fits_40_lines_of_80_columns(run: Run, name: str, mon
     assert max(map(len, lines)) <= help.COLUMNS == 80
 
 
-@pytest.mark.parametrize("name", verbs.SUMMARIES)
+@pytest.mark.parametrize("name", verbs.summaries())
 def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name: str) -> None:
     ran = run(name, "--help")
     assert (ran.code, ran.err) == (0, "")
@@ -63,7 +63,7 @@ def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name:
     assert f"  {examples[0].split(' ')[0]} " in ran.out
 
 
-@pytest.mark.parametrize("name", verbs.SUMMARIES)
+@pytest.mark.parametrize("name", verbs.summaries())
 def test_the_help_shows_each_option_in_full_or_counts_it_in_its_group(run: Run, name: str) -> None:
     ran = run(name, "--help")
     shared = {option: title for title, options in GROUPS.items() for option in options}
@@ -86,7 +86,7 @@ def test_the_help_shows_each_option_in_full_or_counts_it_in_its_group(run: Run, 
         assert line.count("--") + more == count
 
 
-@pytest.mark.parametrize("name", ["", *verbs.SUMMARIES])
+@pytest.mark.parametrize("name", ["", *verbs.summaries()])
 def test_help_all_shows_every_option_in_full(run: Run, name: str) -> None:
     ran = run(*([name] if name else []), "--help-all")
     assert (ran.code, ran.err) == (0, "")
@@ -97,19 +97,19 @@ def test_help_all_shows_every_option_in_full(run: Run, name: str) -> None:
 
 
 def test_every_verb_is_in_one_group_and_its_line_fits_a_terminal(run: Run) -> None:
-    assert list(verbs.GROUPS) == ["Explore", "Call", "Record and replay", "Verify", "Connect"]
-    assert len(verbs.SUMMARIES) == sum(map(len, verbs.GROUPS.values()))
+    assert list(verbs.groups()) == ["Explore", "Call", "Record and replay", "Verify", "Connect"]
+    assert len(verbs.summaries()) == sum(map(len, verbs.groups().values()))
     lines = run("--help-all").out.splitlines()
-    for name, summary in verbs.SUMMARIES.items():
+    for name, summary in verbs.summaries().items():
         assert sum(line.split()[:1] == [name] and line.endswith(f"  {summary}") for line in lines) == 1
 
 
 def test_a_line_of_help_is_an_imperative_without_a_period() -> None:
-    for name in ["open", *verbs.SUMMARIES]:
+    for name in ["open", *verbs.summaries()]:
         for option in load(name).options:
             assert option.help[0].isupper() or option.help.startswith(("app ", "stdin")), option.help
             assert not option.help.endswith("."), option.help
-    assert not any(summary.endswith(".") for summary in verbs.SUMMARIES.values())
+    assert not any(summary.endswith(".") for summary in verbs.summaries().values())
 
 
 def test_help_lists_the_topics(run: Run) -> None:
@@ -153,10 +153,10 @@ def test_the_page_for_agents_is_a_page_of_the_docs_and_a_short_skill_file(run: R
 
 
 def test_each_page_is_of_a_verb_or_a_topic_and_no_placeholder_is_left() -> None:
-    files = {file.stem for file in (ROOT / "inspector" / "cli" / "pages").iterdir()}
-    assert files == {"open", *verbs.SUMMARIES, *MANUALS}
+    files = {file.stem for file in ROOT.glob("inspector/**/pages/*.txt")}
+    assert files == {"open", *verbs.summaries(), *MANUALS}
     assert f"Topics are {', '.join(TOPICS)}." in load("help").page.about
-    for name in ["open", *verbs.SUMMARIES]:
+    for name in ["open", *verbs.summaries()]:
         assert not re.search(r"\{[a-z]+\}", load(name).page.about), name
 
 
@@ -218,10 +218,10 @@ def test_exit_codes_of_the_topic_are_those_of_the_errors() -> None:
     assert codes <= set(map(int, rows("exit-codes", "Exit codes")))
     for written in rows("exit-codes", "Examples"):
         scan(written.partition(" ||")[0].split()[1:])
-    assert set(rows("exit-codes", "Verbs with other codes")) <= set(verbs.SUMMARIES)
+    assert set(rows("exit-codes", "Verbs with other codes")) <= set(verbs.summaries())
 
 
-@pytest.mark.parametrize("name", ["open", *verbs.SUMMARIES])
+@pytest.mark.parametrize("name", ["open", *verbs.summaries()])
 def test_examples_in_the_help_are_lines_that_we_understand(name: str, home: Path) -> None:
     import shlex
 

@@ -16,7 +16,7 @@ from inspector.cli.verbs import open as verb
 from inspector.config.targets import HttpTarget, StdioTarget
 from tests.cli.conftest import Run
 
-SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
+SESSION = Path(__file__).parents[1] / "formats" / "golden" / "session.mcp.jsonl"
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_what_is_not_a_place_speed_or_gap_is_reported(
 def test_the_demo_is_a_server_like_any_other(run: Run, shown: list[tuple[Any, ...]]) -> None:
     run("demo", "--era", "legacy", "--env", "A=1")
     ((target, options, _),) = shown
-    assert (target.command, target.env) == ((sys.executable, "-m", "inspector.demo"), {"A": "1"})
+    assert (target.command, target.env) == ((sys.executable, "-P", "-m", "inspector.demo"), {"A": "1"})
     assert options.era == "legacy"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -53,6 +52,8 @@ for line in sys.stdin:
 
 
 def test_progress_is_drawn_on_one_line_and_removed_before_the_result(tmp_path: Path) -> None:
+    import pty
+
     (tmp_path / "server.py").write_text(SERVER)
     seen = tmp_path / "seen"
     ours, theirs = pty.openpty()

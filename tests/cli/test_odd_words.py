@@ -13,9 +13,10 @@ from inspector.cli.options import json_object
 from inspector.cli.parser import check_command, scan, swallowed_option
 from inspector.config.foreign_files import nearest
 from inspector.errors import UsageError
+from inspector.features.load.report import percent
 from inspector.journal.filters.syntax import FilterError, compiled
-from inspector.load.report import percent
 from tests.cli.conftest import Run
+from tests.typed import typed
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_only_a_near_word_is_proposed(word: str, known: list[str], near: str) ->
     [
         (["call", "price", "--article", "apple"], "Unknown option --article", "Write an argument as article=VALUE."),
         (["call", "--tool", "price"], "Unknown option --tool", "--help` lists them."),
-        (["call", "price", '{"a": 1}', "--", "s"], "need --args", "Write --args '{\"a\": 1}'"),
+        (["call", "price", '{"a": 1}', "--", "s"], "need --args", typed("Write --args '{\"a\": 1}'")),
         (["frobnicate"], "“frobnicate” is neither a verb of inspector nor a program on PATH", "lists the verbs"),
         (["version", "x"], "“version” is neither a verb", "inspector -- version"),
         (["tolls"], "“tolls” is neither a verb", "Did you mean “inspector tools”?"),
@@ -91,7 +92,7 @@ def test_a_kept_recording_is_not_taken_for_a_verb(home: Path) -> None:
 
 def test_a_file_is_the_value_of_one_argument(tmp_path: Path) -> None:
     text, data = tmp_path / "n.txt", tmp_path / "n.json"
-    text.write_text("two\nlines = \n")
+    text.write_bytes(b"two\nlines = \n")
     data.write_text('{"a": [1]}')
     line = ["prompt", "p", f"t@={text}", f"j:=@{data}", "plain=@note.txt", "--", "s"]
     assert text_arguments(scan(line)) == {"t": "two\nlines = \n", "j": '{"a":[1]}', "plain": "@note.txt"}

@@ -12,8 +12,9 @@ from inspector.cli.options import Option
 from inspector.cli.parser import notes_on, scan
 from inspector.cli.verb import load
 from tests.cli.conftest import Run, Script
+from tests.typed import typed
 
-VERBS = ["open", *verbs.SUMMARIES]
+VERBS = ["open", *verbs.summaries()]
 TWO_MEANINGS = {
     "as": "diff opens a host on each side",
     "at": "a time on the clock, or a place in a recording",
@@ -104,6 +105,8 @@ def test_the_old_format_option_of_call_is_still_read(
 
 
 def test_a_hint_repeats_no_option_that_another_verb_reads_in_another_way() -> None:
-    assert str(scan(["check", "--revision", "2025-11-25,2026-07-28", "@x"]).line_for("doctor")) == "inspector doctor @x"
-    assert str(scan(["info", "--era", "both", "@x"]).line_for("doctor")) == "inspector doctor @x"
-    assert str(scan(["tools", "--era", "modern", "@x"]).line_for("doctor")) == "inspector doctor --era modern @x"
+    plain = typed("inspector doctor @x")
+    assert str(scan(["check", "--revision", "2025-11-25,2026-07-28", "@x"]).line_for("doctor")) == plain
+    assert str(scan(["info", "--era", "both", "@x"]).line_for("doctor")) == plain
+    modern = typed("inspector doctor --era modern @x")
+    assert str(scan(["tools", "--era", "modern", "@x"]).line_for("doctor")) == modern

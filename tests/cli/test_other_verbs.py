@@ -163,7 +163,7 @@ def test_a_refused_prompt_names_the_required_arguments_that_it_did_not_get(run: 
         prompts__get={"error": {"code": -32602, "message": "no"}},
         prompts__list={"result": {"prompts": [{"name": "review", "arguments": declared}]}},
     )
-    said = "hint: The prompt requires b, c, d and 1 more, which the call does not have."
+    said = "hint: b, c, d and 1 more are required."
     assert said in run("prompt", "review", "a=1", *server).err
     assert "hint:" not in run("prompt", "review", *(f"{name}=1" for name in "abcde"), *server).err
 

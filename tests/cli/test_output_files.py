@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 from tests.cli.conftest import Run, Script
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
 
-SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
+SESSION = Path(__file__).parents[1] / "formats" / "golden" / "session.mcp.jsonl"
 
 
 def test_export_goes_to_stdout_or_to_a_file(run: Run, tmp_path: Path) -> None:
@@ -487,3 +487,12 @@ def test_how_opening_went_is_remembered_by_every_command(run: Run, home: Path, s
     assert last["bad"]["code"] == "spawn"
     assert find_servers().entries[0].name == "good"
     assert ServerMemory(find_servers().find("@bad")).last_open() is not None, "what the start screen reads"
+
+
+@pytest.mark.slow
+def test_a_hint_names_a_message_of_the_recording_only_if_there_is_one(run: Run, script: Script) -> None:
+    odd = script(initialize={"result": {"capabilities": {}}})
+    assert "in the recording shows it." in run("tools", "--era", "legacy", *odd).err
+    ran = run("tools", "--era", "legacy", "--no-record", *odd)
+    assert " shows it, but it is not recorded." in ran.err
+    assert "in the recording" not in ran.err

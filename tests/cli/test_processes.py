@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -41,17 +42,15 @@ def test_a_result_is_on_stdout_before_a_stubborn_server_is_ended(script: Script)
         assert process.wait(10) == 0
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_the_server_too_and_tells_it_why(
-    script: Script, tmp_path: Path, number: signal.Signals, code: int
-) -> None:
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_ends_the_server_too_and_tells_it_why(script: Script, tmp_path: Path, number: str, code: int) -> None:
     said = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "working"}}
     server = script({"tools/call": {"before": [said], "silent": True}, "linger": True})
     kept = tmp_path / "kept.mcp.jsonl"
     with start("call", "t", "--record", str(kept), *server) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == b"info: working\n"
-        process.send_signal(number)
+        process.send_signal(signal.Signals[number])
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")
     events = [json.loads(line) for line in kept.read_bytes().splitlines()]
@@ -59,6 +58,25 @@ def test_a_signal_ends_the_server_too_and_tells_it_why(
     assert not is_alive(spawned["pid"])
     assert "notifications/cancelled" in kept.read_text()
     assert events[-1]["reason"] == "interrupted"
+
+
+@pytest.mark.parametrize("words", [["check"], ["doctor"], ["rerun"], ["run", "flow.yaml"]], ids=lambda words: words[0])
+def test_a_command_without_one_session_exits_with_the_number_of_the_signal(
+    script: Script, tmp_path: Path, words: list[str]
+) -> None:
+    words = list(words)
+    if words == ["rerun"]:
+        words.append(str(ROOT / "recordings/kinds/auth.mcp.jsonl"))
+    (tmp_path / "flow.yaml").write_text("inspector: 1\nsteps:\n  - call: t\n")
+    started = tmp_path / "started"
+    server = ["sh", "-c", f"touch {started}; exec sleep 60"]
+    with start(*words, "--no-record", "--", *server, cwd=tmp_path) as process:
+        while not started.exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+    assert process.returncode == 129
 
 
 def test_a_reader_that_leaves_early_is_no_error(script: Script) -> None:

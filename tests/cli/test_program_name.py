@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def test_help_and_errors_show_the_name_that_was_used(
 ) -> None:
     monkeypatch.setattr(sys, "argv", [started])
     other = next(each for each in program_name.NAMES if each != name)
-    assert run("--version").out.startswith(f"{name} 0.")
+    assert re.fullmatch(rf"{name} 0[.\d]+ \(Python 3[.\d]+\S*, \w+ \S+\)\n", run("--version").out)
     for words in (["--help"], ["tap", "--help"], ["login", "--help"]):
         page = run(*words).out
         assert f"{name} " in page
@@ -53,7 +54,7 @@ def test_an_entry_starts_the_program_that_wrote_it(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "argv", [str(ours)])
     assert program_name.command() == [str(ours)]
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "inspector")])
-    assert program_name.command() == [sys.executable, "-m", "inspector"]
+    assert program_name.command() == [sys.executable, "-P", "-m", "inspector"]
 
 
 @pytest.mark.slow

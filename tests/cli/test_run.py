@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from inspector.flows.reports import DRY_RUN
+from inspector.calls.reports import DRY_RUN
 from inspector.protocol.validation import Validator
 from tests.cli.conftest import Run, Script
 from tests.processes import INSPECTOR, ROOT, environment
@@ -140,7 +140,7 @@ def test_a_failure_shows_what_was_expected_and_found(run: Run, script: Script, h
     repeat = "inspector call echo n:=1 'word=it'\"'\"'s' 'text:=\"5\"' 'o:={\"a\": [1]}' -- "
     assert f"    repeat     {repeat}{sys.executable} -S -E" in ran.out
     assert "    recording  kept/calls-a.mcp.jsonl\n    events     " in ran.out
-    assert "1 flow   1 failed      1 step   1 failed    " in ran.out
+    assert "1 saved call   1 failed      1 step   1 failed    " in ran.out
     assert list((home / "kept").iterdir()) == [home / "kept" / "calls-a.mcp.jsonl"]
     assert (home / "kept").stat().st_mode & 0o777 == 0o700
 
@@ -520,7 +520,7 @@ def test_a_list_of_another_length_is_not_aligned_item_by_item(run: Run, script: 
 def test_a_variable_of_set_that_no_flow_has_is_noted(run: Run, script: Script, home: Path) -> None:
     flow(home, '  - call: echo\n    args: {n: "{{count}}"}\n', head="vars: {count: 1}\n")
     ran = run("run", "--set", "cuont=2", *script(tools__list=TOOLS, tools__call=result({"a": 1})))
-    assert "No flow uses the variable cuont of --set. Did you mean count?" in ran.err
+    assert "No saved call uses the variable cuont of --set. Did you mean count?" in ran.err
     assert ran.code == 0
 
 
@@ -546,7 +546,7 @@ def test_files_and_options_that_are_wrong_send_nothing(run: Run, script: Script,
         assert said in ran.err
         assert run("run", "--json", *server).error["line"] > 0
     (home / "calls/z.yaml").unlink()
-    assert run("run").err.startswith("error: calls/a.yaml:1:1: The flow does not name a server.")
+    assert run("run").err.startswith("error: calls/a.yaml:1:1: The saved call does not name a server.")
     assert not list(home.rglob("*.mcp.jsonl"))
     assert good.exists()
     assert run("run", "--record", "x.mcp.jsonl", *server).code == 2
@@ -642,7 +642,7 @@ def test_a_pipe_and_a_device_are_no_snapshots(run: Run, script: Script, home: Pa
     ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=body))
     assert ran.code == 5
     assert "it is not a regular file" in ran.out
-    assert "zero leads out of the folder of the flow." in ran.out
+    assert "zero leads out of the folder of the saved call." in ran.out
 
 
 def test_update_writes_and_accepts_snapshots(run: Run, script: Script, home: Path) -> None:
@@ -680,7 +680,7 @@ def test_a_snapshot_is_written_and_read_only_below_the_folder_of_its_flow(
         for more in ((), ("--update",)):
             ran = run("run", "--json", *more, *server)
             assert ran.code == 5
-            assert f"{name} leads out of the folder of the flow." in ran.out
+            assert f"{name} leads out of the folder of the saved call." in ran.out
     assert [(path.name, path.read_text()) for path in elsewhere.iterdir()] == [("mine.json", "{}")]
 
 
@@ -803,4 +803,4 @@ def test_the_reports(run: Run, script: Script, home: Path) -> None:
 def test_the_schema_is_printed(run: Run) -> None:
     ran = run("run", "--schema")
     assert ran.code == 0
-    assert ran.json["title"] == "Flow of Inspector"
+    assert ran.json["title"] == "Saved call of Inspector"

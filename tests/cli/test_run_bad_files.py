@@ -5,6 +5,7 @@ Nothing is sent: the server of the flows does not exist, and no recording is mad
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,14 +68,14 @@ CASES = {
     "a variable of the server": one(
         "inspector: 1\nserver: '{{url}}'\nsteps: []\n", "2:9", "Unknown variable “url”.", "--set url=VALUE"
     ),
-    "a flow that uses itself": one(HEAD + "steps:\n  - use: a.yaml\n", "4:10", "Flows use one another in a circle", "Remove"),
+    "a flow that uses itself": one(HEAD + "steps:\n  - use: a.yaml\n", "4:10", "Saved calls use one another in a circle", "Remove"),
     "flows that use one another": Case(
         {"a.yaml": HEAD + "steps:\n  - use: s/b.yaml\n", "s/b.yaml": HEAD + "steps:\n  - call: x\n  - use: ../a.yaml\n"},
-        "calls/s/b.yaml:5:10: Flows use one another in a circle: calls/a.yaml → calls/s/b.yaml → ", "Remove one of these",
+        "calls/s/b.yaml:5:10: Saved calls use one another in a circle: calls/a.yaml → calls/s/b.yaml → ", "Remove one of these",
     ),
     "a flow that is not there": Case(
         {"a.yaml": HEAD + "steps:\n  - use: logn.yaml\n", "login.yaml": STEP},
-        "calls/a.yaml:4:10: The flow logn.yaml does not exist.", "Did you mean “login.yaml”?",
+        "calls/a.yaml:4:10: The saved call logn.yaml does not exist.", "Did you mean “login.yaml”?",
     ),
     "a value for a number": one(
         HEAD + "vars: {n: 1}\nsteps:\n  - call: x\n    args: {n: '{{n}}'}\n", "", "", "", "--set", "n=two"
@@ -109,14 +110,14 @@ CASES = {
         STEP + "    expect: {result: {$.a: {matches: '(?<=a)b'}}}\n", "5:38", "This is not a regular expression", "several expectations"
     ),
     "a snapshot elsewhere": one(
-        STEP + "    expect: {same_as: ../x.json}\n", "5:23", "The file ../x.json is not below the folder of the flow.",
+        STEP + "    expect: {same_as: ../x.json}\n", "5:23", "The file ../x.json is not below the folder of the saved call.",
         "Write a relative path",
     ),
     "a file that is not a flow": Case(
-        {"a.yaml": "name: x\n"}, "calls/a.yaml:1:1: The file is not a flow: its first key is not “inspector”.",
+        {"a.yaml": "name: x\n"}, "calls/a.yaml:1:1: The file is not a saved call: its first key is not “inspector”.",
         "Begin it with “inspector: 1”", ("calls/a.yaml",),
     ),
-    "no flow at all": Case({"a.yaml": "name: x\n"}, "No flow was found in calls.", "begins with “inspector: 1”"),
+    "no flow at all": Case({"a.yaml": "name: x\n"}, "No saved call was found in calls.", "begins with “inspector: 1”"),
 }  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def test_a_file_that_is_wrong(run: Run, home: Path, name: str) -> None:
     ran = run("run", *case.options)
     assert ran.code == 2, ran.out
     error, _, hint = ran.err.partition("\nhint: ")
-    assert error.startswith(f"error: {case.error}"), ran.err
+    assert error.replace(os.sep, "/").startswith(f"error: {case.error}"), ran.err
     assert hint.strip(), "each error says what to do"
     assert case.remedy in hint
     assert not list(home.rglob("*.mcp.jsonl")), "nothing was sent"

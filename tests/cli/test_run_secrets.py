@@ -18,8 +18,8 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
+from inspector.calls.reports import TextReport
 from inspector.config import paths
-from inspector.flows.reports import TextReport
 from tests.cli.conftest import Run
 
 SECRETS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +23,8 @@ class Dialogue:
     """`inspector WORDS` on a pseudo-terminal."""
 
     def __init__(self, home: Path, *words: str) -> None:
+        import pty
+
         self._ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
             [*INSPECTOR, *words, *DEMO], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,

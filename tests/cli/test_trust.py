@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -300,6 +299,8 @@ def test_the_doctor_warns_too(run: Run, tls: Noting) -> None:
 
 def on_terminal(clone: Path, typed: str, *words: str, prompt: bytes = b"[N]o: ") -> tuple[int, str]:
     """A command of ours on a pseudo-terminal, at which something is typed once it asks."""
+    import pty
+
     parent, child = pty.openpty()
     program = f"import sys; sys.argv = {['inspector', *words]!r}\nfrom inspector.cli.main import main; main()"
     process = subprocess.Popen(

@@ -97,6 +97,26 @@ async def test_a_request_between_two_sessions_is_sent_in_the_next_one(opened):
     assert server.begun == 2
 
 
+async def test_a_late_loss_of_an_earlier_session_begins_none(opened):
+    server = Forgetful(of_1="a")
+    renewed = asyncio.Event()
+
+    async def late(request, reply):
+        session = request.field("mcp-session-id")
+        if (request.rpc_method, session) == ("b", "session-1"):
+            await renewed.wait()
+        server(request, reply)
+        if (request.rpc_method, session) == ("a", "session-2"):
+            renewed.set()
+
+    session = await opened(late)
+    calls = [session.start("b"), session.start("a")]
+    for call in calls:
+        await call.result()
+    assert sorted(server.answered) == [("session-2", "a"), ("session-2", "b")]
+    assert server.begun == 2
+
+
 async def test_each_session_that_is_lost_is_begun_again(opened):
     server = Forgetful(of_1="a", of_2="b", of_3="c")
     session = await opened(server)

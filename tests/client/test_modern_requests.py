@@ -178,6 +178,19 @@ async def test_codes_that_mean_nothing_are_only_shown(connect, code):
         assert len(server.asked("resources/read")) == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "hints"),
+    [("initialize is required", True), ("Bad Request: Server not initialized", True), ("no tool initialize-db", False)],
+)
+async def test_a_server_that_wants_the_handshake_after_all_is_reported_with_the_era_to_try(connect, message, hints):
+    error = {"code": -32600, "message": message}
+    server = modern(x=lambda asked, reply: reply({"id": asked["id"], "error": error}))
+    async with connect(server, era="modern") as session:
+        with pytest.raises(ServerError) as caught:
+            await session.request("x")
+    assert ("--era legacy" in caught.value.hint.command_line) is hints
+
+
 async def test_a_log_level_goes_with_every_request_that_wants_messages(connect):
     """C-LOG-02."""
     server = modern(x=complete())

@@ -10,6 +10,7 @@ import pytest
 from inspector.client.pins import Pins
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.errors import ConfigError
+from inspector.protocol.exact_json.depth import MAX_DEPTH, MAX_READ
 
 
 def test_pins_belong_to_a_command_or_url(tmp_path: Path) -> None:
@@ -26,12 +27,29 @@ def test_pins_belong_to_a_command_or_url(tmp_path: Path) -> None:
     assert [pin.label for pin in pins.all()] == ["host.example", "server"]
 
 
-def test_what_is_too_deep_to_be_kept_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("levels", [MAX_READ, 3_000, 50_000])
+@pytest.mark.parametrize("file", ["own.pin.json", ""])
+def test_what_is_too_deep_to_be_read_again_is_not_kept_whatever_python_can_write(
+    tmp_path: Path, levels: int, file: str
+) -> None:
     deep: list[Any] = []
-    for _ in range(50_000):
+    for _ in range(levels):
         deep = [deep]
-    with pytest.raises(ConfigError):
-        Pins(tmp_path).put(StdioTarget(("server",)), {"tools": deep})
+    pins = Pins(tmp_path, file=tmp_path / file if file else None)
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        pins.put(StdioTarget(("server",)), {"tools": deep})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_can_be_read_again_is_kept(tmp_path: Path) -> None:
+    deep: list[Any] = []
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    pins, target = Pins(tmp_path), StdioTarget(("server",))
+    pins.put(target, {"tools": deep})
+    found = pins.get(target)
+    assert found is not None
+    assert found.surface == {"tools": deep}
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

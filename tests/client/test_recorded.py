@@ -6,7 +6,7 @@ import pytest
 
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.steps import connection_steps

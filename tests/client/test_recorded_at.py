@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.state import recorded_tracks
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.recorded_tracks import BLOCK, Budget, Checkpoints, RequestsInFlight
@@ -54,6 +55,13 @@ def a_session() -> Tape:
     tape.ask("tools/call", {"name": "lost"})
     gone = tape.last
     tape.event("life", event="timeout", **{"for": gone})
+    tape.ask("tools/call", {"name": "crash"})
+    tape.event("life", event="exit", status=1)
+    tape.event("life", event="lost", by="server", why="gone", **{"for": tape.last - 1})
+    tape.event("life", event="lost", error={"code": "exited", "message": "gone", "status": 1, "stderr": ["boom"]})
+    tape.event("life", event="reopen")
+    tape.event("life", event="failed", error={"code": "spawn", "message": "no such program"})
+    tape.event("life", event="reopen")
     for status in ("working", "input_required", "completed"):
         tape.ask("tasks/get", {"taskId": "t"})
         tape.answer({"taskId": "t", "status": status})
@@ -65,6 +73,7 @@ def a_session() -> Tape:
 
 def state(session: RecordedSession) -> dict[str, Any]:
     return {
+        "connection": (session.phase, session.error and session.error.as_json()),
         "server": session.server.raw,
         **{name: session.catalog[name].items for name in KINDS},
         "loading": [name for name in KINDS if session.catalog[name].loading],
@@ -86,6 +95,25 @@ def settle(session: RecordedSession, limit: int = 50_000) -> None:
     while session.advance(limit):
         pass
     assert not session.catching_up
+
+
+def test_the_connection_of_a_moment_is_that_of_the_live_session(tmp_path: Path) -> None:
+    tape = a_session()
+    session = opened(tape.journal(tmp_path / "a.mcp.jsonl"))
+    seen = []
+    for n in range(tape.last + 1):
+        session.at(n)
+        settle(session)
+        what = (session.phase, session.error.message if session.error is not None else "")
+        seen += [what] if seen[-1:] != [what] else []
+    assert seen == [("ready", ""), ("lost", "gone"), ("ready", ""), ("failed", "no such program"), ("ready", "")]
+
+
+def test_connections_of_a_check_that_are_lost_are_not_that_of_a_session(tmp_path: Path) -> None:
+    tape = a_session()
+    lost = next(at for at, line in enumerate(tape.lines) if '"stderr"' in line)
+    tape.lines[0] = json.dumps({**json.loads(tape.lines[0]), "purpose": "check"})
+    assert opened(tape.journal(tmp_path / "a.mcp.jsonl"), lost).phase == "ready"
 
 
 def test_wherever_one_comes_from_a_moment_is_what_the_recording_had_told_by_then(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.state import recorded_tracks
 from inspector.journal.journal import Journal
 

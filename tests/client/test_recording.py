@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.client.recording import new_journal, prune
-from inspector.client.recording_info import HEAD, is_growing, list_recordings, read_info
+from inspector.client.new_recording import new_journal
+from inspector.client.recordings_folder import HEAD, is_growing, list_recordings, prune, read_info
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.errors import RecordingError
 from inspector.journal.journal import Journal
+from inspector.replay.player import ActivityProfile
 
 TARGET = StdioTarget(("npx", "-y", "@scope/server-everything@2", "--token=s3cret-value"))
 SETTINGS = Settings()
@@ -169,7 +170,7 @@ def finished(path: Path, *, end: bool = True) -> Journal:
 def test_a_finished_recording_says_what_it_is(tmp_path: Path) -> None:
     finished(tmp_path / "a.mcp.jsonl").release()
     (info,) = list_recordings(tmp_path)
-    assert (info.label, info.revision, info.events, info.errors) == ("server-everything", "2025-11-25", 3, 1)
+    assert (info.label, info.revision, info.events, info.failures) == ("server-everything", "2025-11-25", 3, 1)
     assert info.target.startswith("npx -y @scope/server-everything@2")
     assert info.ended
     assert not info.growing
@@ -195,14 +196,38 @@ def test_that_a_server_is_of_the_older_era_is_not_a_failure(tmp_path: Path, meth
     journal.close("closed")
     journal.release()
     (info,) = list_recordings(tmp_path)
-    assert (info.errors, info.failures, info.revision) == (1, failures, "2025-11-25")
+    assert (info.failures, info.revision) == (failures, "2025-11-25")
+
+
+def test_the_list_counts_the_errors_that_the_replay_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcp.jsonl"
+    journal = Journal.create(path, TARGET.as_header())
+    answers = [
+        '"error":{"code":-32601,"message":"m"}', '"error":{"code":1,"message":"m"}', '"result":{"isError":true}', "",
+    ]  # fmt: skip
+    for id, (method, answer) in enumerate(zip(["server/discover", *["tools/call"] * 3], answers, strict=True)):
+        request = {"jsonrpc": "2.0", "id": id, "method": method}
+        sent = journal.record_sent("stdio", json.dumps(request).encode(), request)
+        if answer:
+            journal.record_received("stdio", [f'{{"jsonrpc":"2.0","id":{id},{answer}}}'.encode()])
+    journal.record_life("", "timeout", **{"for": sent})
+    journal.record_received("stdio", [b"not JSON", b'{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"late"}}'])
+    profile = ActivityProfile(journal, 0)
+    profile.advance()
+    journal.close("closed")
+    journal.release()
+    assert read_info(path).failures == profile.errors == 4
+    lines = path.read_text().splitlines()
+    lines[-1] = lines[-1].replace(',"failures":4', "")
+    path.write_text("\n".join([*lines, ""]))
+    assert read_info(path).failures == 3, "an earlier version counted responses alone"
 
 
 def test_one_without_an_end_is_reported_from_one_that_grows(tmp_path: Path) -> None:
     path = tmp_path / "a.mcp.jsonl"
     finished(path, end=False).release()
     info = read_info(path)
-    assert (info.ended, info.growing, info.events, info.errors) == (False, False, 3, None)
+    assert (info.ended, info.growing, info.events, info.failures) == (False, False, 3, None)
     journal = new_journal(TARGET, record=tmp_path / "b.mcp.jsonl", settings=SETTINGS)
     assert is_growing(tmp_path / "b.mcp.jsonl")
     info = read_info(tmp_path / "b.mcp.jsonl")

@@ -63,7 +63,8 @@ async def test_the_program_itself_counts_whatever_its_name_is(tmp_path: Path) ->
 
 @pytest.mark.parametrize("folder", ["~", "/"])
 def test_a_home_or_a_root_is_not_watched(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
     place = str(tmp_path) if folder == "~" else folder
     with pytest.raises(UsageError, match="too many files") as caught:
         folder_of(StdioTarget(("x",), cwd=place))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from inspector.client.options import Options
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.session import Session
 from inspector.client.state.surfaces import is_read, read_surface, surface_of
 from inspector.config.targets import StdioTarget

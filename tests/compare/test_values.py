@@ -200,7 +200,9 @@ def test_times_ids_and_durations_do_not_count_where_they_are_on_both_sides() -> 
     }
     found = compare(a, b)
     assert found.differences == []
-    assert found.ignored == 7
+    assert found.ignored == len(found.ignored_places) == 7
+    assert found.ignored_places[0] == "/id (an id or a time, by its name)"
+    assert "/result/said (an id or a time in the text)" in found.ignored_places
     assert len(compare(a, b, EXACT).differences) == 6
 
 
@@ -219,6 +221,7 @@ def test_an_ignored_place_may_be_missing() -> None:
     b = {"result": {"content": [{"text": "c"}, {}]}, "meta": {"deep": {}, "at": 2}}
     found = compare(a, b, rules)
     assert (found.differences, found.ignored) == ([], 4)
+    assert "/meta/at (a path that is not compared)" in found.ignored_places
 
 
 def test_ignored_items_of_a_list_may_be_fewer() -> None:

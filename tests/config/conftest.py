@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector.config import trust
+from inspector.config import servers, trust
 from inspector.config.servers import ServerEntry, ServerList, find_servers
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import Target
@@ -26,7 +26,7 @@ class World:
         """Writes `name` (`~/…` in the home folder, else in the project): text as it is, anything else as JSON."""
         path = self.home / name[2:] if name.startswith("~/") else self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline="")
         return path
 
     def find(self, **options: Any) -> ServerList:
@@ -42,7 +42,9 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    # Its files lie where Linux has them.
+    monkeypatch.setattr(servers, "NAME", "linux")
     folder = tmp_path / "home" / "src" / "shop"
     (folder / ".git").mkdir(parents=True)
     return World(tmp_path / "home", folder)

@@ -6,13 +6,15 @@ import shlex
 
 import pytest
 
+from inspector import command_words
 from inspector.cli.parser import scan
 from inspector.config.command_lines import line_of
 from inspector.config.targets import HttpTarget, StdioTarget
+from tests.typed import typed
 
 
 @pytest.mark.parametrize(
-    ("typed", "doctor"),
+    ("words", "doctor"),
     [
         ("tools -- python server.py", "inspector doctor -- python server.py"),
         ("tools --json --env A=b --cwd /srv -- python s.py --json", "inspector doctor --env A=b --cwd /srv -- python s.py --json"),
@@ -30,15 +32,17 @@ from inspector.config.targets import HttpTarget, StdioTarget
     ],
 )  # fmt: skip
 def test_another_verb_repeats_what_is_about_the_server(
-    typed: str, doctor: str, monkeypatch: pytest.MonkeyPatch
+    words: str, doctor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHELL_KEY", "of-the-shell")
     monkeypatch.setenv("TOKEN", "a-token")
-    assert str(scan(shlex.split(typed)).line_for("doctor")) == doctor
+    # The mark of a secret variable stands for a value to type, and is not quoted.
+    expected = typed(doctor).replace(command_words.quote("API_KEY=***"), "API_KEY=***")
+    assert str(scan(shlex.split(words)).line_for("doctor")) == expected
 
 
 @pytest.mark.parametrize(
-    "typed",
+    "words",
     [
         "tools --json --env A=b -- python server.py -v",
         "call price article=apple n:=2 --config mcp.json @shop",
@@ -48,9 +52,9 @@ def test_another_verb_repeats_what_is_about_the_server(
         "https://x.example/mcp",
     ],
 )
-def test_the_line_itself_parses_to_the_same(typed: str) -> None:
-    invocation = scan(shlex.split(typed))
-    again = scan(shlex.split(str(invocation.line))[1:])
+def test_the_line_itself_parses_to_the_same(words: str) -> None:
+    invocation = scan(shlex.split(words))
+    again = scan(command_words.split(str(invocation.line))[1:])
     for name in ("values", "arguments", "target_words", "command"):
         assert getattr(again, name) == getattr(invocation, name)
 
@@ -60,9 +64,9 @@ def test_a_fix_changes_one_thing() -> None:
     assert str(line.passing("A_KEY")) == (
         "inspector call --env A_KEY --cwd /srv price article=apple -- python server.py"
     )
-    assert str(line.on_command(["python3", "a b.py"])).endswith(" -- python3 'a b.py'")
+    assert str(line.on_command(["python3", "a b.py"])).endswith(typed(" -- python3 'a b.py'"))
     url = scan(["tools", "--header", "X-A: b", "--transport", "http", "https://a.example/x"]).line
-    assert str(url.on_url("https://a.example/mcp", "sse")) == (
+    assert str(url.on_url("https://a.example/mcp", "sse")) == typed(
         "inspector tools --transport sse --header 'X-A: b' https://a.example/mcp"
     )
     assert str(url.on_url("https://b.example/mcp", trusted=False)) == "inspector tools https://b.example/mcp"
@@ -82,4 +86,4 @@ def test_a_fix_changes_one_thing() -> None:
     ],
 )
 def test_the_line_of_a_target(target: StdioTarget | HttpTarget, line: str) -> None:
-    assert str(line_of(target, {})) == line
+    assert str(line_of(target, {})) == typed(line)

@@ -7,6 +7,7 @@ import pytest
 from inspector.config.edited_target import edited
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
+from tests.typed import typed
 
 TOKEN = "sekret-0123456789"
 COMMAND = StdioTarget(
@@ -35,7 +36,7 @@ def test_words_may_come_and_go() -> None:
     assert other.command[-1] == "new-one"
 
 
-@pytest.mark.parametrize("text", ["", "   ", "python 'x", "python servr.py --token '***x'"])
+@pytest.mark.parametrize("text", ["", "   ", 'python "x', "python servr.py --token '***x'"])
 def test_what_is_not_a_command(text: str) -> None:
     with pytest.raises(TargetError):
         edited(COMMAND, text)
@@ -43,7 +44,7 @@ def test_what_is_not_a_command(text: str) -> None:
 
 def test_each_of_several_hidden_values_keeps_its_place() -> None:
     two = StdioTarget(("x", "--a", "first-secret", "--b", "second-secret"), secrets=("first-secret", "second-secret"))
-    assert two.describe() == "x --a '***' --b '***'"
+    assert two.describe() == typed("x --a '***' --b '***'")
     other = edited(two, "y --a '***' --b '***' --c")
     assert isinstance(other, StdioTarget)
     assert other.command == ("y", "--a", "first-secret", "--b", "second-secret", "--c")

@@ -48,7 +48,22 @@ def test_ones_own_home_and_other_folders(monkeypatch: pytest.MonkeyPatch) -> Non
     assert shortened("/people/alice/x, /people/alice2/x", "/people/alice/x") == "~/x, /people/alice2/x"
     assert shortened("/srv/alice/shop/a.py:/srv/alice/shop-2", "/srv/alice/shop") == "…/shop/a.py:/srv/alice/shop-2"
     assert shortened("/app/x /tmp/x", "/app", "/") == "/app/x /tmp/x"
-    assert shortened("D:\\work\\alice\\shop\\x", "D:\\work\\alice\\shop") == "…/shop\\x"
+
+
+@pytest.mark.parametrize("home", ["D:\\people\\alice", "\\\\server\\people\\alice"])
+def test_a_folder_of_windows_in_every_form(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path(home))
+    for name, shown in ((home, "~"), ("D:\\work\\alice\\shop", "…/shop")):
+        forms = {name, name.replace("\\", "/"), json.dumps(name)[1:-1], name.lower()}
+        assert {shortened(f"{each}\\x", "D:\\work\\alice\\shop") for each in forms} == {f"{shown}\\x"}
+
+
+def test_a_folder_of_windows_is_found_in_a_line() -> None:
+    rules = read_rules(["home"])
+    rules.folders = ("D:\\work\\alice\\shop",)
+    line = json.dumps({"n": 1, "kind": "note", "text": f"see {rules.folders[0]}"})
+    shown = applied(line, SecretScanner(rules, lambda _secret: "*").line(line))
+    assert json.loads(shown)["text"] == "see …/shop"
 
 
 def test_every_text_of_a_line_is_searched() -> None:

@@ -172,6 +172,7 @@ def test_empty_members_are_members_that_are_not_set(world: World, empty: Any) ->
         ("a.yml", "- a\n", "must be an object, not a list"),
         ("a.yaml", "mcpServers: &a [*a]\n", "the file uses anchors, which are not read"),
         ("a.json", "[mcp_servers.a]\ncommand = 'x'\n", "is TOML, not JSON"),
+        ("a.json", "---\r\n\r\n# x\r\n[mcp_servers.a]\r\ncommand = 'x'\r\n", "is TOML, not JSON"),
     ],
 )
 def test_a_named_file_without_servers_says_how_it_was_read(world: World, name: str, content: Any, message: str) -> None:

@@ -28,7 +28,12 @@ def test_overrides_move_the_folders(tmp_path: Path) -> None:
     assert paths.log_folder(environ) == tmp_path / "s" / "log"
     assert paths.recordings_folder(environ) == tmp_path / "s" / "recordings"
     assert paths.log_file(environ) == tmp_path / "s" / "log" / "inspector.log"
-    assert mode(tmp_path / "s") == mode(tmp_path / "s" / "recordings") == mode(tmp_path / "s" / "log") == 0o700
+    assert (tmp_path / "s" / "log").is_dir()
+
+
+def test_the_folders_are_the_users_alone(tmp_path: Path) -> None:
+    paths.recordings_folder({"INSPECTOR_STATE_HOME": str(tmp_path / "s")})
+    assert mode(tmp_path / "s") == mode(tmp_path / "s" / "recordings") == 0o700
 
 
 def test_an_override_may_be_relative_or_begin_with_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_the_log_holds_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     twice = json.dumps(json.dumps('concealed-"värlue'))
     logfile.report(ValueError("Illegal header value b'Bearer concealed-\"värlue'"))
     logfile.remark(f'a task with {twice} was destroyed, concealed-"v…')
-    text = (tmp_path / "log" / "inspector.log").read_text()
+    text = (tmp_path / "log" / "inspector.log").read_text(encoding="utf-8")
     assert "Illegal header value b'Bearer …'" in text
     assert "concealed" not in text
     assert "rlue" not in text

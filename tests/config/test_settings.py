@@ -117,6 +117,7 @@ WRONG: dict[str, list[Any]] = {
     "roots": ["file:///x", [1], {}, None, ["https://x"], ["data"]],
     "sampling": [1, None, True, {}],
     "elicitation": ["perhaps", 1, None, []],
+    "addons": ["/x.py", None, [1], ["x.py"], ["./x.py"]],
     "client": [1, None, {"name": "x"}],
     "extensions": [[], "skills", None, {"a/b": 1}, {"a/b": []}],
     "max_body_bytes": [0, -1, 1.5, "5", True, [], 1e999],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.command_words import split
 from inspector.config.command_labels import program_label
 from inspector.config.target_arguments import parse_target
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, demo_target
 from inspector.config.text_checks import format_command, parse_header, parse_variable
 from inspector.errors import ConfigError, TargetError
 from tests.config.conftest import World
@@ -63,6 +65,12 @@ def test_a_command_that_has_a_url_as_argument_stays_a_command(world: World) -> N
     assert parse_target(words, command=True, environ={}, home=world.home, folder=world.folder) == stdio(*words)
 
 
+def test_the_demo_has_a_name_unless_a_config_file_gives_it_to_another_server(world: World) -> None:
+    assert world.open("@demo") == demo_target()
+    (world.folder / "inspector.json").write_text('{"mcpServers": {"demo": {"command": "shop"}}}')
+    assert world.open("@demo").command == ("shop",)
+
+
 def test_one_word_with_spaces_is_split_like_a_shell_would(world: World) -> None:
     assert world.open("python  'my server.py' --x=\"a b\"") == stdio("python", "my server.py", "--x=a b")
 
@@ -107,7 +115,7 @@ def test_the_host_of_a_url_is_as_it_is_requested(world: World) -> None:
         (["https://host/mcp", "extra"], "Unexpected argument extra after a URL"),
         (["ftp://host/"], "ftp URLs are not supported"),
         (["ws://host/"], "ws URLs are not supported"),
-        (["python 'unclosed"], "cannot be parsed"),
+        (['python "unclosed'], "cannot be parsed"),
         (["a\0b"], "NUL"),
         (["python", "\ud800"], "surrogate"),
         (["gone.mcp.jsonl"], "No recording at"),
@@ -215,6 +223,23 @@ def test_header_and_variable_flags() -> None:
     for text in ("", "=x", " =x", "A=\0", "A B"):
         with pytest.raises(TargetError):
             parse_variable(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "shown"),
+    [
+        (parse_header, "Authorization Bearer 5ecret", "The header Authorization … has no value"),
+        (parse_header, "X-Api-Key=5ecret", "The header X-Api-Key=… has no value"),
+        (parse_header, "Authorization 5ecret:x", "'Authorization …' is not a header name"),
+        (parse_variable, "API_KEY 5ecret", "--env API_KEY … is not a variable"),
+        (parse_variable, "=5ecret", "--env =… is not a variable"),
+    ],
+)
+def test_a_malformed_header_or_variable_shows_no_secret(parse: Callable[[str], object], text: str, shown: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        parse(text)
+    assert shown in str(caught.value)
+    assert "5ecret" not in str(caught.value)
 
 
 FRAMING = (
@@ -377,3 +402,9 @@ def test_unprintable_arguments_are_quoted_as_bash_takes_them() -> None:
     script = f"printf '%s\\0' {line}"
     shown = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert shown.stdout.decode().split("\0")[:-1] == argv
+
+
+def test_a_command_is_shown_as_the_shell_of_the_system_reads_it() -> None:
+    words = [r"C:\my tools\srv.exe", "a\nb", "it's"]
+    assert format_command(words, "windows") == '"C:\\my tools\\srv.exe" a\\nb "it\'s"'
+    assert split(format_command(words, "posix").replace("$'a\\nb'", "ab")) == [words[0], "ab", words[2]]

@@ -16,7 +16,6 @@ from inspector.config.keyrings import LOGIN_SERVICE, names_logins
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure, Memory, TrustAnswer
 from inspector.errors import ConfigError, InspectorError, TargetError, TrustNeeded
-from inspector.transports.child import INHERITED, INHERITED_PREFIXES
 from tests.auth.test_keyring import Working
 from tests.config.conftest import World
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
@@ -169,9 +168,7 @@ def test_a_default_is_free_until_the_variable_is_set(world: World) -> None:
         world.open("@docs", consent=None)
 
 
-def test_harmless_variables_are_those_that_every_child_gets(world: World) -> None:
-    assert set(INHERITED) >= trust.HARMLESS
-    assert set(INHERITED_PREFIXES) >= set(trust.HARMLESS_PREFIXES)
+def test_a_url_asks_also_for_a_variable_that_every_child_gets(world: World) -> None:
     world.environ = {"USER": "u"}
     world.write(".mcp.json", mcp(url=f"{URL}/${{USER}}"))
     with pytest.raises(TrustNeeded):
@@ -266,7 +263,7 @@ def test_whose_a_named_file_is(world: World, folder: str, file: str, own: bool) 
 
 def test_a_named_file_of_another_user_is_not_ours(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     path = world.write("~/servers.json", mcp(url=URL))
-    monkeypatch.setattr(os, "getuid", lambda: 4711)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
     owner = path.stat().st_uid
     assert world.find(config=path).find("@docs").owned is (owner == 0)
 

@@ -124,7 +124,7 @@ async def try_everything(session: Session, context: dict[str, Any]) -> list[Insp
 
 async def try_skills(session: Session, *, opens: bool) -> None:
     """List the skills of a server that declares them; with `opens` read and verify each."""
-    from inspector.skills.reading import SkillReader, offers_skills
+    from inspector.features.skills.reading import SkillReader, offers_skills
 
     if not offers_skills(session.server):
         return

@@ -339,7 +339,7 @@ def place(setup: HostSetup, home: Path, project: Path, monkeypatch: pytest.Monke
     """Writes the files and sets the variables of a set-up."""
 
     def filled(text: str) -> str:
-        return text.replace("{home}", str(home)).replace("{project}", str(project))
+        return text.replace("{home}", home.as_posix()).replace("{project}", project.as_posix())
 
     for name, content in (PROGRAM | dict(setup.files)).items():
         path = home / name[2:] if name.startswith("~/") else project / name
@@ -357,8 +357,13 @@ def place(setup: HostSetup, home: Path, project: Path, monkeypatch: pytest.Monke
 
 
 def public(text: str, home: Path, project: Path) -> str:
-    """The text with its folders as a report shows them."""
-    return text.replace("{home}", "~").replace("{project}", str(project)).replace(str(home), "~")
+    """The text with its folders as a report shows them, but with “/” in paths."""
+    return text.replace("{home}", "~").replace("{project}", project.as_posix()).replace(home.as_posix(), "~")
+
+
+def with_slashes(text: str) -> str:
+    """A text of this system with the paths of POSIX."""
+    return text.replace(os.sep, "/")
 
 
 def looked_at(name: str, setup: HostSetup, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnosis:
@@ -376,9 +381,9 @@ def test_the_cause_of_a_broken_set_up_is_named_first(
 ) -> None:
     setup = BROKEN[name]
     found = looked_at(name, setup, home, project, monkeypatch)
-    assert found.cause.startswith(public(setup.says, home, project)), found.cause
+    assert with_slashes(found.cause).startswith(public(setup.says, home, project)), found.cause
     for part in setup.fix:
-        assert public(part, home, project) in found.fix.hint.command_line + found.fix.command
+        assert public(part, home, project) in with_slashes(found.fix.hint.command_line + found.fix.command)
     assert (found.outcome, found.exit_code) == ("fails", 4)
 
 

@@ -23,6 +23,7 @@ from inspector.doctor.stderr_causes import stderr_cause
 from inspector.doctor.stdout_noise import noise
 from inspector.errors import AuthorizationNeeded
 from tests.doctor.conftest import executable
+from tests.typed import typed
 
 SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/weather", {"SHELL_ONLY_KEY": "1"})
 
@@ -73,7 +74,7 @@ def test_common_last_words_are_understood(line: str, cause: str, command: str | 
     found = stderr_cause(["before", line, "after"], SERVER)
     assert found is not None
     assert found.cause.startswith(cause), found.cause
-    assert command is None or found.fix.command == command
+    assert command is None or found.fix.command == typed(command)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_the_version_of_the_sdk_that_a_server_needs(line: str, requirement: str)
     found = stderr_cause(["Traceback (most recent call last):", line], server)
     assert found is not None
     assert found.cause.startswith("It was written for version ")
-    assert found.fix.command == f"/opt/weather/bin/python -m pip install '{requirement}'"
+    assert found.fix.command == typed(f"/opt/weather/bin/python -m pip install '{requirement}'")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, 
     server = ServerFacts(target, "/no/such/folder", {}, line_of(target, {}))
     found = stderr_cause(["AttributeError: 'Server' object has no attribute 'list_tools'"], server)
     assert found is not None
-    assert found.fix.command == fix
+    assert found.fix.command == typed(fix)
     assert fix or "pip install 'mcp<2'" in found.fix.text
 
 
@@ -152,7 +153,7 @@ def test_the_sdk_is_installed_in_the_version_that_the_source_imports() -> None:
     said = ["    from mcp.server.fastmcp import FastMCP", "ModuleNotFoundError: No module named 'mcp'"]
     found = stderr_cause(said, ServerFacts(StdioTarget(("python3", "s.py")), "/srv", {}))
     assert found is not None
-    assert found.fix.command == "python3 -m pip install 'mcp<2'"
+    assert found.fix.command == typed("python3 -m pip install 'mcp<2'")
 
 
 def test_a_variable_is_passed_into_a_container_too() -> None:

@@ -134,6 +134,14 @@ SETUPS = {
         ),
         files={"node_modules/zod/package.json": '{"version": "3.24.4"}'},
     ),
+    "a script of an installed package that does not exist": Setup(
+        "Node does not find the file {home}/node_modules/shop-mcp/dist/indx.js.",
+        ("Check the path.",),
+        words=(PYTHON, "server.py", "node_modules/shop-mcp/dist/indx.js"),
+        prints=NODE.format("Cannot find module '{home}/node_modules/shop-mcp/dist/indx.js'"),
+        files={"node_modules/shop-mcp/dist/index.js": ""},
+        never=("npm run build", "another version"),
+    ),
     "an import of the TypeScript SDK without its extension": Setup(
         "Its import of @modelcontextprotocol/sdk has no file extension.",
         ("Write mcp.js in the import.",),

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from inspector.config.targets import HttpTarget
+from inspector.transports.http_status import STATUS_HINTS
 from tests.doctor.conftest import SHORT, Examine, step
 from tests.test_addresses import REQUESTED
 from tests.transports.scripted_http import Reply, Request
+from tests.typed import typed
 
 CERTIFICATES = Path(__file__).parents[1] / "transports" / "certificates"
 LOGIN = '<!doctype html><html><form><input type="password"></form></html>'
@@ -81,7 +83,7 @@ async def test_a_server_on_ipv6_only(examine: Examine) -> None:
         port = only.getsockname()[1]
         found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
     assert found.cause == "The server listens on IPv6 only (::1), but 127.0.0.1 is IPv4."
-    assert found.fix.command == f"inspector doctor 'http://[::1]:{port}/mcp'"
+    assert found.fix.command == typed(f"inspector doctor 'http://[::1]:{port}/mcp'")
 
 
 async def test_a_wrong_path(serve: Any, examine: Examine) -> None:
@@ -112,30 +114,11 @@ async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
     assert step(found, "paths").text == "no server was found at the usual paths"
 
 
-async def test_the_card_of_the_host_names_the_url(serve: Any, examine: Examine) -> None:
-    """C-CARD-06, C-CARD-08: the card is fetched without the headers of the user, and its URL is only named."""
-    other = "https://mcp.shop.example/v2"
-
-    def handler(request: Request, reply: Reply) -> None:
-        if request.target == "/.well-known/ai-catalog.json":
-            card = {"name": "example.shop/mcp", "remotes": [{"type": "streamable-http", "url": other}]}
-            kind = "application/mcp-server-card+json"
-            entries = [
-                {"identifier": "x", "type": kind, "url": "http://127.0.0.2:1/card"},
-                {"identifier": "y", "type": kind, "data": card},
-            ]
-            reply.json({"specVersion": "1.0", "entries": entries})
-        else:
-            reply.body(404, "nothing here")
-
-    web = await serve(handler)
-    found = await examine(HttpTarget(web.url, headers=(("Authorization", "Bearer secret"),)))
-    assert (
-        found.cause == f"The path is wrong: /mcp is not an MCP server, and the server card of the host names {other}."
-    )
-    assert found.fix.command == f"inspector doctor {other}"
-    (asked,) = (request for request in web.requests if request.target == "/.well-known/ai-catalog.json")
-    assert "authorization" not in {name.lower() for name, _ in asked.fields}
+@pytest.mark.parametrize("status", [400, 404, 405, 429, 503])
+async def test_the_fix_for_a_status_is_the_hint_of_its_error(serve: Any, examine: Examine, status: int) -> None:
+    web = await serve(lambda request, reply: reply.body(status, "nothing here"))
+    found = await examine(HttpTarget(web.url))
+    assert step(found, "http").fix.text == STATUS_HINTS[status]
 
 
 async def test_a_login_page(serve: Any, examine: Examine) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.check.judge.judge import Judge
 from inspector.cli.open_recording import whole_journal
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal

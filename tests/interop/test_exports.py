@@ -17,7 +17,7 @@ import pytest
 
 import inspector
 from inspector.journal.journal import Journal
-from tests.export.journals import RECORDINGS, call, exported, hostile, opened, result
+from tests.formats.journals import RECORDINGS, call, exported, hostile, opened, result
 from tests.interop.listening_servers import free_port, listening
 from tests.interop.peers import CACHE, HERE, NODE
 from tests.processes import environment

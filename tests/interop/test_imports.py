@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import inspector
-from inspector.imports import import_file
+from inspector.formats import import_file
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
-from tests.export.journals import RECORDINGS, exported, opened
+from tests.formats.journals import RECORDINGS, exported, opened
 from tests.interop.listening_servers import free_port, listening
 from tests.interop.peers import CACHE
 from tests.interop.test_exports import CONSUMERS, DEMO, PYTHON, SCRIPTS, said

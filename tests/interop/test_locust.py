@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.load import echo_server
+from inspector.features.load import echo_server
 from tests.interop.peers import CACHE
 from tests.processes import INSPECTOR, environment
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from inspector.journal.exchange import Exchange, add_roots, around, failures, given_up_at, is_answer, is_open
+from inspector.journal.exchange import Exchange, add_roots, around, given_up_at, is_answer, is_open
+from inspector.journal.failures import failures
 from inspector.journal.journal import Journal
 
 

@@ -25,8 +25,8 @@ def read(name: str) -> Journal:
     return journal
 
 
-def folding(journal: Journal) -> Folding:
-    found = Folding(journal)
+def folding(journal: Journal, *, starts: bool = False) -> Folding:
+    found = Folding(journal, starts=starts)
     found.advance(len(journal))
     return found
 
@@ -57,10 +57,11 @@ def test_heads_and_stream_ends_stand_in_the_rows_of_their_messages() -> None:
     assert found.folded(8) == [10, 11, 12], "a GET that carries no message"
 
 
+@pytest.mark.parametrize("starts", [False, True])
 @pytest.mark.parametrize("name", ["http-json", "http-legacy", "http-modern", "http-sse", "stdio-legacy", "hostile"])
-def test_every_event_has_a_row_or_stands_in_one(name: str) -> None:
+def test_every_event_has_a_row_or_stands_in_one(name: str, starts: bool) -> None:
     journal = read(name)
-    found = folding(journal)
+    found = folding(journal, starts=starts)
     shown = rows(found)
     assert sorted([*shown, *found.hidden]) == list(range(1, len(journal) + 1))
     assert {found.row(n) for n in found.hidden} <= set(shown)
@@ -69,14 +70,139 @@ def test_every_event_has_a_row_or_stands_in_one(name: str) -> None:
     assert [numbers.position(n) for n in shown] == list(range(len(shown)))
 
 
-def test_the_same_is_folded_event_by_event_as_at_once() -> None:
-    journal = read("http-resumed")
-    slowly = Folding(journal)
+@pytest.mark.parametrize("starts", [False, True])
+@pytest.mark.parametrize("name", ["http-resumed", "http-json", "http-legacy", "http-modern", "stdio-legacy", "failed"])
+def test_the_same_is_folded_event_by_event_as_at_once(name: str, starts: bool) -> None:
+    journal = failed_page().journal if name == "failed" else read(name)
+    slowly = Folding(journal, starts=starts)
     for last in range(1, len(journal) + 1):
         slowly.advance(last)
-    at_once = folding(journal)
+        for n in range(1, last + 1):
+            slowly.folded(n)
+    at_once = folding(journal, starts=starts)
     assert slowly.hidden == at_once.hidden
     assert [slowly.row(n) for n in slowly.hidden] == [at_once.row(n) for n in at_once.hidden]
+    assert [sorted(slowly.group(n)) for n in rows(slowly)] == [sorted(at_once.group(n)) for n in rows(at_once)]
+    every = range(1, len(journal) + 1)
+    assert [slowly.folded(n) for n in every] == [at_once.folded(n) for n in every]
+
+
+def failed_page() -> Talk:
+    """Return a connection whose second page of a list fails."""
+    talk = Talk()
+    talk.journal.record_life("stdio", "spawn", argv=["x"])
+    talk.ask(0, "initialize")
+    talk.answer(0, {"serverInfo": {"name": "x"}})
+    talk.journal.record_life("stdio", "ready")
+    page(talk, 1, next="b")
+    talk.ask(2, "tools/list", {"cursor": "b"})
+    talk.receive({"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "no"}})
+    return talk
+
+
+def started() -> Talk:
+    """Return a connection that is ready (1-4), with a list of two pages, and one that fails (5-13)."""
+    talk = Talk()
+    talk.journal.record_life("stdio", "spawn", argv=["x"])
+    talk.ask(0, "initialize")
+    talk.answer(0, {"serverInfo": {"name": "x"}})
+    talk.journal.record_life("stdio", "ready")
+    page(talk, 1, next="b")
+    talk.ask(2, "prompts/list")
+    page(talk, 3, "b")
+    talk.journal.record_stderr("stderr", [b"hello"])
+    talk.receive({"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "no"}})
+    talk.ask(4, "subscriptions/listen")
+    talk.notice("subscriptions/acknowledged")
+    return talk
+
+
+@pytest.mark.parametrize(("after", "row"), [
+    # What ends the start: a call, a list that is requested again, news of the server.
+    ([("ask", 9, "tools/call")], 14),
+    ([("ask", 9, "tools/list")], 14),
+    ([("notice", "tools/list_changed"), ("ask", 9, "tools/list")], 14),
+    # What does not: another list, a question of the server, a line of stderr.
+    ([("ask", 9, "resources/list")], 1),
+])  # fmt: skip
+def test_the_start_of_a_session_is_one_row(after: list[Any], row: int) -> None:
+    talk = started()
+    for name, *rest in after:
+        getattr(talk, name)(*rest)
+    found = folding(talk.journal, starts=True)
+    assert [n for n in rows(found) if n < 14] == [1, 10, 11], "stderr and a list that failed are shown"
+    assert (found.is_start(1), list(found.group(1))[:7]) == (True, [1, 2, 3, 4, 5, 7, 12])
+    assert [found.row(n) for n in (6, 8, 9, 13)] == [1] * 4
+    assert found.row(14) == row
+    assert rows(folding(talk.journal))[:5] == [1, 2, 3, 4, 5], "only where it is wanted"
+
+
+def test_a_connection_that_fails_keeps_its_rows() -> None:
+    talk = Talk()
+    talk.journal.record_life("stdio", "spawn", argv=["x"])
+    talk.ask(0, "initialize")
+    talk.journal.record_life("stdio", "failed", reason="no")
+    assert rows(folding(talk.journal, starts=True)) == [1, 2, 3]
+
+
+def test_the_progress_of_one_call_is_one_row() -> None:
+    talk = Talk()
+    for id in (1, 2):
+        talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
+    for id in (1, 1, 2, 1):
+        talk.notice("progress", progressToken=id, progress=1)
+    found = folding(talk.journal)
+    assert rows(found) == [1, 2, 3, 5]
+    assert [list(found.group(n)) for n in (3, 5)] == [[3, 4, 6], []]
+    assert (found.folded(3), found.is_start(3)) == ([4, 6], False)
+
+
+def test_progress_after_many_other_folded_events_has_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the events of a row are all near it."""
+    monkeypatch.setattr("inspector.journal.folding.MAX_BETWEEN", 4)
+    talk = Talk()
+    for id in (1, 2):
+        talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
+    for id in (1, 2, *[2] * 5, 1):
+        talk.notice("progress", progressToken=id, progress=1)
+    found = folding(talk.journal)
+    assert rows(found) == [1, 2, 3, 4, 9, 10]
+    assert [found.folded(n) for n in rows(found)] == [[], [], [], [5, 6, 7, 8], [], []]
+
+
+def test_progress_of_any_number_of_calls_fills_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.journal.folding._MAX_FOLLOWED", 3)
+    talk = Talk()
+    for id in range(20):
+        talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
+        for _ in range(3):
+            talk.notice("progress", progressToken=id, progress=1)
+        talk.say(id, "x")
+    found = folding(talk.journal, starts=True)
+    assert [found.folded(n) for n in rows(found)].count([]) == 40
+    assert {name: len(table) for name, table in vars(found).items() if isinstance(table, dict) and len(table) > 3} == {}
+
+
+def test_the_events_of_a_row_are_looked_for_once_until_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    look = Folding._members
+    monkeypatch.setattr(Folding, "_members", lambda self, n: (searched.append(n), look(self, n))[1])
+    talk = Talk()
+    for id in (1, 2):
+        talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
+    talk.notice("progress", progressToken=1, progress=1)
+    talk.notice("progress", progressToken=1, progress=2)
+    found = folding(talk.journal)
+    assert [found.folded(n) for n in (1, 2, 3)] == [[], [], [4]]
+    searched.clear()
+    for _ in range(3):
+        assert [found.folded(n) for n in (1, 2, 3)] == [[], [], [4]]
+    talk.notice("progress", progressToken=1, progress=3)
+    found.advance(5)
+    assert found.folded(1) == []
+    assert searched == []
+    assert found.folded(3) == [4, 5]
+    assert set(searched) == {3, 4, 5}
 
 
 def test_a_response_head_stands_with_the_request_until_the_answer_is_there() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.client.recording_info import read_info
+from inspector.client.recordings_folder import read_info
 from inspector.journal.journal import Journal, whole_journal
 
 

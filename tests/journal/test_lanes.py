@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from inspector.journal.gaps import FoldedTime
 from inspector.journal.lanes import OPEN, LaneRows, Lanes, RequestLane, number_at
 from tests.tui.recorded_conversation import Talk, example
 
@@ -138,7 +139,63 @@ def test_events_without_a_duration_have_lanes() -> None:
     assert list(lanes.login.numbers) == [12]
     assert list(lanes.errors.numbers) == [9, 11]
     assert list(lanes.notifications.within(0, 9_000_000, 1_000_000)) == [(5, 2)]
-    assert list(lanes.notifications.within(8_706_000, 9_000_000)) == [(6, 1)]
+    assert list(lanes.notifications.within(lanes.time(5) + 1, 9_000_000)) == [(6, 1)]
+
+
+def test_a_gap_is_folded_unless_a_request_is_in_flight() -> None:
+    talk = Talk()
+    talk.at(0).call(1, "slow")
+    talk.at(60_000).say(1, "x")
+    talk.at(100_000).call(2, "echo")
+    talk.at(100_050).say(2, "x")
+    talk.at(101_000).notice("message", level="info", data="x")
+    lanes = lanes_of(talk)
+    clock = lanes.clock
+    assert list(clock.between(0, lanes.latest)) == [(60_100_000, 40_000_000)]
+    assert list(lanes.sent.begins) == [0, 60_200_000]
+    assert list(lanes.sent.ends) == [60_000_000, 60_250_000]
+    assert lanes.latest == 61_200_000
+    assert [lanes.time(n) for n in range(1, 6)] == [0, 60_000_000, 60_200_000, 60_250_000, 61_200_000]
+    for t in (0, 59_000_000, 60_000_000, 80_000_000, 100_000_000, 101_000_000, 200_000_000):
+        assert clock.real(clock.folded(t)) == t
+
+
+def test_a_journal_that_is_read_in_parts_has_the_same_gaps() -> None:
+    talk = Talk()
+    lanes = Lanes(talk.journal)
+    for n in range(1, 5):
+        talk.at(n * 10_000).notice("message", level="info", data="x")
+        lanes.advance(n)
+    whole = lanes_of(talk)
+    assert list(lanes.clock.between(0, 1 << 40)) == list(whole.clock.between(0, 1 << 40))
+    assert len(list(whole.clock.between(0, 1 << 40))) == 3
+    assert len(list(whole.clock.between(10_000_000, 1 << 40, 10_000_000))) == 1
+    assert lanes.latest == whole.latest == 10_600_000
+
+
+def test_events_of_a_period_are_found_by_folded_times_and_few_of_them_are_folded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chance, talk, ms = random.Random(5), Talk(), 0
+    for _ in range(300):
+        ms += chance.choice([0, 1, 7, 900, 2_001, 50_000])
+        talk.at(ms).notice("message", level="info", data="x")
+    lanes = lanes_of(talk)
+    times = {n: lanes.time(n) for n in lanes.notifications.numbers}
+    folded: list[int] = []
+    fold = FoldedTime.folded
+    monkeypatch.setattr(FoldedTime, "folded", lambda self, t: (folded.append(t), fold(self, t))[1])
+    for _ in range(300):
+        begin, step = chance.randrange(lanes.latest), chance.choice([1, 1000, 99_999, 5_000_000])
+        begin = chance.choice([begin, *times.values()])
+        end = begin + step * chance.randrange(1, 40) - 1
+        cells: dict[int, list[int]] = {}
+        for n, t in times.items():
+            if begin <= t <= end:
+                cells.setdefault((t - begin) // step, []).append(n)
+        folded.clear()
+        assert list(lanes.notifications.within(begin, end, step)) == [(ns[0], len(ns)) for ns in cells.values()]
+        assert len(folded) <= len(cells) + 1
 
 
 def test_a_clock_that_runs_backwards_counts_as_stopped() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from inspector import export
+from inspector import formats
 from inspector.check.judge.judge import Judge
 from inspector.journal import storage as storage_module
 from inspector.journal.columns import STEP_BYTES
@@ -160,8 +158,7 @@ def test_the_index_is_bounded_too(tmp_path):
 
 def test_the_last_free_bytes_of_the_disk_are_left_and_recording_goes_on_when_there_is_room(tmp_path, monkeypatch):
     free = [1000]
-    found = SimpleNamespace(f_blocks=10**12, f_frsize=1)
-    monkeypatch.setattr(os, "fstatvfs", lambda fd: SimpleNamespace(**vars(found), f_bavail=free[0]))
+    monkeypatch.setattr(storage_module.files, "free_disk", lambda fd: (10**12, free[0]))
     monkeypatch.setattr(storage_module, "CHECK_EVERY", 1000)
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
     journal.bound(None, keep_free=900, overflow=Overflow())
@@ -230,34 +227,31 @@ def test_the_file_is_within_its_limit_whatever_is_recorded(tmp_path, record, lin
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_the_free_space_that_is_left_is_not_used_whatever_is_recorded(tmp_path, monkeypatch, line):
     left, outlines = (1 << 20) + STEP_BYTES, 1 << 10
-    free = SimpleNamespace(f_blocks=10**9, f_frsize=1, f_bavail=left + outlines + (1 << 20))
+    free = [left + outlines + (1 << 20)]
 
-    def write(fd, data):
-        free.f_bavail -= len(data)
+    def append(fd, data):
+        free[0] -= len(data)
         return len(data)
 
-    monkeypatch.setattr(storage_module.os, "write", write)
-    monkeypatch.setattr(storage_module.os, "fstatvfs", lambda fd: free)
+    monkeypatch.setattr(storage_module.files, "append", append)
+    monkeypatch.setattr(storage_module.files, "free_disk", lambda fd: (10**9, free[0]))
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
     journal.bound(None, keep_free=1 << 20, overflow=Overflow(outlines=outlines))
     for _ in range(400):
         journal.record_stderr("stderr", [line] * 50)
     assert journal.incomplete.startswith("disk nearly full")
-    assert left < free.f_bavail < left + 100_000
+    assert left < free[0] < left + 100_000
 
 
 def test_what_is_written_although_it_is_full_has_its_room_on_a_small_disk_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        storage_module.os, "fstatvfs", lambda fd: SimpleNamespace(f_blocks=300 << 20, f_frsize=1, f_bavail=100 << 20)
-    )
+    monkeypatch.setattr(storage_module.files, "free_disk", lambda fd: (300 << 20, 100 << 20))
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {})
     journal.record_stderr("stderr", [b"a line"])
     assert journal.incomplete.startswith("disk nearly full")
 
 
 def test_a_recording_without_a_limit_leaves_the_disk_free_too(tmp_path, monkeypatch):
-    full = SimpleNamespace(f_blocks=10**12, f_frsize=1, f_bavail=1 << 30)
-    monkeypatch.setattr(storage_module.os, "fstatvfs", lambda fd: full)
+    monkeypatch.setattr(storage_module.files, "free_disk", lambda fd: (10**12, 1 << 30))
     for journal in (Journal.create(tmp_path / "a.mcp.jsonl", {}), Journal.unnamed({})):
         journal.record_stderr("stderr", [b"x" * 198])
         assert journal.incomplete.startswith("disk nearly full")
@@ -265,22 +259,22 @@ def test_a_recording_without_a_limit_leaves_the_disk_free_too(tmp_path, monkeypa
 
 def test_the_disk_is_asked_rarely(tmp_path, monkeypatch):
     asked = []
-    real = os.fstatvfs
-    monkeypatch.setattr(os, "fstatvfs", lambda fd: asked.append(1) or real(fd))
+    real = storage_module.files.free_disk
+    monkeypatch.setattr(storage_module.files, "free_disk", lambda fd: asked.append(1) or real(fd))
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
     journal.bound(1 << 40, keep_free=1, overflow=Overflow())
     talk(journal, 100)
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("format", export.FORMATS)
+@pytest.mark.parametrize("format", formats.WRITABLE)
 def test_every_export_copes_and_says_that_something_is_missing(tmp_path, format):
     journal = begin(tmp_path / "a.mcp.jsonl")
     talk(journal)
     journal.close()
     found = read(tmp_path / "a.mcp.jsonl")
     out = io.StringIO()
-    notes = export.export(found, format, out)
+    notes = formats.export(found, format, out)
     assert notes[0] == f"The recording is not complete: {found.incomplete}."
     assert out.getvalue()
 
@@ -330,10 +324,7 @@ def test_a_full_disk_is_looked_at_again_after_so_many_bytes(monkeypatch):
     looks, free = [], [50]
     monkeypatch.setattr(storage_module, "CHECK_EVERY", 100)
     monkeypatch.setattr(storage_module, "STEP_BYTES", 0)
-    found = SimpleNamespace(f_blocks=10**6, f_frsize=1)
-    monkeypatch.setattr(
-        os, "fstatvfs", lambda fd: looks.append(fd) or SimpleNamespace(**vars(found), f_bavail=free[0] + 10)
-    )
+    monkeypatch.setattr(storage_module.files, "free_disk", lambda fd: looks.append(fd) or (10**6, free[0] + 10))
     room = storage_module.Room(File(), None, 10, 0)
     assert not room.has(60)
     assert room.full == "disk"

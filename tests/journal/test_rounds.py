@@ -8,7 +8,7 @@ import pytest
 
 from inspector.journal.exchange import rounds, whole_exchange
 from inspector.journal.journal import Journal
-from tests.export.journals import call, live, result
+from tests.formats.journals import call, live, result
 
 
 def asked(id: int, state: str | None = None, *keys: str) -> bytes:

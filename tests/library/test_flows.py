@@ -53,7 +53,7 @@ async def test_a_flow_is_run_and_nothing_is_raised(flow: Path) -> None:
 
 
 async def test_what_is_wrong_with_the_files_is_raised(flow: Path) -> None:
-    with pytest.raises(inspector.UsageError, match="The flow does not name a server"):
+    with pytest.raises(inspector.UsageError, match="The saved call does not name a server"):
         await inspector.run_flow(flow)
     with pytest.raises(inspector.UsageError, match="is a folder"):
         await inspector.run_flow(flow.parent, DEMO)

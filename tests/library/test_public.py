@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import inspector
+from inspector.feature import our_features
 
 SOURCE = Path(inspector.__file__)
 
@@ -32,9 +33,15 @@ def test_every_public_name_is_there(name: str) -> None:
 
 def test_what_type_checkers_see_is_what_is_there() -> None:
     tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
-    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    blocks = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports for alias in node.names}
     homes = {name: home for home, names in inspector._HOMES.items() for name in names}
+    homes |= {
+        name: f"features.{feature.name}.{module}"
+        for feature in our_features()
+        for name, module in feature.names.items()
+    }
     assert seen == {name: f"inspector.{homes.get(name, 'errors')}" for name in seen}
     assert homes.keys() <= seen.keys()
     assert sorted([*seen, "__version__"]) == sorted(inspector.__all__)
@@ -45,7 +52,7 @@ def test_every_error_that_the_library_raises_is_public_and_in_the_table() -> Non
     from inspector.errors import InspectorError
     from tests.cli.json_page import every_error
 
-    of_surfaces = {"CannotAppend", "ConnectingStopped", "OutputExists", "SkillRefused"}
+    of_surfaces = {"CannotAppend", "ConnectingStopped", "OutputExists", "SkillRefused", "FeatureError"}
     """Raised by the interface and the command line only."""
     public = {error for error in every_error() if error.__name__ in inspector.__all__}
     # A class without a code of its own is a case of a public one, such as a missing value of a config file.
@@ -54,6 +61,13 @@ def test_every_error_that_the_library_raises_is_public_and_in_the_table() -> Non
     page = (SOURCE.parents[1] / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
     table = page.partition("| Error | Raised if |")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([A-Z]\w+)`", table)) == {error.__name__ for error in public - {InspectorError}}
+
+
+def test_a_folder_that_an_older_version_left_takes_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "load" / "__pycache__").mkdir(parents=True)
+    monkeypatch.setattr(inspector, "__path__", [str(tmp_path)])
+    monkeypatch.delitem(vars(inspector), "load", raising=False)
+    assert callable(inspector.load)
 
 
 def test_other_names_are_not_there() -> None:

@@ -42,7 +42,7 @@ def test_the_official_examples_are_all_there() -> None:
 def test_official_examples_match_their_definitions(subtests: pytest.Subtests) -> None:
     for path in EXAMPLES:
         with subtests.test(f"{path.parent.name}/{path.stem}"):
-            assert Catalogue.for_revision(R5).check(path.parent.name, json.loads(path.read_text())) == []
+            assert Catalogue.for_revision(R5).check(path.parent.name, json.loads(path.read_text("utf-8"))) == []
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -19,8 +19,8 @@ from inspector.protocol.views import (
     ServerInfo,
     Tool,
     View,
+    destruction,
     is_read_only,
-    may_destroy,
 )
 
 JSON = st.recursive(
@@ -62,12 +62,13 @@ def test_the_display_name_is_title_then_annotation_title_then_name() -> None:
 
 def test_hints_are_those_the_server_gave() -> None:
     """C-TOOL-01."""
-    assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("read-only", "closed-world")
-    assert Tool({"annotations": {"destructiveHint": False, "idempotentHint": True}}).hints == ("additive", "idempotent")
+    assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("changes nothing",)
+    told = Tool({"annotations": {"destructiveHint": False, "idempotentHint": True, "openWorldHint": True}}).hints
+    assert told == ("only adds", "may be repeated", "reaches other systems")
     assert Tool({"annotations": {"readOnlyHint": "yes", "destructiveHint": 1, "idempotentHint": False}}).hints == ()
     for destructive, words in (
-        (False, ("read-only", "idempotent")),
-        (True, ("read-only", "destructive", "idempotent")),
+        (False, ("changes nothing", "may be repeated")),
+        (True, ("changes nothing", "may delete", "may be repeated")),
     ):
         hints = {"readOnlyHint": True, "destructiveHint": destructive, "idempotentHint": True}
         assert Tool({"annotations": hints}).hints == words
@@ -142,8 +143,8 @@ def test_a_tool_that_also_says_that_it_destroys_is_not_read_only() -> None:
     assert is_read_only(hinted(readOnlyHint=True, destructiveHint=None))
     assert not is_read_only(hinted(readOnlyHint=True, destructiveHint="true"))
     assert not is_read_only(hinted(readOnlyHint=True, destructiveHint=1))
-    assert may_destroy(hinted(readOnlyHint=True, destructiveHint="true"), by_default=True)
-    assert not may_destroy(hinted(readOnlyHint=True), by_default=True)
+    assert destruction(hinted(readOnlyHint=True, destructiveHint="true"), by_default=True)
+    assert not destruction(hinted(readOnlyHint=True), by_default=True)
     assert not is_read_only(hinted())
     assert not any(is_read_only(tool) for tool in ({}, {"annotations": 1}, None, []))
 
@@ -159,9 +160,9 @@ def test_a_tool_that_also_says_that_it_destroys_is_not_read_only() -> None:
         ({"readOnlyHint": "no", "destructiveHint": 1}, False, True),
     ],
 )  # fmt: skip
-def test_what_may_destroy_follows_the_defaults_of_the_specification(
+def test_what_destruction_follows_the_defaults_of_the_specification(
     hints: Any, annotated: bool, by_default: bool
 ) -> None:
     tool = {"name": "t", **({} if hints is None else {"annotations": hints})}
-    assert may_destroy(tool) is annotated
-    assert may_destroy(tool, by_default=True) is by_default
+    assert bool(destruction(tool)) is annotated
+    assert bool(destruction(tool, by_default=True)) is by_default

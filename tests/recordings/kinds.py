@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape

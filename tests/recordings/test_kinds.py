@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from inspector.export import export
+from inspector.formats import export
 from inspector.journal.format import SUFFIX
 from inspector.journal.journal import Journal
-from tests.export.journals import opened
+from tests.formats.journals import opened
 from tests.recordings.kinds import FOLDER, facts
 
 RECORDINGS = sorted(FOLDER.glob(f"*{SUFFIX}"))

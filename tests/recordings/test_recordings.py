@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from inspector.check.judge.judge import Judge
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.config.paths import data_folder
-from inspector.export import export
+from inspector.formats import export
 from inspector.journal.format import SUFFIX, Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

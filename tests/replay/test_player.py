@@ -259,9 +259,9 @@ def test_findings_and_matches(second: Player) -> None:
     for n in (0, 3, 7):
         second.journal.findings.add(Finding(n, "X-1", "must", "so"))
     second.go(0)
-    assert [second.go_to_finding(1) and second.position for _ in range(3)] == [3, 7, False]
+    assert [second.go_to_problem(1) and second.position for _ in range(3)] == [3, 7, False]
     assert second.position == 7
-    assert [second.go_to_finding(-1) and second.position for _ in range(2)] == [3, False]
+    assert [second.go_to_problem(-1) and second.position for _ in range(2)] == [3, False]
     assert second.next_match(parse("n:5-6"), 1) == 5
     assert second.next_match(parse("n:1-2"), -1) == 2
     assert second.next_match(parse("n:1-2"), 1) == 0
@@ -317,5 +317,5 @@ def test_a_recording_of_nothing(tmp_path: Path, clock: Clock) -> None:
         assert player.position == 0
     player.step_exchange(-1)
     player.go_to(TypedPosition("time", 5))
-    assert not player.go_to_finding(1)
+    assert not player.go_to_problem(1)
     assert player.position == 0

@@ -4,8 +4,8 @@ import asyncio
 import os
 
 from inspector.protocol import jsonrpc
-from inspector.serving.http import Binding, HttpEnd
-from inspector.serving.stdio import StdioEnd
+from inspector.serving.http import Binding, HttpServer
+from inspector.serving.stdio import StdioServer
 
 PATIENCE = 20
 
@@ -54,13 +54,13 @@ class Scripted:
 
 
 class Stdio:
-    """A `StdioEnd` on pipes of the test's."""
+    """A `StdioServer` on pipes of the test's."""
 
     def __init__(self, **how):
         self.handlers = []
         stdin, self.write_fd = os.pipe()
         self.read_fd, stdout = os.pipe()
-        self.end = StdioEnd(lambda client: Scripted(client, self.handlers), stdin=stdin, stdout=stdout, **how)
+        self.end = StdioServer(lambda client: Scripted(client, self.handlers), stdin=stdin, stdout=stdout, **how)
         os.close(stdin)
         os.close(stdout)
         self.handler = self.handlers[0]
@@ -98,11 +98,11 @@ class Stdio:
 
 
 class Web:
-    """An `HttpEnd`, and raw connections to it."""
+    """An `HttpServer`, and raw connections to it."""
 
     def __init__(self, **how):
         self.handlers = []
-        self.end = HttpEnd(lambda client: Scripted(client, self.handlers), binding=Binding(**how))
+        self.end = HttpServer(lambda client: Scripted(client, self.handlers), binding=Binding(**how))
         self.writers = []
 
     async def start(self):

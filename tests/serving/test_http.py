@@ -9,7 +9,7 @@ import pytest
 from inspector.errors import RecordingError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.serving.http import MAX_SESSIONS, HttpEnd
+from inspector.serving.http import MAX_SESSIONS, HttpServer
 from inspector.serving.http_connection import ConnectionLimits
 from inspector.serving.http_session import event
 from tests.serving.scripted_handler import PATIENCE, Web, initialize, parse, request, until
@@ -579,9 +579,9 @@ async def test_closing_lets_answers_go_out_and_ends_everything(web):
 async def test_an_address_that_is_taken_is_reported_so(web):
     web = await web()
     with pytest.raises(UsageError, match="another process"):
-        await HttpEnd(lambda client: None, "127.0.0.1", web.port).start()
+        await HttpServer(lambda client: None, "127.0.0.1", web.port).start()
     with pytest.raises(UsageError):
-        await HttpEnd(lambda client: None, "no-such-host.invalid", 0).start()
+        await HttpServer(lambda client: None, "no-such-host.invalid", 0).start()
 
 
 async def test_a_client_that_cannot_be_taken_is_reported(web):
@@ -590,13 +590,13 @@ async def test_a_client_that_cannot_be_taken_is_reported(web):
     def full(client):
         raise RecordingError("The disk is full.")
 
-    web.end._opens = full
+    web.end._new_handler = full
     status, _, body = await web.ask(body=initialize())
     assert (status, b"Cannot open a session: The disk is full." in body) == (503, True)
 
 
 async def test_a_name_with_several_addresses_has_one_port_on_all_of_them():
-    end = HttpEnd(lambda client: None, "localhost", 0)
+    end = HttpServer(lambda client: None, "localhost", 0)
     await end.start()
     assert {each.getsockname()[1] for each in end._server.sockets} == {int(end.url.split(":")[2].partition("/")[0])}
     await end.close()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
-from inspector.serving.http import Binding, HttpEnd
+from inspector.serving.http import Binding, HttpServer
 from inspector.serving.http_connection import ConnectionLimits, ServedConnection
 from tests.serving.scripted_handler import Scripted, request
 
@@ -57,7 +57,7 @@ class Wire(asyncio.Transport):
 
 async def fed(chunks):
     """Return what is written in answer to chunks, and whether the connection was closed."""
-    end = HttpEnd(lambda client: Scripted(client, []))
+    end = HttpServer(lambda client: Scripted(client, []))
     connection, wire = ServedConnection(end), Wire()
     connection.connection_made(wire)
     for chunk in chunks:
@@ -73,7 +73,7 @@ async def fed(chunks):
 
 async def test_a_body_that_keeps_coming_has_more_time():
     """A second for each 64 KiB."""
-    end = HttpEnd(lambda client: Scripted(client, []), binding=Binding(limits=ConnectionLimits(patience=0.001)))
+    end = HttpServer(lambda client: Scripted(client, []), binding=Binding(limits=ConnectionLimits(patience=0.001)))
     connection, wire = ServedConnection(end), Wire()
     connection.connection_made(wire)
     connection.data_received(request(Content_Length="200000") + b" " * 100_000)

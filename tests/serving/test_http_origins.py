@@ -10,7 +10,7 @@ from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
 from inspector.serving import http_origins
 from inspector.serving.base import RequestHead
-from inspector.serving.http import Binding, HttpEnd
+from inspector.serving.http import Binding, HttpServer
 from inspector.serving.http_origins import RequestGuard, normal_origin
 from inspector.tap.http import HttpTap
 from tests.serving.scripted_handler import Scripted, initialize, parse, request
@@ -31,6 +31,35 @@ EVIL_IPS = (
 def head(host: str | None, origin: str | None, arrived_at: tuple[str, int]) -> RequestHead:
     fields = [("Host", host), ("Origin", origin)]
     return RequestHead("POST", "/mcp", [(name, value) for name, value in fields if value is not None], arrived_at)
+
+
+def from_page(site: str, mode: str, dest: str, origin: str | None = None) -> RequestHead:
+    fields = [("Host", "127.0.0.1:8000"), ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", dest)]
+    return RequestHead("GET", "/mcp", [*fields, *([("Origin", origin)] if origin else [])], LOCAL)
+
+
+@pytest.mark.parametrize(
+    ("mode", "dest"),
+    [("no-cors", "image"), ("no-cors", "script"), ("navigate", "iframe"), ("navigate", "object")],
+)
+def test_an_image_or_a_frame_of_another_site_is_refused(mode: str, dest: str) -> None:
+    guard = RequestGuard("127.0.0.1")
+    assert "another site" in guard.refusal(from_page("cross-site", mode, dest))
+    assert "another site" in guard.refusal(from_page("cross-site", mode, dest), pages=True)
+    for site in ("none", "same-origin", "same-site"):
+        assert guard.refusal(from_page(site, mode, dest)) == ""
+
+
+def test_a_link_of_another_site_opens_only_what_is_a_page() -> None:
+    guard = RequestGuard("127.0.0.1")
+    assert "another site" in guard.refusal(from_page("cross-site", "navigate", "document"))
+    assert guard.refusal(from_page("cross-site", "navigate", "document"), pages=True) == ""
+
+
+def test_a_page_with_an_allowed_origin_may_be_of_another_site() -> None:
+    guard = RequestGuard("127.0.0.1", origins=["https://ide.example"])
+    assert guard.refusal(from_page("cross-site", "cors", "empty", "https://ide.example")) == ""
+    assert guard.refusal(from_page("cross-site", "cors", "empty", "http://localhost:6274")) == ""
 
 
 @pytest.mark.parametrize(
@@ -153,7 +182,7 @@ async def exchange(port: int, data: bytes) -> bytes:
 @pytest.mark.parametrize("origin", EVIL_IPS)
 async def test_a_mock_on_the_network_refuses_pages_of_other_addresses(lan: None, origin: str) -> None:
     handlers: list[Scripted] = []
-    end = HttpEnd(lambda client: Scripted(client, handlers), "127.0.0.1", 0, Binding())
+    end = HttpServer(lambda client: Scripted(client, handlers), "127.0.0.1", 0, Binding())
     await end.start()
     port = int(end.url.rsplit(":", 1)[1].partition("/")[0])
     own = f"127.0.0.1:{port}"

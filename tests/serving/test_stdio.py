@@ -117,7 +117,8 @@ async def test_line_ends_inside_a_message_do_not_end_it(stdio):
 @pytest.mark.slow
 async def test_who_asks_without_reading_is_not_listened_to(stdio):
     end = stdio()
-    asking = threading.Event()
+    asking, paused, pause = threading.Event(), threading.Event(), end.end._in.pause
+    end.end._in.pause = lambda: (pause(), paused.set())
 
     def ask_on():
         line = b'{"id":1,"method":"json","params":"' + b"y" * (1 << 20) + b'"}\n'
@@ -127,7 +128,7 @@ async def test_who_asks_without_reading_is_not_listened_to(stdio):
 
     thread = threading.Thread(target=ask_on)
     thread.start()
-    await until(lambda: not end.end._in._reading)
+    await until(paused.is_set)
     assert not asking.is_set()
     while not asking.is_set():
         await end.read(1 << 22)
@@ -200,7 +201,7 @@ async def test_what_was_asked_may_be_answered_after_the_end_of_stdin(stdio):
 
 PRINTS = """
 import asyncio, os, sys
-from inspector.serving.stdio import StdioEnd
+from inspector.serving.stdio import StdioServer
 
 class Prints:
     def __init__(self, client): self.client = client
@@ -211,7 +212,7 @@ class Prints:
     def left(self, reply): ...
     async def close(self, *, gone): ...
 
-async def main(): print(await StdioEnd(Prints).run(), flush=True)
+async def main(): print(await StdioServer(Prints).run(), flush=True)
 asyncio.run(main())
 """
 

@@ -12,7 +12,7 @@ from inspector.journal.journal import Journal
 from tests.processes import INSPECTOR, environment
 
 IMPATIENT = (
-    "from inspector.tap import stdio; stdio.CLIENT_EXIT_SECONDS = 0.1; from inspector.cli.main import main; main()"
+    "from inspector.tap import stdio; stdio.OTHERS_EXIT_SECONDS = 0.1; from inspector.cli.main import main; main()"
 )
 """A tap that waits a shorter time for a server whose client is gone."""
 

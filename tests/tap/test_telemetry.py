@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.export.collector import Collector
+from tests.formats.collector import Collector
 from tests.tap.running_tap import Tapped
 
 pytestmark = pytest.mark.slow

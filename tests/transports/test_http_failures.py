@@ -50,7 +50,7 @@ async def raw_server(stack, answer):
 
 
 @pytest.fixture
-def servers():
+async def servers():
     found = []
     yield found
     for server in found:

@@ -691,7 +691,7 @@ async def test_an_endpoint_that_is_gone_advises_to_reconnect(serve, sse, status)
     error = await client.error("tools/list")
     assert type(error) is HttpError
     assert "Session not found" in error.message
-    assert "reconnect" in error.hint
+    assert "Connect again" in error.hint
 
 
 async def test_a_post_that_wants_authorization(serve, sse):

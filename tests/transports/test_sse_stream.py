@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -139,3 +140,17 @@ def test_an_event_of_many_megabytes_in_small_chunks_arrives_whole():
     events += parser.feed(b"\n\n")
     assert len(events) == 1
     assert events[0].data == body
+
+
+def test_an_event_of_many_short_lines_takes_about_its_size():
+    parser = SseParser()
+    chunk = b"data: ab\n" * 1000
+    tracemalloc.start()
+    try:
+        for _ in range(15):
+            parser.feed(chunk)
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert parser.held == 15_000 * len(b"ab\n") - 1
+    assert taken < 2 * parser.held

@@ -17,16 +17,10 @@ from inspector.client.engine.wire import Wire
 from inspector.errors import InspectorError, LimitReached, ServerExited, SpawnError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
+from inspector.system.posix import processes
 from inspector.transports import reading_pause, stdio, write_batch
 from inspector.transports.base import Outgoing
-from inspector.transports.child import (
-    ChildGuard,
-    child_environment,
-    describe_status,
-    exit_status,
-    mark_limits,
-    signal_left,
-)
+from inspector.transports.child import child_environment, describe_status
 from inspector.transports.stdio import StdioTransport
 
 pytestmark = pytest.mark.slow
@@ -161,6 +155,23 @@ async def test_a_line_without_end_is_given_up_at_the_limit_and_its_beginning_kep
         [beginning] = child.received(Kind.INVALID)
         assert beginning.startswith(b"xxxx")
         await gone(child.transport.process.pid)
+
+
+def test_on_windows_the_child_gets_what_programs_need_there_in_any_case() -> None:
+    shell = {
+        "SystemRoot": r"C:\Windows", "Path": r"C:\bin", "PATHEXT": ".EXE;.CMD", "AppData": "a", "LOCALAPPDATA": "l",
+        "TEMP": "t", "TMP": "t", "USERPROFILE": "u", "HOMEDRIVE": "C:", "HOMEPATH": "h", "USERNAME": "n",
+        "ProgramFiles": "p", "ProgramFiles(x86)": "p86", "ProgramData": "d", "ComSpec": "c", "windir": "w",
+        "Https_Proxy": "http://u:p@proxy", "MY_TOKEN": "secret",
+    }  # fmt: skip
+    env = child_environment({"PATH": r"C:\mine"}, shell, family="windows")
+    assert env.pop("PATH") == r"C:\mine"
+    assert "Path" not in env
+    assert env == {name: value for name, value in shell.items() if name not in ("Path", "MY_TOKEN")} | {
+        "Https_Proxy": "http://proxy"
+    }
+    everything = child_environment({"my_token": "mine"}, shell, inherits=True, family="windows")
+    assert (everything["my_token"], "MY_TOKEN" in everything) == ("mine", False)
 
 
 async def test_the_child_gets_the_wanted_environment_only(monkeypatch):
@@ -518,11 +529,11 @@ async def test_a_launcher_that_waits_is_a_server_like_any_other():
 async def test_a_child_keeps_its_number_until_its_group_has_been_ended():
     async with Child(LEAVES_ONE_BEHIND.replace("END", "os._exit(3)")) as child:
         await child.listener.wait(lambda: child.listener.error)
-        process = child.transport.process.popen
-        assert exit_status(process) == 3
-        assert process.returncode is None
-    assert process.returncode == 3
-    assert exit_status(process) == 3
+        process = child.transport.process
+        assert process.status == 3
+        assert process.popen.returncode is None
+    assert process.popen.returncode == 3
+    assert process.status == 3
 
 
 async def test_a_child_that_ignores_everything_is_killed_with_its_children():
@@ -568,8 +579,8 @@ def test_what_a_server_has_started_before_it_was_marked_is_marked_too():
         [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as server:
         left = int(server.stdout.readline())
-        mark_limits(server.pid, mark)
-        signal_left(mark, signal.SIGKILL)
+        processes._mark_limits(server.pid, mark)
+        processes._signal_left(mark, signal.SIGKILL)
         end = time.monotonic() + 10
         while (alive(left) or alive(server.pid)) and time.monotonic() < end:
             time.sleep(0.02)
@@ -660,12 +671,12 @@ def test_a_kill_of_the_inspector_at_the_very_start_leaves_no_deaf_server():
 import asyncio, os, signal
 from inspector.client.engine.wire import Wire
 from inspector.journal.journal import Journal
-from inspector.transports import child, stdio
-start = child.start_child
-def start_and_die(*how):
-    print(start(*how).pid, flush=True)
+from inspector.system.posix import processes
+from inspector.transports import stdio
+def die(guard, pid):
+    print(pid, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
-child.start_child = start_and_die
+processes._Guard.watch = die
 async def main():
     deaf = [{sys.executable!r}, "-S", "-c", "import time; time.sleep(60)"]
     await stdio.StdioTransport(deaf, Wire(Journal.unnamed({{}}), None, lambda: None)).start()
@@ -701,10 +712,8 @@ async def test_a_process_that_is_not_of_the_server_keeps_its_limits_and_its_life
 
 
 async def test_a_command_that_cannot_be_started_leaves_no_guard(monkeypatch):
-    guards = []
-    monkeypatch.setattr(
-        "inspector.transports.child.ChildGuard", lambda mark: guards.append(ChildGuard(mark)) or guards[-1]
-    )
+    guards, guard = [], processes._Guard
+    monkeypatch.setattr(processes, "_Guard", lambda mark: guards.append(guard(mark)) or guards[-1])
     with pytest.raises(SpawnError):
         await StdioTransport([sys.executable], Wire(Journal.unnamed({}), None, lambda: None), cwd="/no/folder").start()
     assert [guard._process for guard in guards] == [None]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
+from inspector.tui import key_order
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -20,7 +22,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.chdir(folder)
+    # A test sees at once where the focus is.
+    monkeypatch.setattr(key_order, "SEEN", 0.0)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def quick_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user reads a question at once."""
+    monkeypatch.setattr("inspector.tui.work.pane.READ_TIME", 0.01)
 
 
 @pytest.fixture

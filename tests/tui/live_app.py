@@ -25,7 +25,7 @@ from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 TESTS = Path(__file__).parents[1]
 ROOT = str(TESTS.parent)
-SESSION = TESTS / "export" / "golden" / "session.mcp.jsonl"
+SESSION = TESTS / "formats" / "golden" / "session.mcp.jsonl"
 """A recording of everything that a recording can hold."""
 WIDE, MEDIUM, NARROW = (160, 45), (120, 35), (80, 24)
 
@@ -125,10 +125,26 @@ async def to_tool(app: InspectorApp, pilot: Pilot[Any], name: str) -> None:
     await becomes(app, pilot, lambda: form_shows(app, name), "the form")
 
 
+async def call(live: Live, tool: str, arguments: dict[str, Any]) -> None:
+    """Call a tool from its form, and wait for the focus in its result."""
+    app, pilot = live
+    await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
+    await to_tool(app, pilot, tool)
+    work = main_screen(app).panes.work
+    await work.request.form.load(arguments)
+    before = len(work.work.past or ())
+    await press(pilot, "ctrl+r", until=lambda: len(work.work.past or ()) > before and work.result.has_focus_within)
+
+
+async def back_to_form(live: Live) -> None:
+    """Go from a result back to its form."""
+    app, pilot = live
+    await press(pilot, "shift+tab", until=lambda: panes(app).work.request.has_focus_within)
+
+
 def form_shows(app: InspectorApp, name: str) -> bool:
     """Whether the form of a tool is shown and has the focus."""
     panes = main_screen(app).panes.work
     work = panes.work
-    if work is None or work.catalog_item.address != name:
-        return False
-    return panes.request.form.form is work.form and panes.request.has_focus_within
+    shown = work.catalog_item.address == name and panes.request.form.form is work.form
+    return shown and panes.request.has_focus_within

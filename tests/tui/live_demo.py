@@ -16,6 +16,7 @@ from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
+from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane
@@ -92,6 +93,7 @@ class Desk(Ticking):
         #catalog { width: 34; } #inbox { width: 20; display: none; } #work { width: 1fr; }
         """
         super().__init__(self.catalog, self.inbox, self.work, css=css)
+        self.settings = Settings()
 
     def on_item_highlighted(self, event: ItemHighlighted) -> None:
         self.work.show_item(event.list_name, event.item)
@@ -136,13 +138,12 @@ async def go(app: Desk, pilot: Pilot[None], list_name: Any, address: str) -> Wor
     assert app.catalog.select(list_name, address)
     app.catalog.focus_inside()
     await settle(pilot, lambda: shown(app, address))
-    assert app.work.work is not None
     return app.work.work
 
 
 def shown(app: Desk, address: str) -> bool:
     work = app.work.work
-    return work is not None and work.catalog_item.address == address and app.work.request.form.form is work.form
+    return work.catalog_item.address == address and app.work.request.form.form is work.form
 
 
 def sent(session: Session, method: str) -> list[Any]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.journal.journal import Journal
 
 
@@ -56,6 +56,21 @@ class Talk:
     @property
     def session(self) -> RecordedSession:
         return RecordedSession(self.journal, Path("talk.mcp.jsonl"))
+
+
+def read(path: Path) -> RecordedSession:
+    """Return a recording, all of it read."""
+    journal = Journal.open(path)
+    while journal.refresh():
+        pass
+    return caught_up(RecordedSession(journal, path))
+
+
+def caught_up(session: RecordedSession) -> RecordedSession:
+    """Let a session read what is recorded."""
+    while session.advance():
+        pass
+    return session
 
 
 def example() -> Talk:

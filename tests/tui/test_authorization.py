@@ -21,6 +21,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.fact_rows import plain
 from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows
 from tests.tui.login_app import app_on, connects, own_state
+from tests.tui.recorded_conversation import read
 from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_text
 
 Demo = Callable[..., str]
@@ -133,6 +134,15 @@ async def test_a_step_leads_to_its_messages_and_help_and_leaving_work_as_anywher
         await press(pilot, "q", until=lambda: app._exit, what="left")
 
 
+def logged_in(journal: Journal) -> tuple[Authorizations, Any]:
+    """The logins of a recording, and the one in force."""
+    logins = Authorizations(journal)
+    logins.advance()
+    login = logins.logged_in()
+    assert login is not None
+    return logins, login
+
+
 def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:
     path = tmp_path / "strange.mcp.jsonl"
     journal = Journal.create(path, {})
@@ -152,13 +162,8 @@ def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:
         assert f'{{"at":{at}}}' in text
         text = text.replace(f'{{"at":{at}}}', facts)
     path.write_text(text)
-    recorded = Journal.open(path)
-    while recorded.refresh(1000):
-        pass
-    logins = Authorizations(recorded)
-    logins.advance()
-    login = logins.logged_in()
-    assert login is not None
+    recorded = read(path).journal
+    logins, login = logged_in(recorded)
     words = plain(logged_in_rows(login, recorded)) + plain(step_rows(logins.steps()[0]))
     assert "not a valid date" in words
     assert "\x1b" not in words
@@ -177,11 +182,7 @@ def said_of(now: float, **claims: Any) -> str:
     journal = Journal.unnamed({})
     facts = {"token_type": "Bearer", "expires_in": 3600, "resource": "https://shop.example/mcp", "claims": claims}
     journal.record_auth("token", True, "", facts=facts)
-    logins = Authorizations(journal)
-    logins.advance()
-    login = logins.logged_in()
-    assert login is not None
-    return plain(logged_in_rows(login, journal, now=now))
+    return plain(logged_in_rows(logged_in(journal)[1], journal, now=now))
 
 
 def test_claims_are_reported_in_words_and_held_against_what_is_known() -> None:

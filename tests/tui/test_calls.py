@@ -14,6 +14,8 @@ from textual.pilot import Pilot
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.message_list import MessageList
+from inspector.tui.model.widths import LIST_CELLS
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.work.answer_changes import difference_texts
 from tests.tui.idle import quiet
 from tests.tui.live_app import (
@@ -29,7 +31,8 @@ from tests.tui.live_app import (
     shows,
     to_tool,
 )
-from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
+from tests.tui.small_server import small_server
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -105,9 +108,9 @@ def written(name: str = "echo") -> str:
 
 async def test_the_tab_lists_flows_steps_errors_and_environments_which_are_filtered_and_run() -> None:
     async with on_calls({**FILES, "calls/good.yaml": GOOD}) as (app, pilot):
-        assert "9 Calls" in screen_lines(app)[1]
+        assert "9 Saved 2" in screen_lines(app)[1]
         # The file under the cursor says what is wrong with it.
-        await shows(app, pilot, "2 flows  1 error", "✗ calls/bad.yaml:3", "· greet", "calls/env", "2 variables",
+        await shows(app, pilot, "2 saved calls  1 error", "✗ calls/bad.yaml:3", "· greet", "calls/env", "2 variables",
                     "Unknown key “cal”.", "Did you mean “call”?")  # fmt: skip
         await press(pilot, "slash", *"greet", shows="greet", hides="good.yaml")
         await press(pilot, "enter", "escape", shows="calls/good.yaml")
@@ -147,7 +150,7 @@ async def test_a_flow_runs_on_the_open_session_and_its_result_is_shown_in_the_ne
         await becomes(app, pilot, lambda: panes(app).messages.current == answer, "at its message")
         await pilot.press("escape")
         assert panes(app).calls.has_focus_within  # type: ignore[union-attr]
-        await press(pilot, "m", "escape", shows="tools/list")
+        await press(pilot, "m", "escape", shows="connected:")
     async with on_calls(FLOW) as (app, pilot):
         # What the steps expect is shown without its result.
         await shows(
@@ -172,7 +175,7 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
     flow = 'inspector: 1\nvars: {word: hello, token: ""}\nsteps:\n  - call: echo\n    args: {message: "{{word}} {{token}}"}\n'
     async with on_calls({"calls/echo.yaml": flow, "calls/env/local.yaml": LOCAL}) as (app, pilot):
         await shows(app, pilot, "calls/env")
-        await press(pilot, "E", shows="only the variables of the flows")
+        await press(pilot, "E", shows="only the variables of the saved calls")
         # A secret is shown as it is named.
         await press(pilot, "down", "enter", shows=("in use", "env local", "env:DEMO_TOKEN"))
         await ran(app, pilot, "✓ calls/echo.yaml", "ctrl+r")
@@ -203,7 +206,7 @@ async def test_in_one_column_the_list_then_the_steps() -> None:
     async with on_calls(FLOW, size=NARROW) as (app, pilot):
         await ran(app, pilot, "✗ sum", "ctrl+r")
         assert "expected" not in screen_text(app)
-        await press(pilot, "down", "down", "enter", shows=("expected  4", "Calls › Echo and add"))
+        await press(pilot, "down", "down", "enter", shows=("expected  4", "Saved › Echo and add"))
         assert panes(app).flow.place.number == 2, "the cursor is on the step that was chosen"
         await press(pilot, "escape", shows="✓ greet", hides="expected")
 
@@ -228,7 +231,7 @@ async def test_a_recording_shows_the_flows_and_runs_none() -> None:
 
 async def test_without_flows_it_says_how_to_make_one() -> None:
     async with on_calls({}) as (app, pilot):
-        await shows(app, pilot, "calls has no flows.")
+        await shows(app, pilot, "The folder calls has no saved calls.")
         assert "^s in a form saves its call" in " ".join(screen_text(app).split())
 
 
@@ -238,6 +241,7 @@ async def test_without_flows_it_says_how_to_make_one() -> None:
 async def test_a_call_is_saved_in_a_new_flow_and_the_next_one_appended_to_it() -> None:
     async with on_calls({}, tool="echo") as (app, pilot):
         await press(pilot, "h", "ctrl+s", shows="Save echo")
+        await settle(pilot, lambda: app.screen.query_one(Pane).outer_size.height == 10, "as high as what it holds")
         await press(pilot, *" R9q", "tab", "end", *"x", shows=("echo R9q", "calls/echo.yamlx"))
         await press(pilot, "enter", shows="ends in .yaml")
         await pilot.press("escape")
@@ -260,6 +264,20 @@ async def test_a_call_is_saved_in_a_new_flow_and_the_next_one_appended_to_it() -
         await press(pilot, "enter", shows="Save echo")
         await press(pilot, "enter", shows="calls/echo.yaml", until=lambda: written() != second)
         assert "message: hell-3" in written()
+
+
+async def test_a_call_is_saved_from_the_list_and_on_its_result() -> None:
+    async with on_calls({}, tool="echo") as (app, pilot):
+        work = panes(app).work
+        await press(pilot, *"sent", "ctrl+r", until=lambda: work.work.answer is not None)
+        await press(pilot, "alt+r", until=lambda: work.result.has_focus_within)
+        await press(pilot, "alt+r", until=lambda: work.request.has_focus_within)
+        await press(pilot, *"other", shows="result of other arguments")
+        await press(pilot, "escape", "ctrl+s", shows=("Save echo", "message: other"))
+        await press(pilot, "escape", hides="Save echo")
+        await press(pilot, "alt+r", "ctrl+s", shows=("Save echo", "message: sent}"))
+        await press(pilot, "enter", shows="calls/echo.yaml")
+        assert "message: sent}" in written()
 
 
 async def test_a_saved_call_is_loaded_with_one_key_and_called() -> None:
@@ -324,13 +342,13 @@ async def test_a_flow_of_another_server_gets_no_step_and_run_all_leaves_it_out()
     own = "inspector: 1\nserver: '@demo'\nsteps:\n  - call: echo\n    args: {message: own}\n"
     async with on_calls({"calls/shop.yaml": other}, tool="echo") as (app, pilot):
         await press(pilot, *"hello", "ctrl+s", shows="file  calls/echo.yaml")
-        await press(pilot, "tab", "up", shows="This flow is of another server: @shop.")
+        await press(pilot, "tab", "up", shows="This saved call is of another server: @shop.")
         await press(pilot, "down", "enter", shows="Saved to calls/echo.yaml")
         assert written("shop") == other
         Path("calls/echo.yaml").write_text(own)
         await press(pilot, "escape", "9", shows="calls/shop.yaml")
         await ran(app, pilot, "✓ calls/echo.yaml", "end", "R")
-        await shows(app, pilot, "calls/shop.yaml (server: @shop). ^r on a flow runs it here.", "· calls/shop.yaml",
+        await shows(app, pilot, "calls/shop.yaml (server: @shop). ^r on a saved call runs it here.", "· calls/shop.yaml",
                     "server  @shop  not this one")  # fmt: skip
 
 
@@ -341,7 +359,7 @@ async def get_result(app: InspectorApp, pilot: Pilot[Any], *keys: str) -> None:
     """Call the tool of the form, and go to its result."""
     await press(pilot, *keys, "ctrl+r", until=lambda: panes(app).work.result.answer is not None, what="called")
     panes(app).work.result.focus_inside()
-    await shows(app, pilot, "E expect")
+    await settle(pilot, lambda: panes(app).work.result.has_focus_within)
 
 
 async def test_the_value_the_shape_and_a_snapshot_of_a_result_are_expected_and_hold() -> None:
@@ -370,12 +388,13 @@ async def test_the_value_under_the_cursor_is_expected_and_each_view_has_the_focu
         await get_result(app, pilot, "space")
         result = panes(app).work.result
         views = [result.body.main]
-        for choose in (result.action_json, result.action_structured, result.action_content):
+        for choose in (result.action_json, result.action_json, result.action_next_tab):
             choose()
             assert app.focused is result.body.main
             views.append(result.body.main)
         assert {result.body.json, result.body.content} <= set(views)
-        await pilot.press("e", "d")
+        while result.answer is not None and result.answer.tab != "structured":
+            await pilot.press("right_curly_bracket")
         view = result.body.json
         await becomes(app, pilot, lambda: view.display and view.document is not None, "the JSON")
         pointer = view.document.pointer(1)
@@ -396,28 +415,15 @@ async def test_the_expectation_of_a_saved_call_leaves_its_lines_alone() -> None:
 
 # After a restart
 
-SERVER = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    found = {
-        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                       "serverInfo": {"name": "weather", "version": "1"}},
-        "tools/list": {"tools": [{"name": "now", "description": ABOUT, "inputSchema": {"type": "object"}},
-                                 {"name": "other", "inputSchema": {"type": "object"}}]},
-        "tools/call": {"content": [{"type": "text", "text": WEATHER}]},
-    }.get(asked["method"])
-    said = {"result": found} if found else {"error": {"code": -32601, "message": "no"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
-"""
-
 
 def serve(folder: Path, weather: str) -> StdioTarget:
     """Write a server that answers with this weather."""
     folder.mkdir(exist_ok=True)
-    (folder / "server.py").write_text(f"WEATHER = {weather!r}\nABOUT = WEATHER\n{SERVER}")
+    about = {"now": weather, "other": "always the same"}
+    tools = [{"name": name, "description": text, "inputSchema": {"type": "object"}} for name, text in about.items()]
+    said = {"content": [{"type": "text", "text": weather}]}
+    source = small_server({"tools/list": repr({"tools": tools}), "tools/call": repr(said)})
+    (folder / "server.py").write_text(source)
     return StdioTarget((sys.executable, "server.py"), cwd=str(folder), name="weather")
 
 
@@ -445,10 +451,10 @@ async def test_after_a_restart_chosen_flows_and_the_pinned_call_run_again_and_sa
         serve(tmp_path / "weather", "rain")
         await shows(app, pilot, "It passed before the restart, and fails now at step 1", change, "✗ now")
         await press(pilot, "1", shows=("1 change since the restart", change))
-        rows = panes(app).catalog.rows
+        rows = panes(app).catalog.rows.groups[0]
         assert rows.changed == {"now"}, "the tool with another description is marked"
         line = next(line for line in screen_lines(app) if line.startswith("│ now"))
-        assert "●" in line[:34]
+        assert "●" in line[:LIST_CELLS]
         await pilot.press("down", "up")
         assert not rows.changed, "until it is visited"
         panes(app).work.result.focus_inside()

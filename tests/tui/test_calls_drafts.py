@@ -14,7 +14,7 @@ from inspector.calls.collection import read_flow
 from inspector.calls.templates import insert, literal
 from inspector.calls.variables import names_used
 from inspector.calls.writing import step_text
-from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.config.targets import HttpTarget, StdioTarget, Target, demo_target
 from inspector.protocol.validation import Validator
 from inspector.tui.calls.drafts import choices, draft_of, file_name, place, server_of, shape_of
 from inspector.tui.widgets.external_editor import at_line
@@ -125,9 +125,10 @@ def test_the_place_in_a_result() -> None:
 @pytest.mark.parametrize(
     ("target", "server"),
     [
-        (StdioTarget(("node", "server.js", "a b")), "node server.js 'a b'"),
+        (StdioTarget(("node", "server.js", "a b")), 'node server.js "a b"'),
         (StdioTarget(("node", "server.js"), name="shop", source="inspector.json"), "@shop"),
-        (StdioTarget(("docker", "--format", "{{token}}")), "docker --format '{{{{token}}'"),
+        (demo_target(), "@demo"),
+        (StdioTarget(("docker", "--format", "{{token}}")), 'docker --format "{{{{token}}"'),
         (HttpTarget("https://shop.example/{{token}}"), "https://shop.example/{{{{token}}"),
         (StdioTarget(("@shop",)), None),
         (StdioTarget(("node", "server.js", "--token", "t0p-secret-value")), None),

@@ -73,12 +73,12 @@ async def test_no_secret_is_on_a_screen(target: Target, tmp_path: Path, monkeypa
         rows = screen.panes.messages.query_one(MessageList)
         views = set()
         for _ in ("parsed", "raw", "http"):
-            views.add(screen.panes.detail.tab)
             screen.set_focus(rows)
-            await look("end", *["up"] * min(rows.count, 25))
+            await look("end", *["up"] * min(rows.count, 25), "end", "up")  # the last answer has each view
+            views.add(screen.panes.detail.tab)
             screen.panes.detail.focus_inside()
             await look("right_curly_bracket")
-        assert views == {"parsed", "raw", "http"}
+        assert views == {"parsed", "raw", "http"} - ({"http"} if target.kind == "stdio" else set())
         await to_tool(app, pilot, "echo")
         await look("f5", "f5", "ctrl+s", "escape", "ctrl+p", "escape")
         any_of: Any = screen.session.journal

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.client.state.catalog import KINDS, CatalogList, ListName
-from inspector.tui.work.catalog_rows import CatalogRows
+from inspector.tui.work.catalog_rows import CatalogGroups, CatalogRows
 
 WITH_Q = {"type": "object", "properties": {"q": {}}}
 
@@ -128,31 +128,49 @@ def test_typing_on_gives_what_typing_at_once_gives() -> None:
     assert len(stepwise) > 5
 
 
-THREE = {"type": "object", "properties": {"a": {}, "b": {}, "elaborate": {}}}
+DESTROYS = {"annotations": {"destructiveHint": True}}
 
 
-@pytest.mark.parametrize(("items", "shown"), [
-    # The name, and its arguments where they fit
-    ([tool("get-sum", inputSchema=THREE), tool("x" * 90)],
-     {(0, 40): "get-sum a, b, elaborate", (0, 18): "get-sum a, b, …", (0, 9): "get-sum", (1, 20): "x" * 19 + "…"}),
-    # A tool is listed by the name it is called by, and without one by its title.
-    ([tool("echo", title="Say it"), tool("b", annotations={"title": "Bee"})], {(0, 30): "echo", (1, 30): "b"}),
-    ([{"title": "Nameless", "inputSchema": {}}], {(0, 30): "Nameless                     ▲"}),
-    # A wide list has a column for what a tool does, the title before the description.
-    ([tool("echo", description="Echoes\nthe input"), tool("long-name", inputSchema=WITH_Q)],
-     {(0, 70): "echo       Echoes the input", (1, 70): "long-name  q"}),
-    ([tool("echo", title="Say it again", description="Says it."), tool("b", title="")],
-     {(0, 70): "echo  Say it again  Says it.", (1, 70): "b"}),
+@pytest.mark.parametrize(("name", "item", "shown"), [
+    # What a tool is for: its title if that says more than the name, else the first sentence of the description.
+    ("tools", tool("get-sum", title="Add numbers", description="Adds two numbers. Or three."),
+     {30: "get-sum  Add numbers", 16: "get-sum", 70: "get-sum  Add numbers  Adds two numbers"}),
+    ("tools", tool("getSum", title="Get sum", description="Adds\ntwo numbers. Or more."), {40: "getSum  Adds two numbers"}),
+    ("tools", tool("echo", title="Echo Tool", description="Returns it."), {40: "echo  Returns it"}),
+    ("tools", tool("echo", title="", inputSchema=WITH_Q), {30: "echo", 70: "echo"}),
+    ("tools", tool("wait", description="Waits..."), {40: "wait  Waits..."}),
+    ("tools", tool("b", annotations={"title": "Bee"}), {30: "b  Bee"}),
+    ("tools", tool("x" * 90), {20: "x" * 19 + "…"}),
+    ("tools", {"title": "Nameless", "inputSchema": {}}, {30: "Nameless                     ▲"}),
+    # Only a tool that says that it may destroy something has a mark.
+    ("tools", tool("drop", **DESTROYS), {10: "drop     !"}),
+    ("tools", tool("drop", annotations={"readOnlyHint": True}), {10: "drop"}),
+    ("resources", {"uri": "file:///a/b.txt", "name": "b.txt"}, {30: "b.txt  file:///a/b.txt"}),
+    ("resources", {"uri": "x:y"}, {30: "x:y                          ▲"}),
+    ("templates", {"uriTemplate": "x:{a}", "name": "A"}, {20: "A  x:{a}          {}"}),
 ])  # fmt: skip
-def test_a_row_shows_what_it_has_room_for(items: list[Any], shown: dict[tuple[int, int], str]) -> None:
-    rows = read(items)
-    assert {(at, width): text(rows, at, width) for at, width in shown} == shown
+def test_a_row_says_what_its_item_is_for(name: ListName, item: Any, shown: dict[int, str]) -> None:
+    rows = read([item], name)
+    assert {width: text(rows, 0, width) for width in shown} == shown
 
 
-def test_a_resource_shows_its_uri() -> None:
-    rows = read([{"uri": "file:///a/b.txt", "name": "b.txt"}, {"uri": "x:y"}], "resources")
-    assert [text(rows, 0, width) for width in (30, 70)] == ["b.txt file:///a/b.txt", "b.txt  file:///a/b.txt"]
-    assert text(rows, 1, 30).startswith("x:y ")
+def test_a_longer_name_than_the_column_moves_only_its_own_row() -> None:
+    rows = read([tool("a", description="One"), tool("n" * 18, description="Two"), tool("n" * 30, description="Three")])
+    assert [text(rows, at, 32) for at in range(3)] == ["a" + " " * 17 + "One", "n" * 18 + "  Two", "n" * 30]
+
+
+def test_templates_are_a_group_below_the_resources() -> None:
+    lists = {"resources": [{"uri": "a:b", "name": "b"}], "templates": [{"uriTemplate": "a:b", "name": "t"}]}
+    groups = CatalogGroups([CatalogRows(filled(items, name)) for name, items in lists.items()])  # type: ignore[arg-type]
+    assert (groups.advance(), len(groups), groups.total) == (0, 2, 2)
+    keys = [groups.key_at(at) for at in range(2)]
+    assert keys == [("resources", ("a:b", 0)), ("templates", ("a:b", 0))]
+    assert [groups.index_of(key) for key in keys] == [0, 1]
+    assert [groups.find(name, "a:b") for name in lists] == keys
+    assert groups.find("templates", "c:d") is None
+    assert groups.narrow("t")
+    assert ([groups.item(at) for at in range(-1, 2)], groups.best()) == ([None, *lists["templates"], None], 0)
+    assert groups.index_of(keys[0]) is None
 
 
 def test_the_best_row_of_a_filter_has_its_words_in_the_name() -> None:

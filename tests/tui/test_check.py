@@ -17,7 +17,7 @@ from inspector.check import selection
 from inspector.check.check_table import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit.visit import Visit
-from inspector.client.recording_info import read_info
+from inspector.client.recordings_folder import read_info
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import whole_journal
@@ -122,12 +122,13 @@ async def ended(app: InspectorApp, pilot: Pilot[Any]) -> None:
     await quiet(app)
 
 
-async def test_before_the_first_run_it_says_what_it_is_and_which_key_runs_it_and_asks_for_damage(
+async def test_it_says_what_it_is_before_the_first_run_calls_tools_as_allowed_and_asks_for_damage(
     probes: Probes,
 ) -> None:
     async with on_demo() as (app, pilot):
         text = screen_text(app)
         assert_in(text, "against the specification", "^r runs all checks.", "No tool is called")
+        assert_in(text, "╭─ Details", "The selected check is shown here")
         assert probes.looked == 0
         # What may do damage is requested first.
         await press(pilot, "i", shows="Run intrusive checks?")
@@ -135,15 +136,31 @@ async def test_before_the_first_run_it_says_what_it_is_and_which_key_runs_it_and
         await quiet(app)
         assert not pane(app).found.allowed.intrusive
         assert probes.looked == 0
+        assert probes.called == []
+        # Tools are called only as allowed.
+        await run(app, pilot)
+        assert probes.called == []
+        await press(pilot, "a", shows="Which tools may be called?")
+        await press(pilot, "down", "enter", until=lambda: probes.called == ["read-only"], what="called")
+        await pilot.press("escape")
+        await ended(app, pilot)
+        assert "calls read-only" in screen_text(app)
+        await press(pilot, "a", shows="Which tools may be called?")
+        await press(pilot, "down", "down", "enter", shows="Tools that may be called")
+        await press(pilot, *"nothing", "enter", shows="unknown tool nothing")
+        await pilot.press(*["backspace"] * 7, *"echo", "enter")
+        await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
+        await ended(app, pilot)
         await press(pilot, "i", shows="Run intrusive checks?")
-        await press(pilot, "y", shows="3 pass")
-        assert "intrusive" in screen_lines(app)[2]
+        await press(pilot, "y", until=lambda: "intrusive" in screen_lines(app)[2], what="run")
 
 
-async def test_worst_comes_first_with_all_about_it_beside_and_what_passed_or_was_skipped_is_folded(
-    probes: Probes,
+async def test_worst_comes_first_with_all_about_it_beside_is_copied_and_run_again_on_the_same_recording(
+    probes: Probes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with on_demo() as (app, pilot):
+        copied: list[str] = []
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
         await run(app, pilot)
         text, lines = screen_text(app), screen_lines(app)
         assert_in(text, "1 fail", "1 warn", "2 pass", "3 skipped")
@@ -159,7 +176,11 @@ async def test_worst_comes_first_with_all_about_it_beside_and_what_passed_or_was
         assert_not_in(text, "\x1b[31m", "\u202e")
         # Beside it stand what was seen, its messages, the fix and the page.
         assert_in("\n".join(line[92:] for line in lines), "Seen", "→ tools/list", "Fix   Do so.", "basic", "MUST")
-        # A folded row opens and closes.
+        await press(pilot, "c", shows="Copied the finding")
+        assert copied[0].startswith("FAIL TEST-01 (MUST)")
+        assert "Do so." in copied[0]
+        assert "\x1b" not in copied[0]
+        # What passed is folded, and opens and closes.
         await press(pilot, "down", "down", "enter", shows="ping gets an empty result.")
         await pilot.press("enter")
         await quiet(app)
@@ -169,9 +190,19 @@ async def test_worst_comes_first_with_all_about_it_beside_and_what_passed_or_was
         assert "TEST-01" in screen_text(app)
         assert "TEST-02" not in screen_text(app)
         await press(pilot, "o", "f", shows="Show the checks of a level")
-        await press(pilot, "down", "down", "enter", shows="only SHOULD")
+        await press(pilot, "down", "down", "enter", shows=("only SHOULD", "TEST-02"), hides="TEST-01")
+        await press(pilot, "f", "home", "enter", shows="TEST-01")
+        # One check is run again.
+        await press(pilot, "home", until=lambda: pane(app).current.check.id == "TEST-01")
+        found = pane(app).found
+        journal, events = found.journal, len(found.journal)
+        probes.answer = good("now right")
+        await press(pilot, "r", shows="3 pass")
+        assert (probes.looked, found.journal) == (2, journal)
+        assert len(journal) > events
         assert "TEST-02" in screen_text(app)
-        assert "TEST-01" not in screen_text(app)
+        await ended(app, pilot)
+        assert "0 fail" in screen_text(app)
 
 
 @pytest.mark.parametrize("keys", [("g",), ("enter", "enter")])
@@ -192,30 +223,9 @@ async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
         assert len(app.session.journal) == before, "nothing of it is in the session's own"
 
 
-async def test_a_finding_is_copied_as_text_and_one_check_is_run_again_on_the_same_recording(
-    probes: Probes, monkeypatch: pytest.MonkeyPatch
+async def test_the_session_is_used_while_checks_run_and_only_del_stops_them_and_keeps_what_was_found(
+    probes: Probes,
 ) -> None:
-    async with on_demo() as (app, pilot):
-        copied: list[str] = []
-        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await run(app, pilot)
-        await press(pilot, "c", shows="Copied the finding")
-        assert copied[0].startswith("FAIL TEST-01 (MUST)")
-        assert "Do so." in copied[0]
-        assert "\x1b" not in copied[0]
-        found = pane(app).found
-        journal, events = found.journal, len(found.journal)
-        probes.answer = good("now right")
-        await press(pilot, "r", shows="3 pass")
-        assert probes.looked == 2
-        assert found.journal is journal
-        assert len(journal) > events
-        assert "TEST-02" in screen_text(app)
-        await ended(app, pilot)
-        assert "0 fail" in screen_text(app)
-
-
-async def test_the_session_is_used_while_checks_run_and_esc_stops_them_and_keeps_what_was_found(probes: Probes) -> None:
     probes.holds = WAITS
     async with on_demo() as (app, pilot):
         await press(pilot, "ctrl+r", shows=f": {WAITS}")
@@ -224,26 +234,19 @@ async def test_the_session_is_used_while_checks_run_and_esc_stops_them_and_keeps
         assert pane(app).found.running
         await press(pilot, "8", shows=f": {WAITS}")
         assert "5 of 7" in screen_text(app)  # TEST-04 calls tools, and comes last.
-        assert "esc stop" in screen_text(app)
-        await press(pilot, "escape", shows="stopped")
+        assert "del stop" in screen_text(app)
+        await press(pilot, "escape", "escape", "8", shows=f": {WAITS}")
+        assert pane(app).found.running
+        await press(pilot, "delete", shows=("Check stopped", "of 100   stopped"), hides="del stop")
         assert "TEST-01" in screen_text(app)
         assert not pane(app).found.running
-
-
-async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
-    async with on_demo() as (app, pilot):
-        await run(app, pilot)
-        assert probes.called == []
-        await press(pilot, "a", shows="Which tools may be called?")
-        await press(pilot, "down", "enter", until=lambda: probes.called == ["read-only"], what="called")
-        await pilot.press("escape")
+        # One check that runs again does not complete the others.
+        await press(pilot, "r", until=lambda: probes.looked == 2)
         await ended(app, pilot)
-        assert "calls read-only" in screen_text(app)
-        await press(pilot, "a", shows="Which tools may be called?")
-        await press(pilot, "down", "down", "enter", shows="Tools that may be called")
-        await press(pilot, *"nothing", "enter", shows="unknown tool nothing")
-        await pilot.press(*["backspace"] * 7, *"echo", "enter")
-        await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
+        await shows(app, pilot, "Check stopped", "of 100   stopped")
+        probes.holds = ""
+        await run(app, pilot)
+        await shows(app, pilot, f"Check {pane(app).score}", without="stopped")
 
 
 async def test_a_report_and_a_baseline_are_saved(
@@ -255,7 +258,6 @@ async def test_a_report_and_a_baseline_are_saved(
         await press(pilot, "x", shows="Save a report")
         await press(pilot, "down", "enter", shows="demo-check.xml")
         await press(pilot, "enter", shows="Written to")
-        assert "b start" in screen_lines(app)[-1]
         await press(pilot, "w", shows="demo-baseline.json")
         await press(pilot, "enter", until=(tmp_path / "demo-baseline.json").exists, what="written")
         await quiet(app)

@@ -109,6 +109,8 @@ def test_conflicts_and_wrong_commands_are_named() -> None:
         "The settings give f7 to the command jq, but detail.copy uses it too"
     ]
     assert "the command jq" in problems(fine, own(key="f7", where="message", run="x"))[0]
+    assert "the command all" in problems(own(key="f7", where="recording", run="all"), fine)[-1]
+    assert not problems(fine, own(key="f7", where="result", run="x")), "a message and a result are never both in front"
     assert problems(own(key="hyperspace", where="result", run="x"))[0].startswith("Unknown key `hyperspace`")
     assert "cannot be parsed" in problems(own(key="f7", where="result", run="jq 'x"))[0]
     assert "cannot be parsed" in problems(own(key="f7", where="result", run=" "))[0]

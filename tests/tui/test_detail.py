@@ -119,10 +119,30 @@ async def test_findings_stand_beside_the_message_and_nothing_moves_the_cursor() 
         await press(pilot, shows="This connection is stdio")
 
 
-async def test_copies_and_saves() -> None:
+async def test_a_view_without_anything_for_a_message_gives_way_to_parsed_until_one_has_it_again() -> None:
+    talk = example()
+    talk.journal.findings.add(Finding(9, "TOOL-21", "must", "it does not match"))
+    talk.journal.record_life("", "ready", revision="2025-11-25")
+    last = len(talk.journal)
+    app, pane = on(talk, 9)
+    async with app.run_test(size=(66, 26)) as pilot:
+        views = []
+        for chosen in ("findings", "raw", "http", "note"):
+            pane.show(9)
+            await pilot.pause()
+            pane.tab_row.choose(chosen)
+            for n in (last, 7, 9):
+                await pilot.pause()
+                pane.show(n)
+                await pilot.pause()
+                views.append(pane.tab)
+        assert views == ["parsed", "parsed", "findings", "parsed", "raw", "raw", *["parsed"] * 6]
+
+
+async def test_copies_saves_and_compares_two_messages() -> None:
     talk = example()
     app, pane = on(talk, 7)
-    async with app.run_test(size=(90, 20), message_hook=app.hear, notifications=True) as pilot:
+    async with app.run_test(size=(90, 30), message_hook=app.hear, notifications=True) as pilot:
         await press(pilot, shows="Echo")
         pane.action_copy()
         pane.action_copy_command()
@@ -136,11 +156,6 @@ async def test_copies_and_saves() -> None:
         assert copied[2].startswith("import json")
         saved = app.heard(Save)[0]
         assert (saved.data, saved.suggested) == (talk.journal.event(7).bytes, "tools-call-7.json")
-
-
-async def test_compares_two_messages() -> None:
-    app, pane = on(example(), 7)
-    async with app.run_test(size=(90, 30)) as pilot:
         pane.compare(7, 9)
         await press(pilot, shows=("+", "card declined", "Echo: hello"))
         assert "← 2  and  ← 3  compared" in screen_lines(app)[0]

@@ -11,8 +11,8 @@ from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import plain
 
 
-def edge(journal: Journal, n: int, *, call_beside: int = 0, folded: int = 0) -> Edge:
-    return edge_of_event(journal, n, now=0, call_beside=call_beside, folded=folded)
+def edge(journal: Journal, n: int, *, folded: int = 0) -> Edge:
+    return edge_of_event(journal, n, now=0, folded=folded)
 
 
 @pytest.mark.parametrize(("n", "note"), [
@@ -52,9 +52,3 @@ def test_the_tabs_count_what_they_have() -> None:
     assert [tab.number for tab in edge(talk.journal, 9, folded=7).tabs] == ["", "", "7", "1"]
     # A difference names both messages.
     assert plain(edge_of_difference(talk.journal.index, 7, 9).title) == "← 2  and  ← 3  compared"
-
-
-@pytest.mark.parametrize(("n", "call_beside", "is_other"), [(7, 4, False), (7, 8, True), (7, 0, False), (3, 8, False)])
-def test_a_message_of_another_call_than_the_result_beside_it_says_so(n: int, call_beside: int, is_other: bool) -> None:
-    facts = [plain(fact) for fact in edge(example().journal, n, call_beside=call_beside).facts]
-    assert ("not the call of the result" in facts) is is_other

@@ -8,16 +8,18 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
-from inspector.export import FORMATS, html
+from inspector.formats import WRITABLE, html
 from inspector.tui import pane_messages
-from inspector.tui.dialogs import AskPath, Choose, Confirm
+from inspector.tui.dialogs import AskPath, Choose, Confirm, ConfirmLeaving
+from inspector.tui.widgets.pane import Pane
 from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recording, running, shows
-from tests.tui.tui_screens import Stage, assert_in, press, screen_lines, screen_text
+from tests.tui.tui_screens import Stage, assert_in, press, screen_lines, screen_text, settle
 
 
 @pytest.mark.slow
@@ -28,7 +30,7 @@ async def test_every_format_is_offered_and_a_new_file_is_written_with_what_it_ca
         assert not screen_lines(app)[-1].strip(), "the keys of the footer do not work now"
         await press(pilot, "escape", until=lambda: app.screen is main_screen(app) and screen_lines(app)[-1] == before)
         await press(pilot, "x", shows="Export the recording")
-        assert_in(screen_text(app), "a transcript to read", *FORMATS)
+        assert_in(screen_text(app), "a transcript to read", *WRITABLE)
         await press(pilot, "down", "enter", shows="Export the recording as json")
         assert str(home)[-20:] in screen_text(app)
         await press(pilot, "ctrl+u", *"out.json", "enter", shows="Written to out.json")
@@ -42,6 +44,19 @@ async def test_every_format_is_offered_and_a_new_file_is_written_with_what_it_ca
     assert json.loads((home / "out.json").read_text())
     assert "$transport/start" in (home / "session.ndjson").read_text()
     assert not list(home.glob("*.md"))
+
+
+async def test_a_question_about_calls_in_flight_stays_true_while_it_is_shown() -> None:
+    calls: list[Any] = [SimpleNamespace(method="tools/call", name=name) for name in ("slow", "forget")]
+    async with running(None) as (app, pilot):
+        app.push_screen(ConfirmLeaving("Quit", lambda: calls, "leave"))
+        await press(
+            pilot, shows=("Quit with a call in flight?", "tools/call slow has no answer yet. 1 other call too.")
+        )
+        calls.pop(0)
+        await press(pilot, shows="tools/call forget has no answer yet.", hides="other call")
+        calls.clear()
+        await press(pilot, shows=("Quit?", "No call is in flight any more."), hides="with a call")
 
 
 async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +104,7 @@ async def test_what_a_filter_leaves_is_exported_and_in_one_column_a_notice_takes
 async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
         main_screen(app).post_message(pane_messages.Save(b"\x89PNG\x00", "picture.png", "the picture"))
-        await shows(app, pilot, "Save the picture")
+        await shows(app, pilot, "Write the picture to a file")
         await press(pilot, "enter", shows="Written to picture.png")
         # A copy goes to the clipboard of the terminal, whatever is in it.
         main_screen(app).post_message(pane_messages.Copy("half \ud83d of \x1b[31m it", "what happened"))
@@ -178,3 +193,11 @@ async def test_start_exports_a_recording(home: Path) -> None:
         await press(pilot, "enter", shows="Written to")
     (written,) = home.glob("*.md")
     assert "tools/call" in written.read_text()
+
+
+@pytest.mark.parametrize(("detail", "lines"), [("It has no answer yet.", 5), ("Two lines.\nThe second.", 6)])
+async def test_a_question_is_as_high_as_its_text(detail: str, lines: int) -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.push_screen(Confirm("Quit?", detail, "quit", "stay"))
+        await settle(pilot, lambda: [pane.outer_size.height for pane in app.screen.query(Pane)] == [lines])

@@ -75,6 +75,8 @@ async def test_the_surface_stands_before_the_conversation_and_two_keys_go_throug
     pair: tuple[Path, Path],
 ) -> None:
     async with comparing(*pair) as (app, pilot):
+        await pilot.press("a")
+        assert isinstance(app.screen, DiffScreen), "a change of the surface has no message"
         text = screen_text(app)
         rows = [line for line in text.splitlines() if line[2:4] in ("▲ ", "~ ", "+ ")]
         assert "description changed  hidden text" in rows[0]
@@ -97,22 +99,8 @@ async def test_the_surface_stands_before_the_conversation_and_two_keys_go_throug
             assert word in section.text(at)
         await press(pilot, "right_square_bracket", shows="missing in A")
         await press(pilot, "right_square_bracket", "left_square_bracket", shows='"text": "three"')
-
-
-async def test_a_value_proves_that_a_change_breaks_clients(tmp_path: Path) -> None:
-    old = recording(tmp_path / "old.mcp.jsonl", "1", "Adds.", "3")
-    new = recording(tmp_path / "new.mcp.jsonl", "1", "Adds.", "3", schema={"type": "object", "required": ["n"]})
-    async with comparing(old, new) as (app, _):
-        text = screen_text(app)
-        assert "argument n: is required now" in text
-        assert text.count("e.g. {} is refused now") == 2
-
-
-async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> None:
-    async with comparing(*pair) as (app, pilot):
-        await pilot.press("a")
-        assert isinstance(app.screen, DiffScreen)  # A change of the surface has no message.
-        await pilot.press("right_square_bracket", "b")
+        # One can go to the message and back.
+        await pilot.press("b")
         assert await wait_until(app, lambda: isinstance(app.screen, MainScreen) and "four" in screen_text(app))
         await quiet(app)
         assert_in(screen_text(app), "event 8 of 10", "the comparison")
@@ -123,6 +111,15 @@ async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> No
         await pilot.press("escape")
         await quiet(app)
     assert app.return_code == 0
+
+
+async def test_a_value_proves_that_a_change_breaks_clients(tmp_path: Path) -> None:
+    old = recording(tmp_path / "old.mcp.jsonl", "1", "Adds.", "3")
+    new = recording(tmp_path / "new.mcp.jsonl", "1", "Adds.", "3", schema={"type": "object", "required": ["n"]})
+    async with comparing(old, new) as (app, _):
+        text = screen_text(app)
+        assert "argument n: is required now" in text
+        assert text.count("e.g. {} is refused now") == 2
 
 
 async def test_it_fits_a_small_terminal_and_names_one_that_is_too_small(pair: tuple[Path, Path]) -> None:

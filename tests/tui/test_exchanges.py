@@ -66,22 +66,51 @@ def bars(talk: Talk, now: int | None = None) -> WaterfallRows:
     return found
 
 
-@pytest.mark.parametrize("ended", [False, True])
-def test_the_request_that_stays_open_does_not_stretch_the_bars(ended: bool) -> None:
+@pytest.mark.parametrize(("others", "ended", "now", "span"), [
+    (True, 0, 90_000_000, TimeSpan(10_000, 50_000)), (True, 90_000, None, TimeSpan(10_000, 50_000)),
+    (False, 90, None, TimeSpan(10_000, 90_000)),
+])  # fmt: skip
+def test_the_request_that_stays_open_does_not_stretch_the_bars_of_others(
+    others: bool, ended: int, now: int | None, span: TimeSpan
+) -> None:
     talk = Talk()
     talk.at(10).ask(1, "subscriptions/listen")
-    talk.at(20).call(2, "echo")
-    talk.at(50).say(2, "hello")
+    if others:
+        talk.at(20).call(2, "echo")
+        talk.at(50).say(2, "hello")
     if ended:
-        talk.at(90_000).answer(1, {})
-    assert bars(talk, None if ended else 90_000_000).span == TimeSpan(10_000, 50_000)
+        talk.at(ended).answer(1, {})
+    assert bars(talk, now).span == span
 
 
-def test_the_request_that_stays_open_has_a_bar_where_nothing_else_is_seen() -> None:
+def with_gap() -> Talk:
+    """Two calls of 100 ms, 100 s apart, and a third call right after."""
     talk = Talk()
-    talk.at(10).ask(1, "subscriptions/listen")
-    talk.at(90).answer(1, {})
-    assert bars(talk).span == TimeSpan(10_000, 90_000)
+    for id, ms in ((1, 0), (2, 100_100), (3, 100_200)):
+        talk.at(ms).call(id, "echo")
+        talk.at(ms + 100).say(id, "x")
+    return talk
+
+
+def test_a_gap_between_calls_is_folded_and_its_row_says_how_long_it_was() -> None:
+    found = bars(with_gap())
+    assert found.span == TimeSpan(0, 100_300_000, ((100_000, 100_100_000),))
+    # A twentieth of the 300 ms without gaps: 100, 15 and 200 ms share the line.
+    assert [found.span.cell(ms * 1000, 63) for ms in (0, 100, 50_100, 100_100, 100_200)] == [0, 20, 21, 23, 43]
+    lines = ["".join(segment.text for segment in found.render(at, 140, False, False)) for at in range(3)]
+    assert "1 m 40 s gap █" in lines[1]
+    assert "┊" not in lines[0]
+    assert "gap" not in lines[2]
+    assert "┊" in lines[2]
+
+
+def test_the_time_of_a_call_and_a_short_break_are_no_gap() -> None:
+    talk = Talk()
+    talk.at(0).call(1, "slow")
+    talk.at(60_000).say(1, "x")
+    talk.at(62_000).call(2, "echo")
+    talk.say(2, "x")
+    assert bars(talk).span.gaps == ()
 
 
 def test_interleaved_exchanges_are_reported_apart_and_leave_when_nothing_in_them_fits() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.doctor.diagnosis import DoctorStep
 from inspector.tui.app import InspectorApp
 from inspector.tui.server.failed import FailedPane
@@ -58,36 +58,37 @@ def fails_once(home: Path) -> StdioTarget:
     return StdioTarget((sys.executable, str(home / "server.py"), str(home / "runs")), name="fails")
 
 
-async def test_it_names_the_cause_and_the_steps_at_every_width_and_copies_them(home: Path) -> None:
+async def test_it_names_the_cause_and_the_steps_at_every_width_and_copies_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths: list[int] = []
+    rows = FailedPane._rows
+    monkeypatch.setattr(
+        FailedPane, "_rows", lambda self, width, **more: (widths.append(width), rows(self, width, **more))[1]
+    )
     async with running(fails_once(home), until="not connected") as (app, pilot):
         await shows(
             app, pilot, "The server exited before it answered", "exit code 3", "✓ start", "✗ handshake",
             "no response to initialize", "“Using CPython 3.12.4” is not JSON-RPC", "✗ exit", "stderr, last lines",
             "ModuleNotFoundError: httpx", "Messages",
         )  # fmt: skip
-        assert screen_lines(app)[-1].startswith(" r start again   e edit the command   d doctor   c copy report")
+        assert min(widths) > 60, "it is drawn once its width is known"
+        text = screen_text(app)
+        assert text.index("ModuleNotFoundError: httpx") < text.index("✓ start"), "the cause comes first"
+        assert screen_lines(app)[-1].startswith(" r start again   d doctor   e edit the command   c copy report")
         await press(pilot, "c", shows="Copied the error report.")
         lines = app.clipboard.splitlines()
         assert sys.executable in lines[0]
         assert "It fails with ModuleNotFoundError: httpx." in lines[2], "what the doctor finds in what it printed"
-        assert lines[-1].strip() == "ModuleNotFoundError: httpx"
+        assert "  ModuleNotFoundError: httpx" in lines
         assert not any(ord(char) < 32 for line in lines for char in line)
         # Tabs and messages can be looked at meanwhile.
         await press(pilot, "m", until=lambda: "/ filter" in screen_lines(app)[-1])
         await press(pilot, "6", "2", shows="r start again")
         for size in (MEDIUM, NARROW, (60, 20)):
             await pilot.resize_terminal(*size)
-            await shows(app, pilot, "r start again", "✗ exit")
+            await shows(app, pilot, "r start again", "ModuleNotFoundError: httpx")
             assert all(len(line) <= size[0] for line in screen_lines(app))
-
-
-async def test_it_is_drawn_once_its_width_is_known(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    widths: list[int] = []
-    rows = FailedPane._rows
-    monkeypatch.setattr(FailedPane, "_rows", lambda self, width: (widths.append(width), rows(self, width))[1])
-    async with running(fails_once(home), size=(100, 30), until="The server exited before it answered"):
-        assert widths
-        assert min(widths) > 60
 
 
 async def test_the_last_line_of_stderr_is_in_view_on_a_small_screen_and_all_are_copied(home: Path) -> None:
@@ -166,15 +167,13 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
         text = screen_text(app)
         assert " of 600 s" in " ".join(text.split())
         assert "✓ start" in text
-        assert screen_lines(app)[-1].startswith(" esc stop   d doctor")
+        assert "d doctor   m messages   esc stop" in screen_lines(app)[-1]
         assert "1 line on stdout not JSON-RPC" in text
         await press(pilot, "escape", shows="It prints “My server 1.0 is starting” to stdout")
         await shows(app, pilot, "r start again")
         assert app.session.phase == "failed"
-
-
-async def test_the_doctor_can_be_asked_while_connecting(home: Path) -> None:
-    async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
+        # The doctor can be asked meanwhile.
+        await press(pilot, "r", shows="Connecting to @banner")
         await press(pilot, "d", shows="The doctor checks each step")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "failed", "stopped")
         await press(pilot, "r", shows="Connecting to @banner")
@@ -199,7 +198,7 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         assert not failed.display
         assert main_screen(app).panes.catalog.display
         await pilot.press("home", "enter")
-        await settle(pilot, lambda: work.work is not None and work.work.catalog_item.address == "echo")
+        await settle(pilot, lambda: work.work.catalog_item.address == "echo")
         await becomes(app, pilot, lambda: work.result.answer is not None, "its result")
         assert work.request.form.value == {"message": "hi"}
         await shows(app, pilot, "f10 reconnect")
@@ -209,7 +208,31 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         await press(pilot, "6", until=lambda: failed.display, what="the failure is shown by Server")
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("size", [MEDIUM, NARROW])
+async def test_the_report_of_the_doctor_has_its_own_title_and_leads_back_to_the_cause(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await lose(app, pilot)
+        assert "d doctor" in screen_lines(app)[-1]
+        await press(pilot, "d", shows=("─ Doctor ─", "It connects: ", "esc back"), hides="─ The server exited")
+        await press(
+            pilot, "escape", shows=("The server exited", "exit code 7"), hides=("─ Doctor", "It connects", "esc back")
+        )
+
+
+async def test_the_replay_of_a_crash_shows_what_the_live_screen_showed(home: Path) -> None:
+    kept = home / "crash.mcp.jsonl"
+    told = ("─ The server exited", "exit code 7", "ended with exit code 7", 'crash  {"exit_code": 7}', "✓ ready")
+    async with on_demo(size=MEDIUM, record=kept) as (app, pilot):
+        await lose(app, pilot)
+        await press(pilot, shows=(*told, "^r connects and sends it again"))
+    async with running(RecordingTarget(kept), size=MEDIUM) as (app, pilot):
+        await press(pilot, shows=told, hides=("^r connects", "r start again", "d doctor"))
+        panes = main_screen(app).panes
+        await press(pilot, "ctrl+home", until=lambda: panes.catalog.display, hides="─ The server exited")
+        await press(pilot, "ctrl+end", shows=told)
+        await press(pilot, "1", until=lambda: panes.catalog.display, what="the lists")
+
+
 @pytest.mark.parametrize("place", ["1", "7", "m", "form"])
 async def test_one_key_connects_again_from_everywhere(place: str) -> None:
     async with on_demo(size=NARROW) as (app, pilot):
@@ -219,6 +242,15 @@ async def test_one_key_connects_again_from_everywhere(place: str) -> None:
         await settle(pilot, lambda: "f10 reconnect" in screen_lines(app)[-1])
         await press(pilot, "f10", until=lambda: session.phase == "ready", what="ready")
         await press(pilot, hides="f10")
+
+
+async def test_the_key_that_connects_again_is_shown_wherever_the_header_says_that_the_connection_is_gone() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        assert screen.session.commands is not None
+        screen.session.commands.exchange_lost = True  # One request lost its connection; the session goes on.
+        screen.draw_lines()
+        await shows(app, pilot, "connection lost", "f10 reconnect")
 
 
 @pytest.mark.parametrize("way", ["the call", "the server"])

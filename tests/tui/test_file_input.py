@@ -8,27 +8,17 @@ import pytest
 from inspector.config.targets import StdioTarget
 from inspector.tui.widgets.pick_file import PickFile
 from tests.tui.live_app import running, shows
+from tests.tui.small_server import small_server
 from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
 
-SERVER = """
-import json, sys
-SCHEMA = {"type": "object", "required": ["chart"], "properties": {
-    "chart": {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png"], "maxSize": 3}}}}
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    result = {}
-    if message["method"] == "initialize":
-        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
-    elif message["method"] == "tools/list":
-        result = {"tools": [{"name": "draw", "inputSchema": SCHEMA}]}
-    elif message["method"] == "tools/call":
-        result = {"content": [{"type": "text", "text": "got " + message["params"]["arguments"]["chart"]}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
+CHART = {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png"], "maxSize": 3}}
+SCHEMA = {"type": "object", "required": ["chart"], "properties": {"chart": CHART}}
+SERVER = small_server({
+    "tools/list": repr({"tools": [{"name": "draw", "inputSchema": SCHEMA}]}),
+    "tools/call": '{"content": [{"type": "text", "text": "got " + params["arguments"]["chart"]}]}',
+})  # fmt: skip
 
 
 async def test_a_file_is_picked_read_and_sent(tmp_path: Path) -> None:

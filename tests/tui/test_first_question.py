@@ -18,7 +18,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import pane as work_pane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, running, shows
-from tests.tui.tui_screens import press, screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -77,25 +77,18 @@ def answered(session: Session) -> bool:
     return session.inbox.questions[0].state == "answered"
 
 
-@pytest.fixture(autouse=True)
-def quick_readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work_pane, "READ_TIME", 0.05)
-
-
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 @pytest.mark.parametrize("when", ["connecting", "ready"])
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+s"])
 async def test_one_key_of_the_list_answers(home: Path, size: tuple[int, int], when: str, key: str) -> None:
     async with asked(home, when, size=size) as (app, pilot, session):
         if size == WIDE:
-            await shows(app, pilot, "A root is a folder or file that the server may work in.")
+            await shows(app, pilot, "A root is a folder or file")
             pane = main_screen(app).query_one(QuestionPane)
             await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
         else:
             await shows(app, pilot, f"? which folders may it use?  {Path.cwd().as_uri()[:20]}")
         await shows(app, pilot, "always answer this")
-        if when == "ready":
-            await becomes(app, pilot, lambda: "^d decline   enter open" in screen_lines(app)[-1])
         assert isinstance(app.focused, VirtualList), "the question does not take the focus"
         await press(pilot, key, until=lambda: answered(session))
         assert session.inbox.questions[0].answer == {"roots": [{"uri": Path.cwd().as_uri(), "name": "home"}]}
@@ -148,15 +141,33 @@ async def test_a_call_without_a_required_argument_shows_its_form(home: Path, mon
     monkeypatch.setattr(work_pane, "READ_TIME", 60.0)
     async with asked(home, "required") as (app, pilot, _session):
         await shows(app, pilot, "echo")
-        await press(pilot, "ctrl+r", shows="is required")
+        await press(pilot, "enter", "ctrl+r", shows="is required")
         await press(pilot, *"hello", "ctrl+r", shows="said hello")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_the_key_that_sends_does_nothing_just_after_a_question_came_or_went(
+    home: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_pane, "READ_TIME", 60.0)
+    async with asked(home, "withdrawn", until="echo", size=size) as (app, pilot, session):
+        await shows(app, pilot, "1 question", "to question")
+        await press(pilot, "ctrl+r", "ctrl+r", shows="^r sent nothing: the question has just appeared.")
+        assert len(app._notifications) == 1
+        assert session.inbox.questions[0].state == "open"
+    async with asked(home, "withdrawn", until="echo", size=size) as (app, pilot, session):
+        await shows(app, pilot, "1 question", "to question")
+        await session.request("ping")
+        await shows(app, pilot, "asker withdrew its question.")
+        await press(pilot, "ctrl+r", shows="disappeared.")
+        assert all(session.journal.index.method(n + 1) != "tools/call" for n in range(len(session.journal)))
 
 
 async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: Path) -> None:
     async with asked(home, "withdrawn") as (app, pilot, session):
         await shows(app, pilot, "echo")
         await session.request("ping")
-        await shows(app, pilot, "asker withdrew its question.", "^r calls it")
+        await shows(app, pilot, "asker withdrew its question.", "^r sends it")
         assert "asks you" not in screen_text(app)
         await press(pilot, "ctrl+r", shows="said")
 

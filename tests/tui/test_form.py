@@ -14,15 +14,26 @@ from hypothesis import strategies as st
 from textual.containers import Vertical
 from textual.events import Paste
 
+from inspector.protocol.exact_json.depth import MAX_READ
 from inspector.protocol.forms.form import UNSET, Form
 from inspector.tui.widgets.external_editor import editor_command
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.fields.choices import ChoiceField
-from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField, FixedField
+from inspector.tui.widgets.fields.containers import AddItem, AddKey, FixedField
 from inspector.tui.widgets.fields.text import EDIT_LIMIT, LongField, TextField
 from inspector.tui.widgets.form import FormView
-from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
-from tests.tui.tui_screens import Stage, assert_in, assert_not_in, on_stage, press, screen_lines, screen_text, settle
+from inspector.tui.widgets.json_editor import JsonEditor, JsonFault, json_lines, read_json
+from tests.tui.tui_screens import (
+    Stage,
+    assert_in,
+    assert_not_in,
+    on_stage,
+    plain,
+    press,
+    screen_lines,
+    screen_text,
+    settle,
+)
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
@@ -77,7 +88,8 @@ async def on_form(view: FormView, width: int = 60, height: int = 12, focus: str 
 class Step(NamedTuple):
     """Keys, or `click X,Y` on the field, and what they lead to.
 
-    That is the value, the lines below the first label, and the path of the field with the focus.
+    That is the value, the lines below the first label, and the path of the field with the focus. `at PATH` before the
+    keys focuses a field.
     """
 
     keys: str
@@ -93,7 +105,11 @@ async def go_through(pilot, view: FormView, *steps: Step) -> None:
             await pilot.click(pilot.app.focused, offset=(int(x), int(y)))
             await checked(pilot, view)
         else:
-            await typed(pilot, view, *keys.split())
+            pressed = keys.split()
+            if pressed[:1] == ["at"]:
+                at(view, pressed[1]).focus()
+                pressed = pressed[2:]
+            await typed(pilot, view, *pressed)
         assert view.value == value, keys
         wanted = lines.split("\n") if lines else []
         assert [line[1:] for line in screen_lines(pilot.app)[1:]][: len(wanted)] == wanted, keys
@@ -147,6 +163,19 @@ async def test_a_form_looks_as_it_was_drawn():
 async def test_a_label_has_the_title_where_it_says_more_and_the_default(field, label):
     async with on_form(made(schema(**field)), 60, 8) as (app, _pilot, _view):
         assert screen_lines(app)[0].split() == label.split()
+
+
+async def test_a_form_counts_the_fields_below_its_last_line():
+    view = made(schema(**{name: TEXT for name in "abcdef"}))
+    async with on_form(view, height=4, focus="/a") as (_app, pilot, _view):
+        await settle(pilot, lambda: plain(view.note()).endswith("  4 fields below"))
+        await pilot.press("tab", "tab", "tab")
+        await settle(pilot, lambda: plain(view.note()).endswith("  1 field below"))
+        await pilot.press("tab")
+        await settle(pilot, lambda: "below" not in plain(view.note()))
+        await pilot.resize_terminal(60, 30)
+        await pilot.press("shift+tab", "shift+tab", "shift+tab", "shift+tab", "shift+tab")
+        await settle(pilot, lambda: "below" not in plain(view.note()))
 
 
 async def test_typing_sets_the_value_and_draws_that_field_alone(monkeypatch):
@@ -209,6 +238,14 @@ async def test_an_error_is_shown_while_typing_and_a_missing_field_when_it_is_tri
 NUMBER_OR_ONE = {"oneOf": [{"const": 1, "title": "one"}, {"const": 2, "title": "two"}, {"const": 3}]}
 PERSON = schema(("first",), first=TEXT) | {"title": "person"}
 COMPANY = schema(("vat",), vat=TEXT) | {"title": "company"}
+TREE = {"$ref": "#/$defs/node", "$defs": {"node": schema(name=TEXT, child={"$ref": "#/$defs/node"})}}
+NESTED = schema(
+    stops=list_of(TEXT), colours=list_of({"enum": ["red", "green"]}), owner=schema(name=TEXT), flags=schema(on=BOOLEAN),
+    legs=list_of(schema(to=TEXT, seats={"type": "integer"})), marks=list_of(BOOLEAN),
+)  # fmt: skip
+TWICE = f"""▌ ▾ 2 fields set\n\n  x{"string":>45}\n  ▌ y\n\n  count{"integer  ✗":>41}\n  ▌ 5\n\n  ▌ x▏\n  "x" exists already"""
+YORK, OSLO, ON = {"stops": ["New York"]}, {"legs": [{"to": "Oslo +1"}]}, {"flags": {"on": True}, "marks": [True]}
+OF_USER = {**schema(x=TEXT), "additionalProperties": {"type": "integer"}}
 
 
 @pytest.mark.parametrize(("form", "steps"), [
@@ -247,6 +284,14 @@ COMPANY = schema(("vat",), vat=TEXT) | {"title": "company"}
     (Form(schema(n={"type": ["string", "null"]})), [
         Step("ctrl+t", {"n": None}, "▌ ▏null"), Step("a", {"n": "a"}), Step("ctrl+t ctrl+t", {}),
     ]),
+    (Form(schema(n={"type": ["boolean", "null"]})), [Step("ctrl+t", {"n": None}, "▌ [-] null")]),
+    (Form(schema(n={"type": ["object", "null"], "properties": {"x": TEXT}})), [Step("ctrl+t", {"n": None}, "▌ ▸ null")]),
+    (Form(schema(n={"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]})), [
+        Step("ctrl+t", {"n": None}, "▌ ( ) a   ( ) b   null"),
+    ]),
+    (Form(schema(n={"anyOf": [{"enum": [f"country {at}" for at in range(300)]}, {"type": "null"}]})), [
+        Step("ctrl+t", {"n": None}, "▌ ▾ null"),
+    ]),
     # A constant that is optional can be omitted.
     (Form(schema(("kind",), kind={"const": "invoice"}, extra={"const": 7})), [
         Step("", {"kind": "invoice"}, "▌ invoice", "/extra"), Step("space", {"kind": "invoice", "extra": 7}),
@@ -272,6 +317,31 @@ COMPANY = schema(("vat",), vat=TEXT) | {"title": "company"}
     (Form(schema(("who",), who={"oneOf": [PERSON, COMPANY]})), [
         Step("", ANY, "▌ (•) person   ( ) company"), Step("right", ANY, "▌ ( ) person   (•) company"),
         Step("tab tab 4 2", {"who": {"vat": "42"}}),
+    ]),
+    # Text typed on a list or a folded object goes to a field inside.
+    (Form(NESTED), [
+        Step("at /stops N e w space Y o r k", YORK, focus="/stops/0"),
+        Step("at /legs O s l o space plus 1", YORK | OSLO, focus="/legs/0/to"),
+        Step("at /owner A d a", YORK | OSLO | {"owner": {"name": "Ada"}}, focus="/owner/name"),
+        # Choices take no text.
+        Step("at /colours r e d", YORK | OSLO | {"owner": {"name": "Ada"}}, focus="/colours"),
+    ]),
+    # An item is added after those that are there, and an open object without a field for text takes none.
+    (Form(NESTED, ON | {"owner": {}, "stops": ["a"]}), [
+        *(Step(f"at {path} x", ON | {"owner": {}, "stops": ["a"]}, focus=path) for path in ("/flags", "/marks")),
+        Step("at /stops b", ON | {"owner": {}, "stops": ["a", "b"]}, focus="/stops/1"),
+        Step("at /owner A d a space L", ON | {"owner": {"name": "Ada L"}, "stops": ["a", "b"]}, focus="/owner/name"),
+    ]),
+    # Objects open, close and take keys of the user.
+    (Form(schema(o=OF_USER)), [
+        Step("", {}, "▌ ▸ not set"), Step("enter tab y", {"o": {"x": "y"}}, "▌ ▾ 1 field set"),
+        Step("tab c o u n t enter", focus="/o/count"), Step("5", {"o": {"x": "y", "count": 5}}),
+        Step("tab x enter", ANY, TWICE), Step("at /o space", ANY, "▌ ▸ 2 fields set\n\n\n"), Step("ctrl+l", {}),
+    ]),
+    # A schema that refers to itself opens as deep as one goes.
+    (Form(TREE), [
+        *(Step(f"at {'/child' * depth} enter") for depth in range(1, 5)),
+        Step(f"at {'/child' * 4}/name x", {"child": {"child": {"child": {"child": {"name": "x"}}}}}),
     ]),
 ])  # fmt: skip
 async def test_keys_change_the_value_and_what_is_shown(form, steps):
@@ -384,31 +454,6 @@ async def test_no_letter_acts_on_a_field_that_takes_no_text():
         assert view.value["stops"] == ["a", "b", ""]
 
 
-NESTED = schema(
-    stops=list_of(TEXT),
-    colours=list_of({"enum": ["red", "green"]}),
-    legs=list_of(schema(to=TEXT, seats={"type": "integer"})),
-    owner=schema(name=TEXT),
-    flags=schema(on=BOOLEAN),
-)
-
-
-@pytest.mark.parametrize(("value", "path", "keys", "after", "focused"), [
-    (UNSET, "/stops", "N e w space Y o r k", {"stops": ["New York"]}, "/stops/0"),
-    (UNSET, "/legs", "O s l o space plus 1", {"legs": [{"to": "Oslo +1"}]}, "/legs/0/to"),
-    ({"owner": {}}, "/owner", "A d a space L", {"owner": {"name": "Ada L"}}, "/owner/name"),
-    (UNSET, "/owner", "A d a", {"owner": {"name": "Ada"}}, "/owner/name"),
-    # An open object without a field for text takes none.
-    ({"flags": {"on": True}}, "/flags", "x", {"flags": {"on": True}}, "/flags"),
-    # Choices take no text, and an item is added after those that are there.
-    (UNSET, "/colours", "r e d", {}, "/colours"),
-    ({"stops": ["a"]}, "/stops", "b", {"stops": ["a", "b"]}, "/stops/1"),
-])  # fmt: skip
-async def test_text_typed_on_a_list_or_a_folded_object_goes_to_a_field_inside(value, path, keys, after, focused):
-    async with on_form(made(NESTED, value), 50, 40, path) as (_app, pilot, view):
-        await go_through(pilot, view, Step(keys, after, focus=focused))
-
-
 async def test_text_pasted_on_a_list_goes_to_a_new_item():
     async with on_form(made(NESTED), 50, 40, "/stops") as (_app, pilot, view):
         at(view, "/stops").post_message(Paste("from the clipboard"))
@@ -416,23 +461,39 @@ async def test_text_pasted_on_a_list_goes_to_a_new_item():
         assert view.value == {"stops": ["from the clipboard"]}
 
 
-async def test_objects_open_close_and_take_keys_of_the_user():
-    inner = {**schema(x=TEXT), "additionalProperties": {"type": "integer"}}
-    async with on_form(made(schema(o=inner)), 50, 24) as (app, pilot, view):
-        await go_through(
-            pilot,
-            view,
-            Step("", {}, "▌ ▸ not set"),
-            Step("enter tab y", {"o": {"x": "y"}}, "▌ ▾ 1 field set"),
-            Step("tab c o u n t enter", focus="/o/count"),
-            Step("5", {"o": {"x": "y", "count": 5}}),
-            Step("tab x enter"),
-        )
-        assert '"x" exists already' in screen_text(app)
-        at(view, "/o", ContainerField).focus()
-        await typed(pilot, view, "space")
-        assert len(list(view.query(FieldFrame))) == 1
-        await go_through(pilot, view, Step("ctrl+l", {}))
+async def test_text_that_comes_while_the_field_for_it_is_made_is_kept():
+    async with on_form(made(schema(stops=list_of(TEXT))), 50, 20, "/stops") as (app, pilot, view):
+        assert view.type_inside(at(view, "/stops"), "Ber")
+        assert view.has_typed_ahead
+        assert view.type_inside(at(view, "/stops"), "gen")
+        await settle(pilot, lambda: not view.has_typed_ahead)
+        assert view.value == {"stops": ["Bergen"]}
+        assert app.focused is at(view, "/stops/0")
+
+
+async def test_fields_are_one_line_each_or_have_lines_of_their_own():
+    view = made(schema(("name",), name=TEXT | {"description": "Who comes"}, age={"type": "integer"}))
+    async with on_form(view, 50, 20) as (app, pilot, _):
+        apart = view.lines(50, slim=False)
+        assert apart == len(screen_text(app).rstrip().splitlines()) + 1 == 7, "and the empty row of the last field"
+        view.put_on_lines(True, foot=False)
+        await settle(pilot, lambda: len(shown(app)) == 2)
+        assert [line.split()[0] for line in shown(app)] == ["name", "age"]
+        assert view.lines(50, slim=True) == 3, "with a line below the focused field"
+        view.put_on_lines(False)
+        await settle(pilot, lambda: len(shown(app)) == 5)
+        assert view.columns is None
+
+
+async def test_a_boolean_on_one_line_describes_itself_below_while_it_has_the_focus():
+    about = "Include the text of each page, in the order in which it was written"
+    view = made(schema(full=BOOLEAN | {"description": about}, images=BOOLEAN | {"description": about}))
+    async with on_form(view, 90, 20) as (app, pilot, _):
+        view.put_on_lines(True, foot=True)
+        await settle(pilot, lambda: len(shown(app)) == 3)
+        focused, foot, other = (line.strip() for line in shown(app))
+        assert (foot, focused.split()) == (about, ["full", "▌", "[-]", "not", "set", "boolean"])
+        assert about[:20] in other
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
@@ -466,35 +527,12 @@ def test_a_constant_that_is_required_cannot_have_the_focus():
 
 async def test_hostile_words_of_a_schema_are_text():
     evil = "a\x1b[31m\n[bold]b\u202e"
-    view = made(
-        {
-            "type": "object",
-            "required": [evil],
-            "properties": {
-                evil: {"type": "string", "title": evil, "description": evil, "default": evil},
-                "c": {"enum": [evil, "\x07"]},
-                "n": {"description": ["no text"], "type": 7},
-                "d": "no schema",
-            },
-        },
-        {"c": evil},
-    )
-    async with on_form(view, 100, 24) as (app, _pilot, _):
+    odd = {"c": {"enum": [evil, "\x07"]}, "n": {"description": ["no text"], "type": 7}, "d": "no schema"}
+    form = schema((evil,), **{evil: TEXT | {"title": evil, "description": evil, "default": evil}}, **odd)
+    async with on_form(made(form, {"c": evil}), 100, 24) as (app, _pilot, _):
         text = screen_text(app)
         assert_not_in(text, "\x1b", "\u202e")
         assert_in(text, "a␛[31m↵[bold]b‹202E› ", "(•) a␛[31m↵[bold]b‹202E›   ( ) ␇")
-
-
-async def test_a_recursive_schema_opens_as_deep_as_one_goes():
-    tree = {"$ref": "#/$defs/node", "$defs": {"node": schema(name=TEXT, child={"$ref": "#/$defs/node"})}}
-    async with on_form(made(tree), 60, 40) as (_app, pilot, view):
-        path = ""
-        for _ in range(4):
-            path += "/child"
-            at(view, path, ContainerField).focus()
-            await typed(pilot, view, "enter")
-        at(view, path + "/name", TextField).focus()
-        await go_through(pilot, view, Step("x", {"child": {"child": {"child": {"child": {"name": "x"}}}}}))
 
 
 @pytest.mark.slow
@@ -641,6 +679,8 @@ def test_json_is_written_so_that_everything_in_it_can_be_seen():
     assert text == '{\n  "a": "x\\u001b\\u202e\\u200b\\ud800\\u009b\\u007f\\u2028é日"\n}'
     assert json.loads(text) == {"a": "x\x1b\u202e\u200b\ud800\x9b\x7f\u2028é日"}
     assert json_lines(nested(100_000)) is None
+    assert json_lines(nested(MAX_READ + 1)) is None
+    assert read_json("[" * 1000 + "]" * 1000) == (None, JsonFault("nested too deeply"))
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": NaN}', "[" * 100_000, "1e999 x", "\x00"])

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from inspector.tui.app import InspectorApp
 from inspector.tui.ask.question import QuestionPane
 from inspector.tui.available_verbs import who_does
-from inspector.tui.main import chrome
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
+from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.work.history import EarlierCalls
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, to_tool
@@ -53,8 +50,7 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
         request = screen.query_one(RequestPane)
         pressed: set[str] = set()
         for tool, value in STARTS.items():
-            screen.show_address("tools", tool)
-            await becomes(app, pilot, lambda tool=tool: in_form_of(request, tool), "in the form")  # type: ignore[misc]
+            await to_tool(app, pilot, tool)
             await request.form.load(value)
             await pilot.pause()
             count = len(focusable(request))
@@ -66,7 +62,7 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
                         break
                     fields[at].focus()
                     await pilot.pause()
-                    found = chrome.footer_hints(screen, screen.pane_layout.arrangement)
+                    found = screen.query_one(Footer).hints_for(200)
                     if number >= len(found):
                         break
                     hint = found[number]
@@ -84,13 +80,6 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
         assert {"items.add", "items.open", "items.remove", "choices.choose", "field.clear", "field.null"} <= pressed
 
 
-def in_form_of(request: RequestPane, tool: str) -> bool:
-    """Whether the form of a tool is shown and has the focus."""
-    work = request.work
-    shown = work is not None and work.catalog_item.address == tool and request.form.form is work.form
-    return shown and request.form.has_focus_within
-
-
 def focusable(request: RequestPane) -> list[FieldFrame]:
     """The fields that can have the focus."""
     return [field for field in request.form.query(FieldFrame) if field.focusable]
@@ -104,11 +93,7 @@ async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
             await becomes(app, pilot, lambda pane=pane: screen.query_one(pane).has_focus_within)  # type: ignore[misc]
             for title in ("form", "json"):
                 await pilot.press("ctrl+e")
-                # In the pane and in the footer; the upper pane keeps its own title while the question is answered.
-                await becomes(app, pilot, lambda title=title: titles_of_json_key(app)[-2:] == [title] * 2)  # type: ignore[misc]
-                hints = screen.query_one(pane).hints()  # type: ignore[attr-defined]
-                assert next(hint.title for hint in hints if hint.verb == "form.json") == title
-                assert title in {hint.title for hint in chrome.footer_hints(screen, screen.pane_layout.arrangement)}
+                await becomes(app, pilot, lambda title=title: titles_of_json_key(app)[-1:] == [title])  # type: ignore[misc]
             if pane is RequestPane:
                 await pilot.press("ctrl+r")
 
@@ -118,20 +103,10 @@ def titles_of_json_key(app: InspectorApp) -> list[str]:
     return re.findall(r"\^e (\w+)", screen_text(app))
 
 
-@asynccontextmanager
-async def on_form(tool: str) -> AsyncIterator[tuple[InspectorApp, Pilot[Any], RequestPane]]:
-    """The demo's form of a tool, with the focus in it."""
-    async with on_demo() as (app, pilot):
-        screen = main_screen(app)
-        request = screen.query_one(RequestPane)
-        screen.show_address("tools", tool)
-        await becomes(app, pilot, lambda: in_form_of(request, tool), "in the form")
-        yield app, pilot, request
-
-
 async def test_letters_are_never_actions_and_go_to_a_field_that_takes_text() -> None:
-    async with on_form("book-trip") as (app, pilot, request):
-        screen = app.screen
+    async with on_demo() as (app, pilot):
+        await to_tool(app, pilot, "book-trip")
+        screen, request = app.screen, main_screen(app).panes.work.request
 
         def focused() -> str:
             return app.focused.field.path
@@ -169,17 +144,17 @@ async def test_letters_are_never_actions_and_go_to_a_field_that_takes_text() -> 
         assert app.focused is not None, "the form is open, and its keys work on"
 
 
-@pytest.mark.slow
 async def test_the_footer_says_what_works_in_an_open_list_of_choices() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("slash", *"pizza", "enter", "tab", "tab")
         await becomes(app, pilot, lambda: "space choose" in screen_lines(app)[-1], "the choices of toppings")
         await pilot.press("q")
-        await becomes(app, pilot, lambda: screen_lines(app)[-1].startswith(" enter choose   esc close"), "the list")
+        await becomes(
+            app, pilot, lambda: all(key in screen_lines(app)[-1] for key in ("enter choose", "esc close")), "the list"
+        )
         await press(pilot, "escape", until=lambda: "space choose" in screen_lines(app)[-1], what="the field")
 
 
-@pytest.mark.slow
 async def test_down_leaves_the_last_line_of_a_field_for_the_next_one() -> None:
     async with on_demo() as (app, pilot):
         await to_tool(app, pilot, "add")
@@ -208,3 +183,18 @@ async def test_the_footer_says_what_the_keys_do_with_a_value_that_the_server_off
         await press(pilot, *"ita", until=lambda: "tab take value" in screen_lines(app)[-1], what="offered")
         await press(pilot, "tab", until=lambda: form.form.value == {"country": "italy"}, what="taken")
         await becomes(app, pilot, lambda: "tab next field" in screen_lines(app)[-1], "as before")
+
+
+async def test_the_way_back_from_a_result_is_to_the_field_that_was_edited_last_or_the_first() -> None:
+    async with on_demo() as (app, pilot):
+        request, result = main_screen(app).query_one(RequestPane), main_screen(app).panes.work.result
+
+        def field() -> str:
+            return app.focused.field.path if isinstance(app.focused, FieldFrame) else ""
+
+        await to_tool(app, pilot, "add")
+        await request.form.load({"a": 1, "b": 2})
+        for edited, expected in (([], "/a"), (["tab", "backspace", "7", "shift+tab"], "/b")):
+            await press(pilot, *edited, "ctrl+r", until=lambda: result.has_focus_within, what="the result")
+            await press(pilot, "shift+tab", until=lambda: request.form.has_focus_within, what="the form")
+            assert field() == expected

@@ -11,22 +11,29 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.widgets import Static
 
+import inspector.features
 import inspector.tui
 from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.available_verbs import contexts, who_does
+from inspector.tui.feature_verbs import verbs_in
+from inspector.tui.help import Help
+from inspector.tui.keymap import label
 from inspector.tui.main.layout import PaneLayout
 from inspector.tui.main.session_verbs import SessionVerbs
 from inspector.tui.replay.playback import Playback
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from inspector.tui.widgets.fields.text import TextField
-from tests.tui.live_app import NARROW, TOOLS, becomes, demo, main_screen, on_recording, running
+from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.status_lines import Footer
+from tests.tui.live_app import NARROW, TOOLS, becomes, demo, main_screen, on_demo, on_recording, running, shows
 from tests.tui.tui_screens import press, screen_lines, screen_text
 
 
 def _all_widgets() -> list[type[DOMNode]]:
-    for module in pkgutil.walk_packages(inspector.tui.__path__, "inspector.tui."):
-        importlib.import_module(module.name)
+    for package in (inspector.tui, inspector.features):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
 
     def below(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
         for one in kind.__subclasses__():
@@ -58,9 +65,12 @@ def test_every_verb_is_done_by_a_widget_that_binds_its_context(subtests: pytest.
         ]
         methods = {(kind, f"action_{action if verb.key else verb.action}") for kind, action in binders}
         lent = [part for part, context in PARTS if context == verb.context and hasattr(part, f"action_{verb.action}")]
+        of_feature = [feature.load(each.run) for feature, each in verbs_in(verb.context) if each.id == verb.id]
         with subtests.test(verb.id):
-            assert lent or any(
-                hasattr(below, name) for kind, name in methods for below in WIDGETS if issubclass(below, kind)
+            assert (
+                lent
+                or of_feature
+                or any(hasattr(below, name) for kind, name in methods for below in WIDGETS if issubclass(below, kind))
             )
 
 
@@ -77,56 +87,114 @@ async def test_the_nearest_context_comes_first_and_what_cannot_be_done_on_a_reco
         found = contexts(app.focused)
         assert found.index("list") < found.index("catalog") < found.index("app"), "in the order of the way out"
         assert contexts(Static()) == []
-        await press(pilot, "question_mark", shows="keys that work here first")
-        assert headings(app)[:4] == ["Lists", "Catalogues", "A recording", "Everywhere"]
-        everywhere = screen_text(app).partition("Everywhere")[2]
-        await press(pilot, "end", shows="export")
-        everywhere += screen_text(app)
-        for verb in ("reconnect", "restart", "compose"):
-            assert who_does(main_screen(app), BY_ID[f"app.{verb}"]) is None
-            assert f" {verb} " not in everywhere
-        assert who_does(main_screen(app), BY_ID["app.export"]) is main_screen(app)
-        await pilot.press("escape", "m")
-        await press(pilot, "question_mark", shows="Keep the newest message selected")
-        assert "Messages" in headings(app)[:2]
+        await press(pilot, "question_mark", shows="Here: Tools")
+        # A recording cannot send.
+        assert who_does(main_screen(app), BY_ID["app.compose"]) is None
+        await press(pilot, "slash", *"write any message", shows="No key or name matches.")
+        # Its footer says what the next escape does.
+        await shows(app, pilot, "esc clear", without="esc close")
+        await press(pilot, "escape", shows="esc leave")
+        await press(pilot, "escape", shows="esc close")
+        await press(pilot, "escape", "m", "question_mark", shows="Here: Messages")
+
+
+def assert_here_works(app: InspectorApp) -> int:
+    """Each key under "Here" does at the focus what its row says, and a verb has one row."""
+    page, below = app.screen, main_screen(app)
+    assert isinstance(page, Help)
+    keys = {label(key): key for verb in VERBS for key in verb.key.split(",") if key}
+    at_focus = below.active_bindings
+    for entry in page.here:
+        for shown in entry.labels:
+            for part in (shown,) if shown in keys else shown.split() if " " in shown else shown:
+                active = at_focus.get(keys[part])
+                assert active is not None, (entry, below.focused)
+                verb = BY_ID.get(str(active.binding.id))
+                # A key of Textual itself, or of a verb that a view does not have, goes to what is around it.
+                if verb is not None and hasattr(active.node, f"action_{verb.action}"):
+                    assert verb.description == entry.about, (entry, verb.id)
+    assert len({entry.about for entry in page.here}) == len(page.here)
+    return len(page.here)
+
+
+def assert_hints_work(app: InspectorApp) -> dict[str, str]:
+    """The keys of the footer do at the focus what it says of them. Returns their titles."""
+    screen = main_screen(app)
+    shown = screen.query_one(Footer).hints_for(1000)
+    for hint in shown:
+        active = screen.active_bindings[hint.key]
+        verb = BY_ID.get(str(active.binding.id))
+        if verb is not None and hasattr(active.node, f"action_{verb.action}"):
+            assert verb.description == BY_ID[hint.verb].description, (hint, verb.id)
+    return {hint.label: hint.title for hint in shown}
+
+
+PLACES: tuple[tuple[str, ...], ...] = (
+    (), ("slash",), ("m",), ("m", "enter"), ("m", "enter", "right_curly_bracket"), ("m", "v"), ("6",), ("8",), ("enter",), ("z",),
+)  # fmt: skip
+"""Keys that lead to a pane of a recording."""
+SPACE = {("m", "enter"): "fold", ("m", "v"): "mark range"}
+"""What the key of the player does in panes that have it for themselves."""
+
+
+async def test_footer_and_keys_page_say_what_keys_do_now_in_every_pane_of_a_recording(
+    subtests: pytest.Subtests,
+) -> None:
+    for keys in PLACES:
+        async with on_recording(until="echo") as (app, pilot):
+            await pilot.press(*keys)
+            with subtests.test(" ".join(keys)):
+                await pilot.pause()
+                titles = assert_hints_work(app)
+                space = titles.get("space", "")
+                if isinstance(app.focused, TextField | FilterInput):
+                    assert not space
+                else:
+                    assert space == SPACE.get(keys, "play")
+                await press(pilot, "f1", shows="Here: ")
+                assert assert_here_works(app) > 5
+
+
+@pytest.mark.slow
+async def test_here_are_the_keys_that_work_now_in_every_pane_of_a_session(subtests: pytest.Subtests) -> None:
+    places = {"tools": (), "resource": ("2", "enter"), "server": ("6",), "saved": ("9",), "prompt": ("4", "enter")}
+    async with on_demo() as (app, pilot):
+        for name, keys in places.items():
+            await pilot.press(*keys)
+            if name == "resource":  # It is read at once.
+                await becomes(app, pilot, lambda: main_screen(app).panes.work.result.has_focus_within, "the result")
+            with subtests.test(name):
+                await press(pilot, "f1", shows="Here: ")
+                assert "Decline the question." not in {entry.about for entry in app.screen.here}, "no question is open"
+                assert_here_works(app)
+            await pilot.press("escape", "escape", "1")
+        main_screen(app).show_address("tools", "echo")
+        await becomes(app, pilot, lambda: isinstance(app.focused, TextField), "in the form")
+        for name, keys in {"form": (), "result": ("x", "ctrl+r")}.items():
+            await pilot.press(*keys)
+            if keys:
+                await becomes(app, pilot, lambda: main_screen(app).panes.work.result.has_focus_within, "the result")
+            with subtests.test(name):
+                await press(pilot, "f1", shows="Here: ")
+                assert_here_works(app)
+            await press(pilot, "escape", hides="Here: ")
 
 
 async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
     async with running(None, until="Recordings") as (app, pilot):
         await press(pilot, "tab", "question_mark", shows="Open the demo server.")
-        here = screen_text(app).partition("Everywhere")[2].split("│\n")[:12]
-        assert any("quit" in line for line in here)
-        assert not any("Give the focused pane" in line or "Show the tools" in line for line in here)
-
-
-@pytest.mark.slow
-async def test_help_is_searched_and_closed_as_it_was_opened_and_long_sentences_wrap_below_themselves() -> None:
-    async with on_recording(until="echo", size=NARROW) as (app, pilot):
-        await press(pilot, "question_mark", shows="Go to the last row")
-        lines = screen_lines(app)
-        assert "Go to the first row" in screen_text(app)
-        at = next(at for at, line in enumerate(lines) if "Go to the last row" in line)
-        column = lines[at].index("Go to the last row")
-        assert lines[at + 1][column : column + 2].isalpha()
-        assert lines[at + 1][column - 30 : column].strip() == ""
         assert "Give the focused pane" not in screen_text(app)
-        await press(pilot, "slash", *"whole screen", shows="Give the focused pane the whole ")
-        await pilot.press("enter")
-        await press(pilot, "question_mark", until=lambda: app.screen is main_screen(app), what="closed")
+        await press(pilot, "slash", *"show the prompts", shows="No key or name matches.")
 
 
-async def test_the_smallest_screen_has_room_for_sentences() -> None:
-    async with on_recording(size=(50, 12)) as (_app, pilot):
-        await press(pilot, "question_mark", shows="keys that work here first")
-        await press(pilot, "slash", *"Show only what matches", "enter", shows="Show only what matches")
-
-
-def headings(app: InspectorApp) -> list[str]:
-    """The headings of the help that are on the screen."""
-    titles = {verb.group for verb in VERBS}
-    inside = [line.partition("│")[2] for line in screen_lines(app)]
-    found = [next((cell.strip() for cell in line.split("│") if cell.strip() in titles), "") for line in inside]
-    return [title for title in found if title]
+async def test_the_page_is_filtered_and_closed_as_it_was_opened_at_any_size() -> None:
+    async with on_recording(until="echo", size=NARROW) as (app, pilot):
+        for size in (NARROW, (50, 12)):
+            await pilot.resize_terminal(*size)
+            await press(pilot, "question_mark", shows="Here: Tools")
+            await press(pilot, "slash", *"whole screen", shows="Give the focused pane")
+            await pilot.press("enter")
+            await press(pilot, "question_mark", until=lambda: app.screen is main_screen(app), what="closed")
 
 
 @pytest.mark.slow
@@ -135,13 +203,13 @@ async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_sc
         main_screen(app).show_address("tools", "echo")
         await becomes(app, pilot, lambda: isinstance(app.focused, TextField), "in the form")
         await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "the way back")
-        assert screen_lines(app)[-1].rstrip().endswith("f1 help")
+        assert screen_lines(app)[-1].rstrip().endswith("f1 keys")
         await pilot.press("question_mark")
         await becomes(app, pilot, lambda: isinstance(app.focused, TextField) and app.focused.value == "?", "typed")
         await pilot.press("f1")
-        await becomes(app, pilot, lambda: app.screen.is_modal and "Forms" in screen_text(app), "the keys of the form")
+        await becomes(app, pilot, lambda: app.screen.is_modal and "Here: " in screen_text(app), "the keys of the form")
         await press(pilot, "escape", "escape", shows=f"─ {TOOLS} ─")
-        assert screen_lines(app)[-1].rstrip().endswith("? help")
+        assert screen_lines(app)[-1].rstrip().endswith("? keys")
 
 
 @pytest.mark.slow
@@ -150,4 +218,19 @@ async def test_without_a_key_that_types_nothing_no_help_is_offered_while_text_is
     async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─", settings=settings) as (app, pilot):
         main_screen(app).show_address("tools", "echo")
         await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "in the form")
-        assert "help" not in screen_lines(app)[-1]
+        assert "keys" not in screen_lines(app)[-1]
+
+
+@pytest.mark.slow
+async def test_the_hint_of_a_table_without_a_filter_names_the_way_out() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+
+        def out() -> str:
+            return next(hint.title for hint in screen.query_one(Footer).offered.own if hint.key == "escape")
+
+        await press(pilot, "slash", *"list-orders", "enter", "enter", "ctrl+r", shows="rows  6 columns")
+        await becomes(app, pilot, lambda: screen.panes.work.result.has_focus_within, "in the table")
+        await becomes(app, pilot, lambda: out() == "list", "the way out")
+        await press(pilot, "slash", "a", "enter", until=lambda: out() == "all rows")
+        await press(pilot, "escape", until=lambda: out() == "list", what="no filter")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.client.recording_info import list_recordings
+from inspector.client.recordings_folder import list_recordings
 from inspector.config.paths import state_folder
 from inspector.tui.diff.answers import AnswersScreen
 from inspector.tui.work import history
@@ -16,10 +16,9 @@ from inspector.tui.work.history import EarlierCalls
 from tests.tui.live_app import (
     NARROW,
     WIDE,
-    Live,
-    becomes,
+    back_to_form,
+    call,
     demo,
-    has_all_lists,
     main_screen,
     on_demo,
     running,
@@ -38,21 +37,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def open_form(live: Live, tool: str) -> None:
-    app, pilot = live
-    await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
-    await to_tool(app, pilot, tool)
-
-
-async def call(live: Live, tool: str, arguments: dict[str, object]) -> None:
-    app, pilot = live
-    await open_form(live, tool)
-    work = main_screen(app).panes.work
-    await work.request.form.load(arguments)
-    before = len(work.work.past or ()) if work.work is not None else 0
-    await press(pilot, "ctrl+r", until=lambda: work.work is not None and len(work.work.past or ()) > before)
-
-
 async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +46,7 @@ async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(
     async with running(demo(), keep=True, size=NARROW) as live:
         app, pilot = live
         await call(live, "echo", {"message": "now"})
+        await back_to_form(live)
         await press(pilot, "up", shows='{"message": "yesterday"}')
         lines = [line for line in screen_text(app).splitlines() if '{"message"' in line]
         assert '"now"' in lines[0], "the newest first"
@@ -86,12 +71,14 @@ async def test_an_earlier_call_is_summarised_as_in_the_log_and_without_its_secre
         await call(live, "weather", {"city": "Lima"})
         line = next(line for line in screen_lines(app) if "city Lima, temp" in line)
         words = line.partition("city Lima")[2].partition("…")[0]
+        await back_to_form(live)
         await press(pilot, "up", shows="Earlier calls")
         row = next(line for line in screen_lines(app) if '{"city": "Lima"}' in line and "today" in line)
         assert f"city Lima{words}" in row
         assert "hours" not in row
         await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
         await call(live, "echo", {"message": "m", "password": "hunter2"})
+        await back_to_form(live)
         await press(pilot, "up", shows='{"message": "m"}')
         assert isinstance(app.screen, EarlierCalls)
         assert not any("password" in row.arguments for row in app.screen._rows.rows)
@@ -105,6 +92,7 @@ async def test_a_call_is_marked_at_once_and_has_seconds_and_the_first_line_of_it
         app, pilot = live
         for message in ("one", "two"):
             await call(live, "echo", {"message": message})
+        await back_to_form(live)
         await press(pilot, "up", shows='{"message": "one"}')
         row = next(line for line in screen_lines(app) if '{"message": "one"}' in line)
         assert re.search(r"today \d\d:\d\d:\d\d .*one.*one", row)
@@ -124,7 +112,7 @@ async def test_a_tool_without_earlier_calls_says_so(state: Path, monkeypatch: py
     monkeypatch.setattr(history, "of_other_sessions", late)
     async with on_demo() as live:
         app, pilot = live
-        await open_form(live, "echo")
+        await to_tool(app, pilot, "echo")
         await press(pilot, "up", shows="Reading recordings")
         drawn.set()
         await shows(app, pilot, "It was not called before.")

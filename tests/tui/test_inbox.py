@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.client.inbox import Question
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.ask import labels
 from inspector.tui.ask.inbox import InboxPane

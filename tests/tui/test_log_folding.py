@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.journal.format import Dir
-from inspector.journal.journal import Journal
 from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import fitted
-from inspector.tui.main.chrome import footer_hints
-from inspector.tui.model.arrangement import Arrangement
 from inspector.tui.pane_messages import EventHighlighted
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
 from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_demo import Ticking, on_pane
-from tests.tui.recorded_conversation import Talk, example, order
+from tests.tui.recorded_conversation import Talk, caught_up, example, order, read
 from tests.tui.test_messages import facts, shown
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
 def recorded(name: str) -> RecordedSession:
-    path = ROOT / "recordings" / f"{name}.mcp.jsonl"
-    journal = Journal.open(path)
-    while journal.refresh():
-        pass
-    return RecordedSession(journal, path)
+    return read(ROOT / "recordings" / f"{name}.mcp.jsonl")
 
 
 def web() -> Talk:
@@ -58,18 +52,19 @@ def paged() -> Talk:
 
 async def test_http_heads_stand_in_the_rows_of_their_messages() -> None:
     async with on_pane(MessagesPane(recorded("demo-http")), (100, 20), focus=False) as (app, pilot, pane):
-        assert "28 rows  39 events folded" in facts(app)
+        assert "19 rows  48 folded" in facts(app), "together they are the events"
+        pane.focus_inside()
+        await press(pilot, "minus", until=lambda: "25 rows" in facts(app))
         assert [line.split()[2:] for line in shown(app)[6:9:2]] == [
             ["1", "48", "tools", "200", "json", "1.7", "ms", "24.8", "kB"],
             ["2", "hello", "200", "json", "1.0", "ms", "78", "B"],
         ]
-        pane.focus_inside()
         await pilot.press("minus")
         assert "67 events" in facts(app)
         assert "folded" not in facts(app)
         assert "POST http://127.0.0.1:8000/mcp" in screen_text(app)
         await pilot.press("minus")
-        assert "28 rows" in facts(app)
+        assert "19 rows" in facts(app)
 
 
 def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> None:
@@ -77,7 +72,7 @@ def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> No
     assert len(log.lines) == 3
     log.draw("kind:http status:404")
     (line,) = log.lines
-    assert log.facts == "1 row  2 hidden by the filter"
+    assert log.facts == "1 row  2 hidden by the filter  4 folded"
     assert_in(line, "tools/call pay", "404 html")
     log.draw("kind:http dir:recv")
     assert ["paid  200 sse" in line for line in log.lines] == [True, False]
@@ -86,7 +81,7 @@ def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> No
 def test_the_pages_of_a_list_are_one_row() -> None:
     log = DrawnLog(paged().session, width=90)
     assert log.lines[0].split()[1:-2] == ["→←", "tools/list", "3", "pages", "312", "tools", "24", "ms"]
-    assert log.facts == "2 rows  5 events folded"
+    assert log.facts == "2 rows  5 folded"
     assert log.look_at(4)
     assert (log.current, log.shown) == (1, 4)
     log.cursor += 1
@@ -107,6 +102,22 @@ async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_requested() 
         talk.answer(2, {"tools": [{"name": "b"}]})
         await press(pilot, shows="2 pages  2 tools")
         assert pane.current == 1
+
+
+async def test_the_line_of_one_column_shows_the_last_row_and_not_a_message_folded_into_it() -> None:
+    session = paged().session
+    line = LastMessageLine(session, MessagesPane(session).fold)
+    async with on_pane(line, (80, 3), focus=False) as (_app, pilot, _line):
+        await press(pilot, shows="→ 9 t1-1")
+        session.at(6, 40_000)
+        await press(pilot, shows="→←tools/list  3 pages  312 tools 24 ms")
+        session.at(3, 30_000)
+        await press(pilot, shows="→←tools/list  2 pages  104 tools")
+    session = recorded("demo-http")
+    line = LastMessageLine(session, MessagesPane(session).fold)
+    async with on_pane(line, (80, 3), focus=False) as (_app, pilot, _line):
+        session.at(19, 1)
+        await press(pilot, shows="▪ connected: 48 tools")
 
 
 async def test_the_http_view_has_what_is_folded_and_counts_it() -> None:
@@ -156,10 +167,7 @@ def lost(ms: float) -> RecordedSession:
     request = talk.call(1, "slow")
     talk.at(10).notice("message", level="info", data="half way")
     talk.at(ms).journal.record_life("", "lost", **{"for": request})
-    session = talk.session
-    while session.advance():
-        pass
-    return session
+    return caught_up(talk.session)
 
 
 def test_a_request_is_not_lost_and_no_error_counted_before_it_was() -> None:
@@ -233,15 +241,14 @@ async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_ter
         await settle(pilot, lambda: "hidden by the filter" in facts(app) and "searches" not in facts(app))
 
 
-async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None:
-    async with on_pane(MessagesPane(example().session), (110, 24), focus=False) as (app, pilot, pane):
-        hints = lambda: footer_hints(app.screen, Arrangement(width=160))  # noqa: E731
-        pane.maximised = True
-        pane.focus_inside()
-        await pilot.pause()
-        assert "s send again" in screen_text(app) or "d compare two" in screen_text(app)
-        await pilot.press("slash", *"kin")
-        assert "compare two" not in screen_text(app)
-        assert [hint.title for hint in hints()] == ["take", "choose", "to rows", "clear", "start"]
-        await pilot.press("escape")
-        assert [hint.title for hint in hints()] == ["to rows", "leave", "start"]
+def test_the_start_of_a_session_is_not_lost_with_the_request_that_an_older_server_refused() -> None:
+    talk = Talk()
+    talk.ask("d1", "server/discover")
+    talk.journal.record_life("", "lost", **{"for": 1})
+    talk.ask(0, "initialize")
+    talk.answer(0, {"serverInfo": {"name": "x"}, "capabilities": {}})
+    talk.journal.record_life("stdio", "ready")
+    lines = DrawnLog(talk.session).lines
+    assert len(lines) == 1
+    assert "connected" in lines[0]
+    assert "lost" not in lines[0]

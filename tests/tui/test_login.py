@@ -24,6 +24,8 @@ from tests.tui.live_app import NARROW, WIDE, becomes, shows
 from tests.tui.login_app import app_on, connects, own_state, steps_of
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
@@ -41,7 +43,6 @@ def dialog_of(app: InspectorApp) -> LoginDialog:
     return app.screen
 
 
-@pytest.mark.slow
 async def test_a_login_that_asks_before_its_screen_is_loaded_is_not_hidden_by_it(server: str) -> None:
     target = HttpTarget(server)
     app = app_on(None)
@@ -58,7 +59,6 @@ async def test_a_login_that_asks_before_its_screen_is_loaded_is_not_hidden_by_it
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
 
 
-@pytest.mark.slow
 async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_again(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
@@ -75,7 +75,6 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
         await connects(app, pilot)  # The browser is opened after consent, and the dialog goes.
 
 
-@pytest.mark.slow
 async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "")
     monkeypatch.delenv("DISPLAY", raising=False)
@@ -92,7 +91,6 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
         assert "code=" not in screen_text(app)
 
 
-@pytest.mark.slow
 async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_answer(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
@@ -107,7 +105,6 @@ async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_ans
         await connects(app, pilot)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, (80, 24)])
 async def test_a_rejected_redirect_stays_in_the_dialog_and_three_wrong_pastes_end_the_login(size: Any) -> None:
     with protected_server("--items", "30", "--auth-fault", "state-wrong") as url:
@@ -124,20 +121,6 @@ async def test_a_rejected_redirect_stays_in_the_dialog_and_three_wrong_pastes_en
             assert isinstance(app.screen, MainScreen)
 
 
-@pytest.mark.slow
-async def test_a_secret_that_is_typed_is_not_shown() -> None:
-    with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
-        app = app_on(url)
-        async with app.run_test(size=WIDE) as pilot:
-            await shows(app, pilot, "Client for this server")
-            await press(pilot, *"demo-service", "enter", shows="client secret")
-            await pilot.press(*"demo-service-secret")
-            await shows(app, pilot, "*" * len("demo-service-secret"))
-            assert "service-secret" not in screen_text(app)
-            await press(pilot, "enter", shows="Log in at 127.0.0.1?")
-
-
-@pytest.mark.slow
 async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = app_on(server, login_timeout=3)
     async with app.run_test(size=WIDE) as pilot:
@@ -155,7 +138,6 @@ async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeyp
         assert isinstance(app.screen, MainScreen)
 
 
-@pytest.mark.slow
 async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
@@ -172,7 +154,9 @@ async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(
         await becomes(app, pilot, lambda: any("connected" in line and "login" in line for line in screen_lines(app)))
         assert isinstance(app.screen, StartScreen)
         await press(pilot, "f5", until=lambda: isinstance(app.screen, MainScreen), what="another session")
-        await becomes(app, pilot, lambda: bool(re.search(r"127\.0\.0\.1:\d+ 1 ", screen_lines(app)[0])), "the mark")
+        await becomes(
+            app, pilot, lambda: bool(re.search(r"login in 127\.0\.0\.1:\d+", screen_lines(app)[0])), "the mark"
+        )
         assert not any(isinstance(screen, LoginDialog) for screen in app.screen_stack)
         await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start reload list")
         await press(pilot, "enter", until=lambda: isinstance(app.screen, LoginDialog), what="the dialog")
@@ -187,7 +171,6 @@ async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(
 # The view of a login: a step again, other credentials, the token
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tuple[int, int]) -> None:
     with protected_server("--items", "30", "--auth-fault", "no-pkce") as url:
@@ -204,7 +187,6 @@ async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tu
             await press(pilot, "r", shows="again, 2 times, at ")
 
 
-@pytest.mark.slow
 async def test_a_spent_code_is_not_sent_again_the_token_is_renewed_and_shown_by_its_key_alone(server: str) -> None:
     app = app_on(server, open_browser=True)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
@@ -225,12 +207,16 @@ async def test_a_spent_code_is_not_sent_again_the_token_is_renewed_and_shown_by_
         assert app.screen.pane_layout.place == "prompts"
 
 
-@pytest.mark.slow
-async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() -> None:
+async def test_who_logs_in_otherwise_is_asked_with_what_and_a_secret_that_is_typed_is_not_shown() -> None:
     with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
-        app = app_on(url, open_browser=True)
+        app = app_on(url)
         async with app.run_test(size=WIDE, notifications=True) as pilot:
             await shows(app, pilot, "Client for this server")
+            await press(pilot, "escape", shows="o other login")
+            await press(pilot, "r", shows="Client for this server")
+            await press(pilot, *"demo-service", "enter", shows="client secret")
+            await press(pilot, *"demo-service-secret", shows="*" * len("demo-service-secret"), hides="service-secret")
+            await press(pilot, "enter", shows="Log in at 127.0.0.1?")
             await press(pilot, "escape", shows="o other login")
             assert not any("--client-id" in line[:95] for line in screen_lines(app))
             await press(pilot, "o", until=lambda: isinstance(app.screen, LoginOptions), what="asked")
@@ -240,11 +226,11 @@ async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() ->
             await press(pilot, "ctrl+r", shows="unknown grant")
             app.screen.query_one("#login-grant", Editor).value = ""
             app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
-            await pilot.press("ctrl+r")
+            await press(pilot, "ctrl+r", shows="Log in at 127.0.0.1?")
+            await pilot.press("enter")
             await connects(app, pilot)
 
 
-@pytest.mark.slow
 async def test_a_token_that_is_given_is_sent_unchanged(
     server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.memory import IdleCollector, forget_removed_widgets
 
 LARGE_BLOCKS = """
-from inspector.tui.memory import return_freed_memory
+from inspector.system.files import return_freed_memory
 pins = []
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20

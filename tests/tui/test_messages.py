@@ -10,13 +10,14 @@ import pytest
 from inspector.journal.findings import Finding
 from inspector.text import cell_len
 from inspector.tui.log import reader
+from inspector.tui.log.copy_as import send_again
 from inspector.tui.log.filter import highlight
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import LogColumns, MessageRows, since
 from inspector.tui.model.log import LogCursor
-from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, ShowEvent
+from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, SendAgain, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_app import TOOLS, on_demo
@@ -110,8 +111,9 @@ async def test_a_long_method_name_leaves_the_size_column_of_the_widest_screen() 
     talk.call(1, "trigger-long-running-operation")
     talk.at(14).answer(1, {"content": [{"type": "text", "text": "a result of more words than its column has cells"}]})
     async with on_demo(size=(160, 45)) as (app, pilot):
+        await pilot.press("m")  # The log has its column then.
+        await settle(pilot, lambda: re.search(rf"connected: {TOOLS}.* ms +[\d.]+ kB", screen_text(app)) is not None)
         width = app.screen.query_one(MessageList).content_region.width
-        await settle(pilot, lambda: re.search(rf"{TOOLS} tools +[\d.]+ ms +[\d.]+ kB", screen_text(app)) is not None)
     rows = MessageRows(talk.journal)
     rows.everything.count = 3
     lines = drawn(rows, 3, width)
@@ -123,9 +125,10 @@ async def test_a_long_method_name_leaves_the_size_column_of_the_widest_screen() 
 async def test_follows_the_end_until_the_user_leaves_it_and_counts_newer_rows_then() -> None:
     async with demo() as session, on_pane(MessagesPane(session), (78, 9), focus=False) as (app, pilot, pane):
         journal = session.journal
-        await settle(pilot, lambda: pane.current == len(journal))
-        assert "follow" in facts(app)
         pane.focus_inside()
+        await settle(pilot, lambda: "1 row " in facts(app))
+        await press(pilot, "minus", until=lambda: pane.current == len(journal))
+        assert "follow" in facts(app)
         await pilot.press("up")
         at = pane.current
         assert "follow" not in facts(app)
@@ -140,11 +143,6 @@ async def test_follows_the_end_until_the_user_leaves_it_and_counts_newer_rows_th
         await session.request("ping")
         await settle(pilot, lambda: f"▾ {len(journal) - before} newer rows below" in facts(app))
         await press(pilot, "end", until=lambda: "newer" not in facts(app))
-        # How the connection was made is folded away by a key.
-        await press(pilot, "home", shows="initialize")
-        await press(pilot, "underscore", shows=("echo", "-phase:negotiation"), hides="initialize")
-        await pilot.press("underscore")
-        await settle(pilot, lambda: f"{len(journal)} rows" in facts(app) and pane.filter is None)
         call = session.call_tool("slow", {"seconds": 30, "steps": 2})
         await press(pilot, "end")
         waits = lambda words: any("tools/call slow" in line and words in line for line in shown(app))  # noqa: E731
@@ -165,13 +163,13 @@ async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> N
         await pilot.press("escape")
         assert "11 rows" in facts(app)
         assert pane.current == 7
-
-
-async def test_the_empty_filter_shows_some_of_its_terms_while_it_has_the_focus() -> None:
-    async with on_pane(MessagesPane(example().session), (78, 16)) as (_app, pilot, _pane):
+        # While it is empty and has the focus it shows some of its terms.
         await press(pilot, "slash", shows="text, or kind:stderr  status:error  name:…  -method:ping")
         await press(pilot, "k", "i", shows="kind of event or message")
         await press(pilot, "escape", "escape", shows="/ filter")
+        pane.show_exchange(4)
+        await pilot.press("slash", *"pay")
+        assert app.query_one(FilterInput).value == "pay", "what is typed replaces a filter of the program"
 
 
 async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +199,7 @@ async def test_goes_to_partners_exchanges_and_findings() -> None:
         await pilot.press("p")
         assert pane.current == 7
         await pilot.press("g")
-        assert "4 rows of this exchange" in facts(app)
+        assert "4 rows of this call" in facts(app)
         assert "exchange:2" in screen_text(app)
         assert [line.split()[0] for line in shown(app)[1:]] == ["+5.0", "+6.0", "+12"]
         await pilot.press("right_square_bracket")
@@ -271,7 +269,9 @@ async def test_sends_again_and_edits_what_was_sent() -> None:
         async with on_pane(MessagesPane(session), (78, 16)) as (app, pilot, pane):
             await settle(pilot, lambda: pane.current == len(session.journal))
             before = len(session.journal)
-            await press(pilot, "s", until=lambda: len(session.journal) >= before + 2)
+            await press(pilot, "ctrl+r", until=lambda: app.heard(SendAgain))
+            assert send_again(session, app.heard(SendAgain)[0].n) == ""
+            await settle(pilot, lambda: len(session.journal) >= before + 2)
             again = session.journal.event(before + 1).message
             assert again["params"]["arguments"] == {"message": "hi"}
             assert again["id"] == again["params"]["_meta"]["progressToken"]
@@ -320,13 +320,15 @@ def test_a_filter_is_coloured_as_far_as_it_can_be_read() -> None:
 
 async def test_the_last_message_in_one_line_with_the_time_of_a_person_apart() -> None:
     talk = example()
-    async with on_pane(LastMessageLine(talk.session), (80, 3), focus=False) as (app, pilot, _line):
+    line = LastMessageLine(talk.session, MessagesPane(talk.session).fold)
+    async with on_pane(line, (80, 3), focus=False) as (_app, pilot, _line):
         await press(pilot, shows="not JSON")
         talk.say(3, "late")
+        talk.notice("message", level="info", data="half way")
+        await press(pilot, shows="↯ log info half way")
         talk.call(8, "get-structured-content")
         talk.at(9721).say(8, "x")
         await press(pilot, shows="← 8 get-structured-content 9.0 ms")
-        assert screen_lines(app)[0].endswith("m messages")
         order(talk.at(20_000))
         await press(pilot, shows="← 21 order-pizza 1.7 s +14.0 s yours")
 

@@ -174,14 +174,18 @@ def test_a_desktop_notification_holds_no_control_characters_of_a_server() -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [WIDE, (100, 30), NARROW, (50, 12)])
-async def test_a_notice_covers_no_row_and_no_key(size: tuple[int, int]) -> None:
-    async with on_demo(size=size) as (app, pilot):
-        await pilot.press("down", "down")
-        before = screen_lines(app)
-        app.notify("The file could not be written: the disk is full. Free some space on it, and press x again.")
-        app.notify("Copied the result.")
-        await shows(app, pilot, "Copied the result.")
-        after = screen_lines(app)
-        rows = next(at for at, line in enumerate(before) if "echo" in line)
-        assert after[rows:] == before[rows:]
+async def test_a_notice_covers_the_lower_edge_of_panes() -> None:
+    async with on_demo() as (app, pilot):
+        for size in (WIDE, (100, 30), NARROW, (50, 12)):
+            app.clear_notifications()
+            await pilot.resize_terminal(*size)
+            await press(pilot, "down", "down", hides="Free some space")
+            before = screen_lines(app)
+            app.notify("Copied the result.")
+            await shows(app, pilot, "Copied the result.")
+            (line,) = (line for line, now in zip(before, screen_lines(app), strict=True) if line != now)
+            assert line.startswith("╰")
+            app.notify("The file could not be written: the disk is full. Free some space on it, and press x again.")
+            await shows(app, pilot, "Free some space")
+            after, footer = screen_lines(app), 2 if size[0] < 100 else 1
+            assert (after[:2], after[-footer:]) == (before[:2], before[-footer:]), "header, tabs and keys are seen"

@@ -10,8 +10,8 @@ import pytest
 from inspector.config.settings import Settings, load_settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.pane import MessagesPane
-from inspector.tui.palette import PaletteRows, doable
-from inspector.tui.verbs import BY_ID, VERBS
+from inspector.tui.palette import Heading, PaletteRows, doable
+from inspector.tui.verbs import VERBS
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -44,7 +44,16 @@ async def find(app: InspectorApp, pilot, words: str) -> list[str]:
 def listed(app: InspectorApp) -> list[str]:
     """The rows of the palette."""
     rows = app.screen.query_one(VirtualList).source
-    return ["".join(one.text for one in rows.render(at, 110, False, False)).strip() for at in range(len(rows))]  # type: ignore[union-attr]
+    assert isinstance(rows, PaletteRows)
+    drawn = [rows.render(at, 110, False, False) for at in range(len(rows)) if rows.entry_at(at) is not None]
+    return ["".join(one.text for one in row).strip() for row in drawn]
+
+
+def headings(app: InspectorApp) -> list[str]:
+    """The headings above the rows, each with its number of rows."""
+    rows = app.screen.query_one(VirtualList).source
+    assert isinstance(rows, PaletteRows)
+    return [f"{row.title} {row.entries}" for row in rows.shown if isinstance(row, Heading) and row.title]
 
 
 def offered(app: InspectorApp) -> set[str]:
@@ -60,10 +69,10 @@ async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -
         # Every verb is listed once.
         rows = app.screen.query_one(VirtualList).source
         assert isinstance(rows, PaletteRows)
-        about = [entry.about for entry in rows.entries if entry.key or entry.order != 2]
-        descriptions = {verb.description for verb in VERBS}
-        assert descriptions - set(about) == {BY_ID["app.palette"].description}
-        assert len([one for one in about if one in descriptions]) == len(set(about) & descriptions)
+        listed = [(entry.name, entry.about) for entry in rows.entries if entry.order != 2]
+        assert {verb.title for verb in VERBS} - {name for name, _ in listed} == {"palette"}
+        assert len(listed) == len(set(listed))
+        assert ("reconnect", "a recording sends nothing") in {(entry.name, entry.reason) for entry in rows.entries}
 
 
 @pytest.mark.slow
@@ -109,7 +118,7 @@ async def test_a_chosen_theme_is_kept_for_the_next_start(home: Path) -> None:
 
 async def test_every_verb_is_found_from_everywhere_with_its_place_and_done_there() -> None:
     found = {
-        "curl": "as curl", "load test": "load test", "history": "past calls", "timeline": "timeline", "waterfall": "zoom",
+        "curl": "as curl", "load test": "load test", "history": "earlier calls", "timeline": "timeline", "waterfall": "zoom",
         "cost": "sort by cost", "doctor": "doctor", "login": "login", "save call": "save call",
     }  # fmt: skip
     async with on_recording(until="echo") as (app, pilot):
@@ -123,13 +132,13 @@ async def test_every_verb_is_found_from_everywhere_with_its_place_and_done_there
                 await pilot.press("escape")
         row = (await find(app, pilot, "show only the messages that match a filter"))[0]
         assert row.startswith("filter   ")
-        assert row.endswith("messages")
+        assert "  Messages  " in row
         log = main_screen(app).query_one(MessagesPane)
         await press(pilot, "enter", until=lambda: log.has_focus_within, what="in the log")
         await press(pilot, "t", "o", until=lambda: log.query_one(FilterInput).value == "to")
         # One that cannot be done now leads to its place.
-        assert (await find(app, pilot, "show only failures"))[0].endswith("checks")
-        await press(pilot, "enter", shows="cannot be done now. It is a verb of: checks.")
+        assert "  Checks  " in (await find(app, pilot, "show only failures"))[0]
+        await press(pilot, "enter", shows="cannot be done now: no check has run. It is a verb of: checks.")
         assert main_screen(app).pane_layout.place == "check"
 
 
@@ -149,7 +158,7 @@ async def test_only_a_resource_is_offered_to_be_read_or_subscribed_to() -> None:
         await press(pilot, "enter", until=lambda: main_screen(app).query_one(RequestPane).has_focus_within)
         assert {"form.call", "form.json"} <= offered(app)
         assert not {"resource.read", "resource.subscribe"} & offered(app)
-        assert (await find(app, pilot, "subscribe"))[0].endswith("a resource")
+        assert "  Forms  " in (await find(app, pilot, "subscribe"))[0]
         await press(pilot, "escape", until=lambda: main_screen(app).query_one(RequestPane).has_focus_within)
         await pilot.press("escape", "2", "enter")
         await settle(pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within)
@@ -180,3 +189,61 @@ async def test_the_start_screen_has_a_palette_of_its_own_verbs() -> None:
         found = [row.split("  ")[0] for row in await find(app, pilot, "")]
         assert "demo" in found
         assert "zoom" not in found
+
+
+async def test_rows_are_under_headings_that_the_cursor_skips() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        rows = await find(app, pilot, "")
+        at_first = headings(app)
+        assert [each.rpartition(" ")[0] for each in at_first] == ["Catalogues", "A recording", "everywhere", "Lists"]
+        assert sum(int(each.rpartition(" ")[2]) for each in at_first) == len(rows)
+        entries = app.screen.query_one(VirtualList)
+        assert isinstance(entries.source, PaletteRows)
+        for key, times in (("down", 12), ("pagedown", 9), ("up", 20), ("pageup", 9)):
+            for _ in range(times):
+                await pilot.press(key)
+                assert entries.source.entry_at(entries.cursor) is not None
+        await pilot.press(*"log")
+        name, about = headings(app)
+        assert name.startswith("name ")
+        assert about.startswith("description ")
+        await pilot.press(*"qqz")
+        await shows(app, pilot, "No match. Try fewer letters.")
+        assert headings(app) == []
+
+
+async def test_a_key_goes_to_the_place_of_a_row_and_does_nothing_there() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        screen, folded = main_screen(app), main_screen(app).panes.messages.log_query.fold
+        await find(app, pilot, "show one row per message")
+        await press(pilot, "tab", until=lambda: screen.panes.messages.has_focus_within, what="in the log")
+        assert screen.panes.messages.log_query.fold is folded
+        await find(app, pilot, "save baseline")
+        await press(pilot, "tab", until=lambda: screen.pane_layout.place == "check", what="at the checks")
+        assert "cannot be done now" not in screen_text(app)
+        await find(app, pilot, "echo")
+        await press(pilot, "tab", until=lambda: screen.query_one(CatalogPane).has_focus_within, what="in the list")
+        assert screen.query_one(CatalogPane).item["name"] == "echo"
+        # A theme has no place: the palette stays.
+        await find(app, pilot, "theme mono")
+        await pilot.press("tab")
+        assert app.screen.is_modal
+        assert app.theme_switch.name != "mono"
+
+
+async def test_what_is_typed_is_searched_for_in_messages() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await find(app, pilot, "initialize")
+        await press(pilot, "ctrl+f", shows=("Search", "initialize"))
+        assert app.screen.query_one(Editor).value == "initialize"
+
+
+async def test_a_verb_that_does_not_work_now_has_the_reason_of_its_pane() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        for words, reason in {
+            "send the request with the values": "a recording sends nothing",
+            "compare the result with that": "this item was not called before",
+            "decline the question": "no question is open",
+        }.items():
+            assert (await find(app, pilot, words))[0].endswith(f"not now: {reason}")
+            await pilot.press("escape", "escape")

@@ -31,7 +31,7 @@ async def test_title_at_the_left_facts_at_the_right_keys_at_the_bottom():
         assert lines[0].endswith("── 12 ms  29 B ─╮")
         assert len(lines[0]) == 60
         assert lines[1] == "│ one" + " " * 54 + "│"
-        assert lines[6].startswith("│ ^r call   ^e json   ^o $EDITOR ")
+        assert lines[6].startswith("│ ^r send   ^e json   ^o $EDITOR ")
         assert lines[6].endswith(" ✓ valid │")
         assert lines[7] == "╰" + "─" * 58 + "╯"
 
@@ -125,12 +125,12 @@ async def test_what_is_set_later_is_drawn_later():
         assert lines[1] == "│ parsed  raw  findings 2          → 7 │"
         assert lines[2].strip("│ ") == ""
         assert lines[3].startswith("│ one")
-        assert lines[6].startswith("│ ^r call   ^e json")
+        assert lines[6].startswith("│ ^r send   ^e json")
         pane.keys, pane.tabs = (), ()
         await pilot.pause()
         lines = screen_lines(pilot.app)
         assert lines[1].startswith("│ one")
-        assert "call" not in screen_text(pilot.app)
+        assert "send" not in screen_text(pilot.app)
 
 
 async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
@@ -157,8 +157,8 @@ async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
 async def test_hints_that_do_not_fit_are_omitted_from_the_end_and_the_note_stays():
     async with Stage(KeyLine(HINTS, "2 to fix")).run_test(size=(44, 3)) as pilot:
         for width, shown in (
-            (44, " ^r call   ^e json   ^o $EDITOR    2 to fix"),
-            (39, " ^r call   ^e json            2 to fix"),
+            (44, " ^r send   ^e json   ^o $EDITOR    2 to fix"),
+            (39, " ^r send  ^e json             2 to fix"),
             (12, "   2 to fix"),
         ):
             await pilot.resize_terminal(width, 3)

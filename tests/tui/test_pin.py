@@ -14,32 +14,18 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.server.pane import ServerPane
 from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import running
+from tests.tui.small_server import small_server
 from tests.tui.tui_screens import assert_in, screen_text
 
 pytestmark = pytest.mark.slow
-
-SERVER = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    text = open(sys.argv[1]).read()
-    result = {
-        "initialize": {
-            "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}
-        },
-        "tools/list": {"tools": [{"name": "add", "description": text, "inputSchema": {"type": "object"}}]},
-    }.get(message["method"], {})
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
 
 
 @pytest.fixture
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StdioTarget:
     """A server whose one tool is described by a file."""
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "server.py").write_text(SERVER)
+    tools = '{"tools": [{"name": "add", "description": open(sys.argv[1]).read(), "inputSchema": {"type": "object"}}]}'
+    (tmp_path / "server.py").write_text(small_server({"tools/list": tools}))
     (tmp_path / "text").write_text("Adds.")
     return StdioTarget((sys.executable, str(tmp_path / "server.py"), str(tmp_path / "text")))
 

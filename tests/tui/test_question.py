@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from inspector.client.inbox import Question
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.journal.journal import Journal
@@ -23,6 +24,7 @@ from inspector.tui.model import work as model
 from inspector.tui.pane_messages import Copy, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
+from inspector.tui.work import pane as work_pane
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.work_items import WorkItem
@@ -63,7 +65,6 @@ async def ask_again(app: Desk, pilot: Pilot[None], tool: str = "", **arguments: 
         await app.work.request.form.load(arguments)
     app.catalog.focus_inside()
     await call_that_asks(app, pilot)
-    assert work is not None
     return work
 
 
@@ -106,6 +107,19 @@ async def test_each_question_is_refused_by_its_keys_also_from_now_on(tmp_path: P
         app.work.send()
         await settle(pilot, lambda: len(answers(session)) == 6)
         assert session.inbox.standing.sampling == "decline"
+
+
+async def test_an_answer_is_sent_only_after_the_question_could_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await ask_again(app, pilot, "where-am-i")
+        monkeypatch.setattr(work_pane, "READ_TIME", 60.0)
+        await press(pilot, "ctrl+r", "ctrl+s", until=lambda: len(app._notifications) == 1, what="one notice")
+        assert len(session.inbox.open()) == 1
+        monkeypatch.setattr(work_pane, "READ_TIME", 0.0)
+        await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)
+        assert session.inbox.standing.roots != tuple(answers(session)[0]["roots"]), "only this time"
 
 
 async def test_escape_leaves_every_question_open(tmp_path: Path) -> None:
@@ -254,7 +268,6 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await press(pilot, "ctrl+d", until=lambda: not asked.is_running)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("then", ["nothing", "form", "json", "filter"])
 async def test_a_question_takes_the_focus_unless_the_user_types(tmp_path: Path, then: str) -> None:
     async with in_form(tmp_path, "tools", "ask-model") as (session, app, pilot):
@@ -281,6 +294,47 @@ async def test_a_question_that_is_drawn_before_the_tick_takes_the_focus_too(tmp_
         await settle(pilot, lambda: app.work.asking.question is not None and app.work.asking.display)
         app.panes = panes
         await settle(pilot, lambda: app.work.asking.has_focus_within)
+
+
+def shown_late(
+    app: Desk, monkeypatch: pytest.MonkeyPatch, late: Callable[[Question], bool]
+) -> tuple[asyncio.Event, asyncio.Event]:
+    """Return an event that is set when such a question waits, and one that lets it be drawn."""
+    show, waits, drawn = app.work.asking.show, asyncio.Event(), asyncio.Event()
+
+    async def show_late(question: Question) -> None:
+        if late(question):
+            waits.set()
+            await drawn.wait()
+        await show(question)
+
+    monkeypatch.setattr(app.work.asking, "show", show_late)
+    return waits, drawn
+
+
+async def test_a_question_takes_the_focus_though_the_end_of_the_one_before_is_being_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
+        waits, drawn = shown_late(app, monkeypatch, lambda question: question.state != "open")
+        await press(pilot, "ctrl+d", until=lambda: app.work.result.display and waits.is_set())
+        await go(app, pilot, "tools", "where-am-i")
+        await press(pilot, "ctrl+r", until=lambda: len(session.inbox.open()) == 1)
+        drawn.set()
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+
+
+async def test_a_question_that_is_left_before_it_is_drawn_does_not_take_the_focus_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asked_by(tmp_path, "ask-several") as (_session, app, pilot):
+        first = app.work.asking.question
+        waits, drawn = shown_late(app, monkeypatch, lambda question: question is not first)
+        await press(pilot, "right", "ctrl+r", until=waits.is_set)
+        await press(pilot, "escape", until=lambda: app.catalog.has_focus_within)
+        drawn.set()
+        await settle(pilot, lambda: app.work.asking.question is not first)
+        assert app.catalog.has_focus_within
 
 
 async def test_a_change_that_is_told_late_is_not_typing(tmp_path: Path) -> None:
@@ -355,8 +409,8 @@ async def test_a_question_left_for_later_is_named_in_the_line_of_one_column() ->
     async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─") as (app, pilot):
         await to_tool(app, pilot, "ask-several")
         await press(pilot, "ctrl+r", until=lambda: main_screen(app).query_one(QuestionPane).has_focus_within)
-        await press(pilot, "ctrl+g", until=lambda: "esc later" in screen_lines(app)[-1], what="the second")
-        await press(pilot, "escape", until=lambda: "^g to question" in screen_lines(app)[-2], what="the list names it")
+        await press(pilot, "ctrl+g", until=lambda: "esc later" in screen_text(app), what="the second")
+        await press(pilot, "escape", until=lambda: "^g to question" in screen_lines(app)[-1], what="the list names it")
 
 
 async def test_a_question_that_is_over_says_how_and_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:
@@ -389,7 +443,8 @@ async def test_escape_goes_from_a_question_that_is_over_to_the_inbox(size: tuple
         await settle(pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within)
         assert "asked  declined" in screen_text(app)
         assert "which folders may the server use?" in screen_text(app), "what was asked stands there"
-        assert "esc list" in screen_lines(app)[-1]
+        assert screen_text(app).count("esc list") == 1
+        assert not screen_lines(app)[-1].startswith(" m "), "the pane shows what the key does there"
         await press(pilot, "escape", until=lambda: main_screen(app).query_one(InboxPane).has_focus_within)
 
 
@@ -401,8 +456,7 @@ async def test_the_key_that_calls_goes_to_the_question_that_the_call_waits_for(t
             await call_that_asks(app, pilot)
             assert len(sent(session, "tools/call")) == 1, "not called a second time"
         app.work.request.focus_inside()
-        await press(pilot, shows="^r to question")
-        await press(pilot, *"other", shows="^r call")
+        await press(pilot, *"other")
         await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2)
 
 
@@ -414,10 +468,10 @@ async def test_questions_lead_to_the_result(tmp_path: Path, slow: bool, monkeypa
         if slow:
             # The question comes after the running call has the focus.
             show, app.work._look_for_questions = app.work._look_for_questions, lambda: None  # type: ignore[method-assign]
-            monkeypatch.setattr(model, "question_to_show", lambda _work, _facts: None)
-            await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
+            with monkeypatch.context() as patch:
+                patch.setattr(model, "question_to_show", lambda _work, _facts: None)
+                await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
             app.work._look_for_questions = show  # type: ignore[method-assign]
-            monkeypatch.undo()
             app.work._seen = ()
         else:
             await pilot.press("ctrl+r")
@@ -471,21 +525,21 @@ async def question_pane() -> AsyncIterator[tuple[RecordedSession, QuestionPane, 
         yield session, pane, app, pilot
 
 
-@pytest.mark.parametrize(("topic", "params"), HOSTILE)
-async def test_questions_of_any_shape_can_be_shown_and_declined(topic: Any, params: dict[str, Any]) -> None:
+async def test_questions_of_any_shape_can_be_shown_and_declined() -> None:
     async with question_pane() as (session, pane, app, pilot):
         session.commands = session  # type: ignore[assignment]  # Answers can be given, and go nowhere.
-        question = session.inbox.ask(1, 1, topic, params, 0, 0)
-        await pane.show(question)
-        await press(pilot, shows="asks you")
-        assert "\x1b" not in "".join(screen_lines(app))
-        pane.focus_inside()
-        await pilot.press("o")
-        await pilot.pause()
-        pane.action_decline()
-        assert question.state == "declined"
-        await pane.show(question)
-        assert "declined" in screen_text(app)
+        for n, (topic, params) in enumerate(HOSTILE, 1):
+            question = session.inbox.ask(n, n, topic, params, 0, 0)
+            await pane.show(question)
+            await press(pilot, shows="asks you", hides="declined")
+            assert "\x1b" not in "".join(screen_lines(app))
+            pane.focus_inside()
+            await pilot.press("o")
+            await pilot.pause()
+            pane.action_decline()
+            assert question.state == "declined", params
+            await pane.show(question)
+            await press(pilot, shows="declined")
 
 
 async def test_a_recorded_question_is_shown_with_its_answer() -> None:

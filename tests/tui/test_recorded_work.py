@@ -9,36 +9,28 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.work.pane import WorkPane
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from tests.tui.live_demo import Desk, Ticking, demo, on_pane
+from tests.tui.recorded_conversation import read
 from tests.tui.tui_screens import screen_text, settle
 
 
-async def recording(path: Path) -> Journal:
+async def opened(path: Path) -> RecordedSession:
     """A recording of a few calls on the demo server."""
     async with demo("tools", "resources", journal=Journal.create(path, {})) as session:
         for arguments in ({"message": "first"}, {"message": "second"}):
             await session.call_tool("echo", arguments).result()
         await session.read_resource("demo://planets").result()
         session.call_tool("forget")
-    return Journal.open(path)
+    return read(path)
 
 
 def requests(journal: Journal, method: str) -> list[int]:
     index = journal.index
     return [n for n in range(1, index.count + 1) if index.method(n) == method and index.dir(n) == 1]
-
-
-async def opened(path: Path) -> RecordedSession:
-    session = RecordedSession(await recording(path), path)
-    while session.journal.refresh():
-        pass
-    while session.advance():
-        pass
-    return session
 
 
 async def settled(app: Ticking, pilot: Pilot[None], words: str) -> None:
@@ -50,7 +42,7 @@ async def test_an_item_shows_the_newest_request_about_it_and_any_other_by_its_nu
     session = await opened(tmp_path / "a.mcp.jsonl")
     app = Desk(session, tmp_path)
     async with app.run_test(size=(110, 34)) as pilot:
-        await settled(app, pilot, "last calls  second")
+        await settled(app, pilot, "earlier calls  second")
         assert "✓ valid" not in screen_text(app)
         first = requests(session.journal, "tools/call")[0]
         app.work.show_call(first)

@@ -133,12 +133,12 @@ async def test_errors_are_reported_apart_and_our_own_time_out_and_cancelling_are
 
 async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:
     async with stage((80, 30)) as on:
-        await on.show(
-            on.session.get_prompt("explain-code", {"code": "x = 1", "language": "python"}), "messages", "user"
-        )
+        await on.show(on.session.get_prompt("explain-code", {"code": "x = 1", "language": "python"}), "user")
+        on.pane.focus_inside()
+        await press(on.pilot, "e", shows=("messages", "raw"))
         await on.show(on.session.read_resource("demo://planets"), " Mercury           0")
         on.pane.focus_inside()
-        await press(on.pilot, "i", shows=('"Mercury"', "application/json"))
+        await press(on.pilot, "left_curly_bracket", shows=('"Mercury"', "application/json"))
         await on.show(on.session.read_resource("demo://bytes"), "application/octet-stream")
         on.pane.focus_inside()
         await press(on.pilot, "w", until=lambda: bool(on.app.heard(Save)))
@@ -166,7 +166,7 @@ async def test_a_link_to_open_first_opens_by_its_key_alone(monkeypatch: pytest.M
         await on.show(call, "https://example.com/demo/connect?visit=", "-32042  URL elicitation required")
         assert opened == []
         on.pane.focus_inside()
-        await press(on.pilot, "o", shows="call again")
+        await press(on.pilot, "o", until=lambda: len(opened) == 1)
         assert [url.partition("?")[0] for url in opened] == ["https://example.com/demo/connect"]
         await on.pilot.press("o")
         assert len(opened) == 1
@@ -186,31 +186,33 @@ def answer_of(session: SessionState, value: dict[str, Any], schema: Any = None) 
     return ShownOutcome(outcome, schema)
 
 
-@pytest.mark.parametrize(
-    ("value", "first", "views"),
-    [
-        ({"content": [TEXT], "structuredContent": {"result": TEXT["text"]}}, "content", "content  structured  raw"),
-        ({"content": [{"type": "text", "text": '{"a": 1}'}], "structuredContent": {"a": 1}}, "content", ""),
-        ({"content": [{"type": "text", "text": "1 row"}], "structuredContent": {"rows": [{"a": 1}]}}, "table", ""),
-        ({"content": [{"type": "text", "text": "found 1"}], "structuredContent": {"a": {"b": 1}}}, "structured", ""),
-        ({"content": [], "structuredContent": {"a": 1}}, "structured", ""),
-        ({"content": [TEXT], "structuredContent": {"a": {"b": 1}}}, "content", ""),
-        ({"content": [{"type": "text", "text": "a\tb\n1\t2\n3\t4"}]}, "table", "content  table  raw"),
-        ({"content": [{"type": "text", "text": '[{"a": 1}, {"b": 2}]'}]}, "table", ""),
-        ({"content": [{"type": "text", "text": '{"a": 1}'}, {"type": "text", "text": '{"b": 2}'}]}, "table", ""),
-        ({"content": [{"type": "text", "text": "[1]"}]}, "content", ""),
-        ({"content": [{"type": "text", "text": '[{"a": 1}]'}], "isError": True}, "content", ""),
-    ],
-)
-async def test_a_result_opens_in_the_view_to_read(value: dict[str, Any], first: str, views: str) -> None:
+VIEWS: list[tuple[dict[str, Any], str, str]] = [
+    ({"content": [TEXT], "structuredContent": {"result": TEXT["text"]}}, "content", "content  structured  raw"),
+    ({"content": [{"type": "text", "text": '{"a": 1}'}], "structuredContent": {"a": 1}}, "content", ""),
+    ({"content": [{"type": "text", "text": "1 row"}], "structuredContent": {"rows": [{"a": 1}]}}, "table", ""),
+    ({"content": [{"type": "text", "text": "found 1"}], "structuredContent": {"a": {"b": 1}}}, "structured", ""),
+    ({"content": [], "structuredContent": {"a": 1}}, "structured", ""),
+    ({"content": [TEXT], "structuredContent": {"a": {"b": 1}}}, "content", ""),
+    ({"content": [{"type": "text", "text": "a\tb\n1\t2\n3\t4"}]}, "table", "content  table  raw"),
+    ({"content": [{"type": "text", "text": '[{"a": 1}, {"b": 2}]'}]}, "table", ""),
+    ({"content": [{"type": "text", "text": '{"a": 1}'}, {"type": "text", "text": '{"b": 2}'}]}, "table", ""),
+    ({"content": [{"type": "text", "text": "[1]"}]}, "content", ""),
+    ({"content": [{"type": "text", "text": '[{"a": 1}]'}], "isError": True}, "content", ""),
+]
+
+
+async def test_a_result_opens_in_the_view_to_read() -> None:
     session = Talk().session
     async with on_pane(ResultPane(session), (80, 24), focus=False) as (_app, pilot, pane):
-        answer = answer_of(session, value)
-        pane.show(answer)
-        await press(pilot, shows=views)
-        assert answer.tab == first
-        if views == "content  structured  raw":  # Markdown is drawn where the SDK repeats it as a structured result.
-            await press(pilot, shows="Up 4 %", hides='"# Revenue')
+        for value, first, views in VIEWS:
+            answer = answer_of(session, value)
+            pane.show(answer)
+            await press(pilot, shows=views)
+            assert answer.tab == first, value
+            if (
+                views == "content  structured  raw"
+            ):  # Markdown is drawn where the SDK repeats it as a structured result.
+                await press(pilot, shows="Up 4 %", hides='"# Revenue')
 
 
 async def test_each_view_has_a_key_and_the_choice_is_reported() -> None:
@@ -222,16 +224,15 @@ async def test_each_view_has_a_key_and_the_choice_is_reported() -> None:
         assert "total 41" in on.text, "what stands beside the rows is shown"
         on.pane.focus_inside()
         for key, tab in (
-            ("d", "structured"),
+            ("right_curly_bracket", "structured"),
             ("e", "raw"),
-            ("i", "content"),
-            ("t", "table"),
+            ("right_curly_bracket", "content"),
+            ("right_curly_bracket", "table"),
             ("right_curly_bracket", "structured"),
         ):
             await on.pilot.press(key)
             assert answer.tab == tab, key
         assert [each.view for each in on.app.heard(ViewChosen)] == ["structured", "raw", "content", "", "structured"]  # type: ignore[attr-defined]
-        assert {hint.title for hint in on.pane.hints()} >= {"view", "content", "table", "raw", "copy", "save"}
 
 
 async def test_a_row_opens_as_json_and_escape_closes_it() -> None:
@@ -295,8 +296,8 @@ async def test_a_large_result_is_read_in_a_thread() -> None:
         assert not answer.begin_check(), "one check is enough"
         await settle(on.pilot, lambda: "1 difference from schema" in on.top and answer.is_light)
         on.pane.focus_inside()
-        await press(on.pilot, "i", shows="The content is empty.")
-        await on.pilot.press("t", "right_square_bracket")
+        await press(on.pilot, "left_curly_bracket", shows="The content is empty.")
+        await on.pilot.press("right_curly_bracket", "right_square_bracket")
         assert on.pane.body.table.row == 2_999
         on.pane.focus_inside()
         await on.pilot.press("end")

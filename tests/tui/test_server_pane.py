@@ -27,34 +27,27 @@ from tests.tui.live_app import (
     shows,
     to_tool,
 )
+from tests.tui.small_server import small_server
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
-COUNTING = """
-import json, pathlib, sys
+COUNTING = small_server(
+    {"tools/list": '{"tools": tools}'},
+    introduction="""{
+        "capabilities": {"tools": {"listChanged": True}}, "instructions": "# Hear\\nuse **echo**",
+        "serverInfo": {"name": "counting", "version": str(runs)},
+    }""",
+    before="""
+import pathlib
 path = pathlib.Path(sys.argv[1])
 runs = int(path.read_text()) + 1 if path.exists() else 1
 path.write_text(str(runs))
-sys.stderr.write(f"run {runs}\\n")
-sys.stderr.flush()
+print(f"run {runs}", file=sys.stderr, flush=True)
 names = {1: ["echo", "old"], 2: ["echo", "new"]}[min(runs, 2)]
 tools = [{"name": name, "description": str(min(runs, 2)), "inputSchema": {"type": "object"}} for name in names]
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    results = {
-        "initialize": {
-            "protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
-            "serverInfo": {"name": "counting", "version": str(runs)}, "instructions": "# Hear\\nuse **echo**",
-        },
-        "tools/list": {"tools": tools},
-    }
-    found = results.get(message["method"])
-    answer = {"result": found} if found else {"error": {"code": -32601, "message": "no"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
-"""
+""",
+)
 
 
 def counting(home: Path) -> StdioTarget:
@@ -67,7 +60,7 @@ async def test_it_says_who_the_server_is_what_it_can_and_what_is_subscribed() ->
     async with on_demo() as (app, pilot):
         await press(pilot, "6", shows="Capabilities")
         text = screen_text(app)
-        assert_in(text, "Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "not saved")
+        assert_in(text, "Demo server  1.0.0", "2025-11-25  (legacy)", "inspector.demo", "not saved")
         assert_in(text, "✓ resources     subscribe  listChanged", "Every feature of the protocol can be tried")
         assert "**" not in text, "instructions are markdown"
         assert_in(text, "✓ handshake", "✓ ready")

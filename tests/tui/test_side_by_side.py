@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from inspector.tui.diff.answers import AnswersScreen, AnswersView, ComparedAnswers, compare_answers
+from inspector.config.settings import Settings
+from inspector.tui.diff.answers import AnswersScreen, AnswersView, ComparedAnswers, compare_answers, message_sides
 from inspector.tui.diff.side import AnswerSide
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.side_by_side.screen import PairScreen, shared_schema, split_arguments
-from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, on_demo, shows
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, call, demo, main_screen, on_demo, shows, to_tool
 from tests.tui.live_demo import sent
+from tests.tui.recorded_conversation import Talk
 from tests.tui.tui_screens import assert_not_in, press, screen_lines, screen_text, settle
 
 OLD = {"type": "object", "properties": {"a": {"type": "string"}, "gone": {}}, "required": ["a"]}
@@ -50,9 +52,11 @@ def test_each_side_gets_what_it_knows_and_what_neither_knows() -> None:
 
 
 @asynccontextmanager
-async def two(size: tuple[int, int] = WIDE, tool: str = "echo") -> AsyncIterator[tuple[Live, PairScreen]]:
+async def two(
+    size: tuple[int, int] = WIDE, tool: str = "echo", settings: Settings | None = None
+) -> AsyncIterator[tuple[Live, PairScreen]]:
     """Two sessions on the demo server, side by side with a tool."""
-    async with on_demo(size=size) as live:
+    async with on_demo(size=size, settings=settings) as live:
         app, pilot = live
         first = app.sessions.opened[0]
         app.navigator.open_beside(demo())
@@ -61,8 +65,7 @@ async def two(size: tuple[int, int] = WIDE, tool: str = "echo") -> AsyncIterator
         await becomes(app, pilot, lambda: bool(second.session.catalog.tools.items), "its tools")
         app.navigator.show_session(first)
         await settle(pilot, lambda: app.screen is first.screen)
-        app.screen.show_address("tools", tool)
-        await settle(pilot, lambda: first.screen.panes.work.request.has_focus_within)  # type: ignore[attr-defined]
+        await to_tool(app, pilot, tool)
         await press(pilot, "alt+s", until=lambda: isinstance(app.screen, PairScreen))
         pair = app.screen
         assert isinstance(pair, PairScreen)
@@ -95,6 +98,16 @@ async def test_differences_are_shown_alone_where_there_is_no_room() -> None:
     async with two(size=(80, 20), tool="what-time") as ((app, pilot), _pair):
         await press(pilot, "ctrl+r", shows="The two answers are equal")
         assert "both answers from 100 columns" in screen_text(app)
+
+
+@pytest.mark.slow
+async def test_a_tool_that_may_destroy_something_is_called_after_a_question() -> None:
+    async with two(tool="delete-everything", settings=Settings(ask_before_call="annotated")) as ((app, pilot), pair):
+        await press(pilot, "ctrl+r", "ctrl+r", shows="The tool is annotated as destructive.")
+        await press(pilot, "escape", until=lambda: app.screen is pair)
+        assert not any(sent(opened.session, "tools/call") for opened in app.sessions.opened)
+        await press(pilot, "ctrl+r", "ctrl+r", shows="Call delete-everything?")
+        await press(pilot, "a", until=lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened))
 
 
 @pytest.mark.slow
@@ -210,6 +223,18 @@ def side(value: object, id: int = 1) -> AnswerSide:
     return AnswerSide("a", (), json.dumps({"jsonrpc": "2.0", "id": id, "result": value}))
 
 
+def test_the_names_of_two_messages_have_the_arguments_that_differ() -> None:
+    talk = Talk()
+    for id, city in ((1, "Oslo"), (2, "Rome")):
+        talk.call(id, "weather", city=city, unit="C")
+        talk.say(id, "sunny")
+    assert [side.label for side in message_sides(talk.journal, 2, 4)] == ['← 1  city="Oslo"', '← 2  city="Rome"']
+    assert [side.label for side in message_sides(talk.journal, 1, 4)] == ['→ 1  city="Oslo"', '← 2  city="Rome"']
+    assert [side.label for side in message_sides(talk.journal, 1, 2)] == ["→ 1", "← 1"]
+    notice = talk.notice("x")
+    assert message_sides(talk.journal, notice, 4)[0].label.startswith("↯")
+
+
 def test_the_rules_of_diff_decide_and_each_difference_knows_its_lines() -> None:
     one = side({"content": [], "structuredContent": {"n": 1, "old": True, "uptime": 5}})
     other = side({"content": [], "structuredContent": {"n": 2, "new": True, "uptime": 9}}, id=7)
@@ -220,12 +245,28 @@ def test_the_rules_of_diff_decide_and_each_difference_knows_its_lines() -> None:
         ("added", "$.result.structuredContent.new"),
     ]
     assert found.ignored == 2, "the ids of the messages and the uptime"
+    assert found.ignored_places[0].startswith("/id (")
     (changed_a, changed_b), (removed_a, removed_b), (added_a, added_b) = found.lines
     assert None not in (changed_a, changed_b, removed_a, added_b)
     assert removed_b is None
     assert added_a is None
     assert found.a.marked == {changed_a, removed_a}
     assert found.b.marked == {changed_b, added_b}
+
+
+def test_a_text_that_repeats_the_structured_result_is_compared_once() -> None:
+    def answer(value: object, text: str = "") -> str:
+        return _result(text or json.dumps(value, indent=1), structuredContent=value)
+
+    found = _compared(answer({"n": 1, "m": 2}), answer({"n": 1, "m": 3}))
+    assert [str(each.path) for each in found.differences] == ["$.result.structuredContent.m"]
+    assert found.repeated == 1
+    assert found.readable is not None
+    assert found.readable_lines == [(min(found.readable[0].marked), min(found.readable[1].marked))]
+    other = _compared(answer({"m": 2}, "two"), answer({"m": 3}, "three"))
+    assert ([str(each.path) for each in other.differences], other.repeated) == (
+        ["$.result.content[0].text", "$.result.structuredContent.m"], 0
+    )  # fmt: skip
 
 
 def test_equal_missing_and_broken_answers_are_said() -> None:
@@ -238,28 +279,15 @@ def test_equal_missing_and_broken_answers_are_said() -> None:
     assert broken.problem.startswith("Not compared: ")
 
 
-async def call(live: Live, tool: str, arguments: dict[str, object], answers: int) -> None:
-    app, pilot = live
-    screen = main_screen(app)
-    screen.show_address("tools", tool)
-    work = screen.panes.work
-    await settle(pilot, lambda: work.request.has_focus_within)
-    await work.request.form.load(arguments)
-    await pilot.press("ctrl+r")
-    await settle(pilot, lambda: work.result.answer is not None and len(work.work.past or ()) == answers)  # type: ignore[union-attr]
-
-
 @pytest.mark.slow
 async def test_one_key_compares_a_result_with_the_call_before() -> None:
     async with on_demo() as live:
         app, pilot = live
-        await call(live, "weather", {"city": "Lima"}, 1)
-        main_screen(app).panes.work.result.focus_inside()
-        await shows(app, pilot, "m its messages")
+        await call(live, "weather", {"city": "Lima"})
+        await shows(app, pilot, "m messages")
         assert "D compare" not in screen_text(app), "it was not called before"
-        await call(live, "echo", {"message": "between"}, 1)
-        await call(live, "weather", {"city": "Kyoto"}, 2)
-        main_screen(app).panes.work.result.focus_inside()
+        await call(live, "echo", {"message": "between"})
+        await call(live, "weather", {"city": "Kyoto"})
         await shows(app, pilot, "D compare")
         await press(pilot, "D", shows='.city "Lima"')
         assert '"Kyoto"' in screen_text(app)
@@ -270,8 +298,8 @@ async def test_one_key_compares_a_result_with_the_call_before() -> None:
 async def test_two_answers_of_the_log_are_compared_also_on_a_narrow_screen() -> None:
     async with on_demo(size=NARROW) as live:
         app, pilot = live
-        await call(live, "weather", {"city": "Lima"}, 1)
-        await call(live, "weather", {"city": "Kyoto"}, 2)
+        await call(live, "weather", {"city": "Lima"})
+        await call(live, "weather", {"city": "Kyoto"})
         messages = main_screen(app).panes.messages
         await press(pilot, "escape", "m", "end", until=lambda: messages.has_focus_within and messages.current > 0)
         await press(pilot, "d", "up", "up", "d", until=lambda: isinstance(app.screen, AnswersScreen))

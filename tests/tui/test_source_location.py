@@ -12,20 +12,15 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.source_location import SourceLocation, source_locations
 from inspector.tui.widgets.virtual_list import VirtualList
 from tests.tui.live_app import MEDIUM, WIDE, becomes, running, shows
+from tests.tui.small_server import small_server
 from tests.tui.tui_screens import press, screen_text
 
-FAILING = """
-import json, sys
+FAILING = small_server({}, introduction='{"capabilities": {}}', before="""
 sys.stderr.write("started\\n")
 sys.stderr.write('  File "app/tool.py", line 12, in run\\n')
 sys.stderr.write("    at f (/no/such/b.js:3:7)\\n")
 sys.stderr.flush()
-for line in sys.stdin:
-    message = json.loads(line)
-    if message.get("method") == "initialize":
-        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "f", "version": "1"}}
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"""
+""")  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "places"), [

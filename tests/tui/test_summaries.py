@@ -114,7 +114,7 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
 @pytest.mark.parametrize(("event", "fields", "words"), [
     ("spawn", {"argv": ["npx", "-y", "x"]}, "started npx -y x"),
     ("exit", {"status": 3}, "the server exited: status 3"),
-    ("exit", {"status": -9, "signal": 9, "by": "us"}, "we stopped the server: signal 9"),
+    ("exit", {"status": -9, "signal": 9, "by": "us"}, "Inspector stopped the server: signal 9"),
     ("ready", {"revision": "2025-11-25", "era": "legacy", "transport": "stdio"},
      "ready 2025-11-25 legacy over stdio"),
     ("failed", {"error": {"message": "refused"}}, "no connection: refused"),

@@ -40,8 +40,8 @@ async def on_table(
         yield app, pilot, view
 
 
-async def test_numbers_are_exact_and_right_text_is_left() -> None:
-    async with on_table(table()) as (app, _pilot, _view):
+async def test_numbers_are_exact_and_right_text_is_left_and_cells_are_copied_as_the_server_wrote_them() -> None:
+    async with on_table(table()) as (app, pilot, view):
         shown = screen_lines(app)
         for number in ("                   3492  ", "12345678901234567890123  ", "                     -1  "):
             assert any(line.startswith(f" {number}") for line in shown), number
@@ -50,6 +50,9 @@ async def test_numbers_are_exact_and_right_text_is_left() -> None:
         assert '{"a": [1]}' in shown[1]
         assert "大阪紙業" in shown[2]
         assert "null" in shown[3]
+        await pilot.press("down", "c", "C", "enter")
+        assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined]
+        assert json.loads(app.heard(TableView.Opened)[0].json) == ROWS[1]  # type: ignore[attr-defined]
 
 
 async def test_a_null_far_below_is_not_cut() -> None:
@@ -99,13 +102,6 @@ async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> No
         await press(pilot, "escape", "escape", until=lambda: len(view.rows) == 3)
 
 
-async def test_a_row_opens_and_cells_are_copied_as_the_server_wrote_them() -> None:
-    async with on_table(table()) as (app, pilot, view):
-        await pilot.press("down", "c", "C", "enter")
-        assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined]
-        assert json.loads(app.heard(TableView.Opened)[0].json) == ROWS[1]  # type: ignore[attr-defined]
-
-
 async def test_what_is_saved_is_what_is_shown() -> None:
     found = table_of_text("name,total\n=cmd,1\nb,2\nc,3\n")
     assert found is not None
@@ -139,6 +135,15 @@ async def test_a_thousand_columns_scroll_sideways() -> None:
         await pilot.pause()
         assert "k999" in screen_lines(app)[0]
         assert "last" in screen_text(app)
+
+
+async def test_it_says_how_many_columns_do_not_fit() -> None:
+    async with on_table(table(), 42) as (_app, pilot, view):
+        assert view.note == "row 1 of 3  4 columns →"
+        await pilot.press(*["right"] * 4)
+        assert view.note == "row 1 of 3  ← 2 columns"
+        await pilot.resize_terminal(110, 10)
+        await settle(pilot, lambda: view.note == "row 1 of 3")
 
 
 async def test_the_sign_of_hidden_columns_has_a_colour_at_every_width() -> None:

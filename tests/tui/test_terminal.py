@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.journal.journal import Journal
+from inspector.journal.journal import whole_journal
 from tests.processes import PATIENCE, run, spawned
 from tests.tui.live_app import PROMPTS, TESTS, TOOLS
 from tests.tui.terminal import Grid, Terminal, recordings
@@ -37,14 +37,6 @@ def is_gone(process: int, patience: float = PATIENCE) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def opened(recording: Path) -> Journal:
-    """A recording, all of it indexed."""
-    journal = Journal.open(recording)
-    while journal.refresh():
-        pass
-    return journal
 
 
 def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path) -> None:
@@ -120,7 +112,7 @@ def test_keys_typed_while_the_program_starts_are_not_lost(home: Path) -> None:
     never = "import time; time.sleep(60)"
     with Terminal(home, ["--no-record", "--", sys.executable, "-c", never]) as terminal:
         terminal.press("?")
-        terminal.shows("esc close", "Everywhere")
+        terminal.shows("esc close", "filter by name or key")
         terminal.press("\x1b")
         terminal.until(lambda: "esc close" not in terminal.grid.text, "closed")
         terminal.shows("Connecting")
@@ -173,18 +165,20 @@ def test_the_ansi_theme_leaves_every_colour_to_the_terminal_and_mono_has_none(ho
         terminal.press("/order")
         terminal.shows("of 62")
         terminal.press("\r")
-        terminal.shows("( ) Small, 26 cm")
+        terminal.shows("( ) thin")
         assert b"\x1b[32m" in terminal.raw
         assert b"8;2;" not in terminal.raw
         grounds = re.findall(rb"\x1b\[(?:[0-9;]*;)?(4[0-7]|10[0-7]|48;5;[0-9]+)[;m]", terminal.raw)
         assert grounds == [], "no block beside a field"
         terminal.press("\x10")
-        terminal.shows("a verb, tool, resource, prompt or theme")
+        terminal.shows("verbs, tools, resources, prompts, saved calls, themes")
         assert any("●" in text for text in terminal.grid.where())
         terminal.press("mono")
         terminal.shows("theme mono")
         terminal.press("\r")
-        terminal.until(lambda: "a verb, tool, resource, prompt or theme" not in terminal.grid.text, "closed")
+        terminal.until(
+            lambda: "verbs, tools, resources, prompts, saved calls, themes" not in terminal.grid.text, "closed"
+        )
         terminal.until(lambda: not any(text.strip() for text in terminal.grid.where()), "no colour stays")
         terminal.shows("● connected")
         terminal.quits("\x11")
@@ -208,7 +202,7 @@ def test_another_size_is_drawn_at_once_one_that_is_too_small_says_what_it_needs_
         terminal.resize(20, 5)
         terminal.shows("Inspector needs 50", "and 5.")
         terminal.resize(120, 35)
-        terminal.shows(f"Tools {TOOLS}", "─ Messages", "echo message")
+        terminal.shows(f"Tools {TOOLS}", "─ Messages", "roll-dice")
         terminal.quits()
 
 
@@ -237,10 +231,9 @@ def test_killed_it_leaves_no_server_and_a_recording_that_opens(home: Path) -> No
         os.kill(terminal.pid, signal.SIGKILL)
         assert terminal.ends() == -signal.SIGKILL
     assert is_gone(server)
-    journal = opened(recording)
-    assert journal.end_is_missing
-    assert "tools/list" in {journal.index.method(n) for n in range(1, len(journal) + 1)}
-    journal.release()
+    with whole_journal(recording) as journal:
+        assert journal.end_is_missing
+        assert "tools/list" in {journal.index.method(n) for n in range(1, len(journal) + 1)}
     with Terminal(home, ["replay", str(recording)]) as terminal:
         terminal.shows("end is missing", f"Tools {TOOLS}")
         terminal.quits()
@@ -250,18 +243,20 @@ def test_a_flood_is_kept_whole_and_keys_are_heard(home: Path) -> None:
     recording = home / "flood.mcp.jsonl"
     words = ["--record", str(recording), *HOSTILE, "--case", "flood-stdout", "--count", str(FLOOD)]
     with Terminal(home, words) as terminal:
-        terminal.shows("● connected", "echo message")
+        terminal.shows("● connected", "echo ")
         terminal.press("\x12")
         terminal.press("6")
         terminal.shows("Capabilities")
         terminal.press("1")
-        terminal.shows("echo message")
-        terminal.shows("rec 20,0", "hello")
+        terminal.shows("echo ")
+        terminal.shows("hello")
+        terminal.press("6")
+        terminal.shows("20,0")
         terminal.quits()
-    journal = opened(recording)
-    methods = [journal.index.method(n) for n in range(1, len(journal) + 1)]
-    assert methods.count("notifications/message") == FLOOD
-    assert not journal.end_is_missing
+    with whole_journal(recording) as journal:
+        methods = [journal.index.method(n) for n in range(1, len(journal) + 1)]
+        assert methods.count("notifications/message") == FLOOD
+        assert not journal.end_is_missing
 
 
 def test_a_dumb_terminal_and_no_terminal_are_refused_in_words(home: Path) -> None:
@@ -284,7 +279,8 @@ def test_a_crash_of_the_interface_restores_the_terminal_and_names_the_log(home: 
         assert "inspector.log" in terminal.grid.text.replace("\n", "")
         assert "Traceback" not in terminal.grid.text
     (recording,) = recordings(home)
-    assert opened(recording).ended is not None
+    with whole_journal(recording) as journal:
+        assert journal.ended is not None
 
 
 def test_the_grid_reads_what_a_terminal_would_show() -> None:

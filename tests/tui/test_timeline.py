@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters import parse
 from inspector.journal.journal import Journal
-from inspector.tui.pane_messages import Save, ShowEvent
-from inspector.tui.timeline.drawing import LaneDrawing, axis, strip, tick_of, tick_text
+from inspector.tui.pane_messages import HintsChanged, Save, ShowEvent
+from inspector.tui.timeline.drawing import LaneDrawing, axis, clock_line, strip, tick_of, tick_text
 from inspector.tui.timeline.pane import TimelinePane
 from inspector.tui.timeline.view import MAX_ITEMS, TimelineView, TimeWindow, time_text
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import on_pane
-from tests.tui.recorded_conversation import Talk
+from tests.tui.recorded_conversation import Talk, read
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 KINDS = Path(__file__).parents[2] / "recordings" / "kinds"
@@ -42,8 +42,8 @@ def orders() -> Talk:
     return talk
 
 
-def view_of(talk: Talk, cells: int = 100) -> TimelineView:
-    view = TimelineView(talk.session)
+def view_of(session: RecordedSession, cells: int = 100) -> TimelineView:
+    view = TimelineView(session)
     view.advance()
     view.fit(cells)
     return view
@@ -93,7 +93,7 @@ def test_zoom_ends_at_a_microsecond() -> None:
 
 def test_the_whole_session_grows_and_follows_until_the_cursor_moves() -> None:
     talk = orders()
-    view = view_of(talk)
+    view = view_of(talk.session)
     assert (view.window.begin, view.window.length >= 10_000_001, view.cursor) == (0, True, 10_000_000)
     later(talk, view, 20_000)
     assert (view.window.length >= 20_000_001, view.cursor) == (True, 20_000_000)
@@ -114,7 +114,7 @@ def test_the_cursor_goes_to_a_time_that_is_not_read_yet_and_a_window_at_the_end_
     assert view.cursor == 5_000_000
     later(talk, view, 30_000)
     assert view.cursor == 5_000_000
-    view = view_of(talk)
+    view = view_of(talk.session)
     view.zoom(0.5)
     later(talk, view, 40_000)
     assert view.window.end == 40_000_001
@@ -125,7 +125,7 @@ def test_the_cursor_goes_to_a_time_that_is_not_read_yet_and_a_window_at_the_end_
 
 
 def test_pan_and_cursor_move_the_window() -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
     view.go_to(0)
     for _ in range(2):
         view.zoom(0.5)
@@ -148,7 +148,7 @@ def test_a_range_becomes_a_filter_that_finds_its_messages() -> None:
     for us, text in ((0, "0s"), (24_200_000, "24.2s"), (1500, "0.0015s"), (1, "0.000001s")):
         assert time_text(us) == text
     talk = orders()
-    view = view_of(talk)
+    view = view_of(talk.session)
     view.go_to(4_400_000)
     view.toggle_mark()
     view.go_to(7_100_000)
@@ -176,14 +176,14 @@ def test_a_range_becomes_a_filter_that_finds_its_messages() -> None:
     [(500, []), (1200, [2]), (1600, [2, 3]), (2500, [3, 5]), (4500, [3, 7]), (9000, [11]), (10_000, [11, 12])],
 )
 def test_messages_at_the_cursor(ms: int, wanted: list[int]) -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
     view.go_to(ms * 1000)
     assert view.items() == wanted
     assert view.nearest() == (wanted[0] if wanted else 1)
 
 
 def test_another_message_at_the_cursor_is_chosen() -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
     view.go_to(2_500_000)
     for by, wanted in ((1, 5), (1, 5), (-1, 3), (-5, 3), (1, 5)):
         view.choose(by)
@@ -198,7 +198,7 @@ def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected()
         talk.at(n).call(n, "search")
         talk.say(n, "x")
         talk.notice("message", level="info", data="x")
-    items = view_of(talk, cells=1).items()
+    items = view_of(talk.session, cells=1).items()
     assert len(items) == len(set(items)) == MAX_ITEMS
 
 
@@ -206,7 +206,7 @@ def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected()
 
 
 def test_lanes_show_bars_in_rows_names_and_signs() -> None:
-    found = drawn(view_of(orders()))
+    found = drawn(view_of(orders().session))
     assert {name: [line for line in lines if line] for name, lines in found.items()} == {
         "requests": [
             "         █search██                                         █✗ pay█████         █report██████████████",
@@ -222,8 +222,28 @@ def test_lanes_show_bars_in_rows_names_and_signs() -> None:
     }
 
 
+def test_a_gap_is_a_fold_that_says_how_long_it_was_and_a_filter_has_real_times() -> None:
+    talk = Talk()
+    for id, ms in ((1, 0), (2, 3_600_000)):
+        talk.at(ms).call(id, "search")
+        talk.at(ms + 1000).say(id, "x")
+    view = view_of(talk.session)
+    found = drawn(view)
+    cells = view.window.cell(view.lanes.time(2)), view.window.cell(view.lanes.time(3))
+    assert (view.latest, cells) == (2_200_000, (45, 54))
+    fold = view.window.cell(1_100_000)
+    assert cells[0] < fold < cells[1]
+    assert {lines[0][fold] for lines in found.values()} == {"┊"}
+    assert clock_line(view).text[fold:].startswith("┊ 59 m 59 s gap")
+    view.go_to(view.lanes.time(3))
+    assert "1:00:00.000" in clock_line(view).text
+    show(view, view.lanes.time(3), view.latest + 1)
+    assert list(parse(view.filter).numbers(talk.journal)) == [3, 4]
+    assert view.events(*view.range) == (3, 4)
+
+
 def test_a_bar_has_the_colour_of_its_outcome_and_of_the_person() -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
     drawing = LaneDrawing(view, lambda n: "")
     assert [drawing.role(n) for n in (2, 5, 9, 11)] == ["chart", "chart-ask", "chart-error", "chart-dim"]
     requests = drawing.lines(12)[:3]
@@ -238,7 +258,7 @@ def test_more_requests_than_rows_are_counted() -> None:
         talk.at(id).call(id, "a")
     for id in range(1, 301):
         talk.at(1000 + id).say(id, "x")
-    lines = drawn(view_of(talk), height=8)["requests"]
+    lines = drawn(view_of(talk.session), height=8)["requests"]
     assert len(lines) == 7
     assert lines[-1] == "+294 more, at most 300 in flight"
 
@@ -247,9 +267,7 @@ def test_what_comes_after_the_moment_of_a_replay_is_faint() -> None:
     talk = orders()
     session = talk.session
     session.at(5, 2_000_000)
-    view = TimelineView(session)
-    view.advance()
-    view.fit(100)
+    view = view_of(session)
     lines = {line.name: line.cells.roles() for line in LaneDrawing(view, lambda n: "name").lines(12)}
     assert {role for _, role in lines["notifications"] if role} == {"faint"}
     asks = [role for text, role in lines["server asks"] if text.strip()]
@@ -263,13 +281,7 @@ def roles_of(view: TimelineView, lane: str, height: int = 16) -> list[tuple[str,
 
 
 def test_a_login_is_drawn_in_its_parts_and_that_of_the_person_as_a_question() -> None:
-    path = KINDS / "auth.mcp.jsonl"
-    journal = Journal.open(path)
-    while journal.refresh():
-        pass
-    view = TimelineView(RecordedSession(journal, path))
-    view.advance()
-    view.fit(120)
+    view = view_of(read(KINDS / "auth.mcp.jsonl"), 120)
     show(view, 80_000, 175_000)
     drawn = roles_of(view, "login")
     assert "browser" in "".join(text for text, role in drawn if role.startswith("chart-ask"))
@@ -280,7 +292,7 @@ def test_a_login_is_drawn_in_its_parts_and_that_of_the_person_as_a_question() ->
 
 
 def test_what_does_not_match_the_filter_of_the_log_is_faint() -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
 
     def narrow(words: str) -> set[str]:
         """Narrow the log; returns the roles of the notifications."""
@@ -297,7 +309,7 @@ def test_what_does_not_match_the_filter_of_the_log_is_faint() -> None:
 
 
 def test_a_hostile_name_is_harmless_and_wide_characters_keep_the_width() -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
     drawing = LaneDrawing(view, lambda n: "注文\x1b[31m" * 50)
     for line in drawing.lines(12):
         assert "\x1b" not in line.cells.text
@@ -320,7 +332,7 @@ def test_the_axis_has_round_ticks(step: int, tick: int, texts: list[str]) -> Non
 
 
 def test_axis_and_strip_have_the_length_of_the_line() -> None:
-    view = view_of(orders(), 80)
+    view = view_of(orders().session, 80)
     assert len(axis(view).text) == 80
     line = strip(view, 60)
     assert len(line.text) == 60
@@ -333,7 +345,7 @@ def test_axis_and_strip_have_the_length_of_the_line() -> None:
 async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
     async with on_pane(TimelinePane(orders().session), (150, 40)) as (app, pilot, pane):
         await settle(pilot, lambda: "total" in screen_text(app))
-        words = ("Session", "12 messages", "whole session", "By method", "person", "1 in flight", "elicitation/create")
+        words = ("Session", "12 events", "whole session", "By method", "person", "1 in flight", "elicitation/create")
         assert_in(screen_text(app), *words)
         await pilot.press("home", "plus", "plus")
         assert not pane.view.is_whole
@@ -393,6 +405,29 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("way", "keys"), [("m", ("up", "down")), ("mz", ("up", "down")), ("mzv", ("left", "right"))])
+async def test_a_key_that_moves_the_cursor_lays_nothing_out(way: str, keys: tuple[str, str], tmp_path: Path) -> None:
+    """Neither does a pane that announces other keys: a layout draws the whole screen."""
+    path = tmp_path / "orders.mcp.jsonl"
+    talk = Talk()
+    talk.journal = Journal.create(path, {"kind": "stdio", "argv": ["server"]})
+    for id in range(1, 9):
+        talk.at(id * 1000).call(id, "pay")
+        talk.say(id, "x")
+    talk.journal.close()
+    async with running(RecordingTarget(path), until="") as (app, pilot):
+        await press(pilot, *way, shows="whole session" if "v" in way else "pay")
+        await pilot.pause()
+        laid_out: list[object] = []
+        app.screen.screen_layout_refresh_signal.subscribe(app.screen, laid_out.append, immediate=True)
+        for key in keys * 3:
+            await pilot.press(key)
+            app.screen.post_message(HintsChanged())
+            await pilot.pause()
+        assert laid_out == []
+
+
+@pytest.mark.slow
 async def test_a_live_timeline_grows() -> None:
     async with running(demo(), size=WIDE, until="echo") as (app, pilot):
         await press(pilot, "m", "z", "v", shows="Timeline")
@@ -405,7 +440,7 @@ async def test_a_live_timeline_grows() -> None:
 
 
 def test_lanes_are_drawn_again_only_when_more_than_the_cursor_has_changed() -> None:
-    view = view_of(orders())
+    view = view_of(orders().session)
     drawing = LaneDrawing(view, str)
     lines = drawing.lines(20)
     view.move(-1)

@@ -17,6 +17,8 @@ from tests.recording_server import at, noting
 from tests.tui.live_app import NARROW, ROOT, becomes, main_screen, running, shows
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
+pytestmark = pytest.mark.slow
+
 SECRET = "s3cr3t-of-the-user"
 
 
@@ -33,7 +35,6 @@ def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Path, typed: bool) -> None:
     async with running(None, size=NARROW, until="@docs") as (app, pilot):
@@ -63,7 +64,6 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
     assert (clone.parent / "trust.json").exists() is not typed
 
 
-@pytest.mark.slow
 async def test_what_was_allowed_for_always_is_not_asked_again(clone: Path) -> None:
     for first in (True, False):
         async with running(None, size=NARROW, until="@docs") as (app, pilot):
@@ -75,7 +75,6 @@ async def test_what_was_allowed_for_always_is_not_asked_again(clone: Path) -> No
             await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
 
 
-@pytest.mark.slow
 async def test_a_connection_without_verification_says_so_all_the_time() -> None:
     with noting(certificate=True) as server:
         target = HttpTarget(at(server, "https"), verify=False, proxy=None, owned=False, source="/clone/inspector.json")

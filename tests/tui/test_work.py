@@ -10,6 +10,8 @@ import pytest
 
 from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
+from inspector.tui import key_order
+from inspector.tui.model.room import EMPTY_RESULT
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.outcome import CallOutcome
@@ -17,7 +19,7 @@ from inspector.tui.work.request import RequestPane
 from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, to_tool
 from tests.tui.live_demo import asked_by, at_item, desk, enter_form, go, in_form, sent, write
-from tests.tui.tui_screens import press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import burst, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -28,17 +30,65 @@ def text_of(app: Any) -> str:
     return "" if answer is None else answer.outcome.value["content"][0]["text"]
 
 
+async def back_to_form(app: Any, pilot: Any) -> None:
+    """Wait for the focus in the result of a call, and go back to the form."""
+    await press(pilot, until=lambda: app.work.result.has_focus_within)
+    await press(pilot, "shift+tab", until=lambda: app.work.request.has_focus_within)
+
+
+async def test_after_a_call_keys_act_on_its_result_unless_the_form_was_changed_since(tmp_path: Path) -> None:
+    async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
+        await write(app, pilot, "hi")
+        await press(pilot, "ctrl+r", until=lambda: app.work.result.has_focus_within)
+        await press(pilot, "shift+tab", until=lambda: app.work.request.has_focus_within)
+        await press(pilot, "ctrl+r", "x", until=lambda: app.work.work.answer is not None)
+        app.work.move_to_call(app.work.work)
+        assert app.work.request.has_focus_within, "the letter is for the form"
+
+
+@pytest.mark.parametrize("selected", [False, True])
+async def test_a_character_typed_as_the_focus_moves_to_a_call_stays_in_its_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selected: bool
+) -> None:
+    monkeypatch.setattr(key_order, "SEEN", 60)
+    async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
+        field = app.focused
+        await write(app, pilot, "hi")
+        await press(
+            pilot, *(["ctrl+shift+a"] if selected else []), "ctrl+r", until=lambda: app.work.result.has_focus_within
+        )
+        await burst(pilot, "m", "c")
+        await settle(pilot, lambda: app.focused is field)
+        assert app.work.request.form.value == {"message": "mc" if selected else "himc"}
+        assert not app.heard(ShowExchange)
+        await press(pilot, "ctrl+r", until=lambda: app.work.result.has_focus_within)
+        # A key without a character is meant for the new place, and what follows too.
+        await press(pilot, "down", "m", until=lambda: bool(app.heard(ShowExchange)))
+
+
+async def test_a_character_typed_as_the_focus_goes_from_the_list_to_a_call_is_for_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_order, "SEEN", 60)
+    async with at_item(tmp_path, "tools", "slow") as (_session, app, pilot):
+        await app.work.request.form.load({"seconds": 600})
+        await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
+        await press(pilot, "m", until=lambda: app.catalog.has_focus_within)
+        assert not app.heard(ShowExchange)
+        assert app.work.running_call is not None
+
+
 async def test_a_tool_is_called_and_each_item_keeps_its_form_its_result_and_unfinished_json(tmp_path: Path) -> None:
     async with in_form(tmp_path, "tools", "echo") as (session, app, pilot):
         await write(app, pilot, "zulu")
-        await press(pilot, "ctrl+r", shows=("last calls  zulu", " ms"))
+        await press(pilot, "ctrl+r", shows=("earlier calls  zulu", " ms"))
         assert sent(session, "tools/call") == [{"name": "echo", "arguments": {"message": "zulu"}}]
         assert app.work.request.has_focus_within, "the focus stays where one types"
         await write(app, pilot, " two")
         await go(app, pilot, "tools", "what-time")
         assert "zulu" not in screen_text(app)
         await go(app, pilot, "tools", "echo")
-        await press(pilot, shows=("zulu two", "last calls  zulu"))
+        await press(pilot, shows=("zulu two", "earlier calls  zulu"))
         assert re.search(r" \d+ B .* token", screen_text(app))
         await enter_form(app, pilot)
         await pilot.press("ctrl+e")
@@ -71,7 +121,7 @@ async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> N
         forgotten = await go(app, pilot, "tools", "forget")
         await press(pilot, "ctrl+r", shows="running", until=lambda: forgotten.is_running)
         await go(app, pilot, "tools", "what-time")
-        await press(pilot, "ctrl+r", shows="last calls", hides="running")
+        await press(pilot, "ctrl+r", shows="earlier calls", hides="running")
         assert forgotten.is_running
         await go(app, pilot, "tools", "forget")
         await press(pilot, shows="running")
@@ -106,21 +156,21 @@ async def test_a_call_that_takes_its_time_gets_the_focus_unless_the_user_types_o
         assert app.work.request.has_focus_within
 
 
-@pytest.mark.slow
-async def test_after_a_call_without_a_key_for_it_the_form_is_typed_in_again(tmp_path: Path) -> None:
+async def test_after_a_long_call_its_result_has_the_focus_and_shift_tab_leads_back_to_the_form(tmp_path: Path) -> None:
     async with in_form(tmp_path, "tools", "slow") as (_session, app, pilot):
         await app.work.request.form.load({"seconds": 1})
         field = app.focused
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
-        await settle(pilot, lambda: app.focused is field, "back in the field")
+        await settle(pilot, lambda: app.work.result.has_focus_within, "in the result")
+        await press(pilot, "2", "shift+tab", until=lambda: app.work.request.has_focus_within)
+        assert app.work.request.form.value == {"seconds": 1}, "a key for the result is not text"
+        await press(pilot, "shift+tab", "shift+tab", until=lambda: app.focused is field)
         await press(pilot, "2", until=lambda: app.work.request.form.value == {"seconds": 2})
 
 
-async def test_a_result_that_is_only_sentences_takes_keys(tmp_path: Path) -> None:
-    async with in_form(tmp_path, "tools", "crash") as (_session, app, pilot):
-        await press(pilot, "ctrl+r", shows="no answer")
-        await press(pilot, "alt+r", until=lambda: app.work.result.has_focus_within)
-        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
+def newest(memory: ServerMemory) -> Any:
+    """The arguments of the newest stored call of `echo`, or None."""
+    return next((call.arguments for call in memory.past_calls("echo")), None)
 
 
 async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tmp_path: Path) -> None:
@@ -130,26 +180,49 @@ async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tm
         for word in ("one", "two"):
             await pilot.press("ctrl+u", *word, "ctrl+r")
             await settle(pilot, lambda word=word: bool(work.past) and work.past[0].label == word)
+            await back_to_form(app, pilot)
         await pilot.press("ctrl+u")
         await write(app, pilot, "draft")
         form = app.work.request.form
-        for expected in ("two", "one", "draft"):
-            await press(pilot, "ctrl+up", until=lambda expected=expected: form.value == {"message": expected})
+        await press(pilot, "up", shows=('{"message": "two"}', '{"message": "one"}'))
+        await press(pilot, "escape", until=lambda: app.work.request.has_focus_within)
+        assert form.value == {"message": "draft"}
+        for place, expected in (("home", "two"), ("end", "one")):
+            await press(pilot, "up", shows="Earlier calls")
+            await press(pilot, place, "enter", until=lambda expected=expected: form.value == {"message": expected})
+        await pilot.press("ctrl+u")
+        await write(app, pilot, "draft")
         # The last arguments are remembered for the next session, but no secret.
-        await press(pilot, "ctrl+r", shows="last calls  draft")
+        await press(pilot, "ctrl+r", shows="earlier calls  draft")
         memory = ServerMemory(session.target, tmp_path)
-        await settle(pilot, lambda: memory.last_arguments("echo") == {"message": "draft"})
+        await settle(pilot, lambda: newest(memory) == {"message": "draft"})
     async with at_item(tmp_path, "tools", "echo") as (_session, app, pilot):
-        await press(pilot, shows="last calls  draft", until=lambda: app.work.request.form.value == {"message": "draft"})
+        await press(
+            pilot, shows="earlier calls  draft", until=lambda: app.work.request.form.value == {"message": "draft"}
+        )
         done = CallOutcome("tools/call", 1, 2, {}, None, late=False, took=10, gave_up=0)
         app.work.work_items.keep(app.work.work.catalog_item, {"message": "x", "api_key": "hunter2"}, done)
-        await settle(pilot, lambda: memory.last_arguments("echo") == {"message": "x"})
+        await settle(pilot, lambda: newest(memory) == {"message": "x"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n        Writes a file.\n\n            path: where\n        ",
+        "Writes a file.\n\n        path: where",
+        "\n        Writes a file.\n\n            path: where\nLines that were inserted.",
+    ],
+)
+def test_a_description_is_shown_without_the_indentation_of_its_source(text):
+    shown = CatalogItem("tools", {"name": "x", "description": text}).about[0][0]
+    assert shown.startswith("Writes a file.\n\n")
+    assert {line for line in shown.splitlines() if line.startswith(" ")} <= {"    path: where"}
 
 
 def test_destructive_tools_say_so() -> None:
     """C-TOOL-01."""
     tool = CatalogItem("tools", {"name": "x", "annotations": {"destructiveHint": True, "openWorldHint": True}})
-    assert tool.facts == [[("destructive", "error")], [("open-world", "muted")]]
+    assert (tool.facts, tool.hints) == ([[("may delete", "error")]], "reaches other systems")
 
 
 async def test_a_resource_is_read_by_enter_and_followed_by_u_and_a_link_leads_to_another(tmp_path: Path) -> None:
@@ -157,6 +230,8 @@ async def test_a_resource_is_read_by_enter_and_followed_by_u_and_a_link_leads_to
         await press(pilot, "enter", shows="resource  demo://clock")
         await press(pilot, "u", until=lambda: "demo://clock" in session.subscriptions)
         await settle(pilot, lambda: "changed" in screen_lines(app)[0])
+        await settle(pilot, lambda: app.work.result.has_focus_within)
+        await settle(pilot, lambda: "unsubscribe" in [hint.title for hint in app.work.hints()])
         await press(pilot, "u", until=lambda: "demo://clock" not in session.subscriptions)
         app.work.open_resource("demo://planets")
         await press(pilot, shows="Mercury")
@@ -181,8 +256,8 @@ async def test_suggestions_are_taken_by_down_and_tab_or_enter_and_else_what_was_
         await press(pilot, "enter", shows="javascript")
         lines = screen_lines(app)
         at = next(number for number, line in enumerate(lines) if "language" in line and "required" in line)
-        assert "javascript" in lines[at + 2], "directly under the field"
-        await press(pilot, *"zz", until=lambda: "suggestions: none" in screen_lines(app)[at + 2])
+        assert "javascript" in lines[at + 1], "directly under the field"
+        await press(pilot, *"zz", until=lambda: "suggestions: none" in screen_lines(app)[at + 1])
         await press(pilot, "ctrl+u", shows="javascript")
         await pilot.press("tab")
         assert not form.value.get("language"), "tab leaves an empty argument empty"
@@ -195,15 +270,14 @@ async def test_suggestions_are_taken_by_down_and_tab_or_enter_and_else_what_was_
 
 async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_path: Path) -> None:
     async with at_item(tmp_path, "tools", "book-trip") as (_session, app, pilot):
-        assert app.work.result.size.height <= 4
-        assert app.work.request.outer_size.height >= app.work.size.height - 6
+        assert app.work.result.outer_size.height == EMPTY_RESULT
+        assert app.work.request.form.max_scroll_y == 0, "all its fields are seen"
         await pilot.press("enter", *"Ada")
         assert app.work.request.form.value == {"traveller": {"name": "Ada"}}, "it begins with the first field"
         assert "to result" not in screen_text(app), "there is none"
         await pilot.press("ctrl+r", "ctrl+r")
-        await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
-        assert app.work.result.size.height > 4
-        await press(pilot, shows="alt-r to result")
+        await settle(pilot, lambda: app.work.work.answer is not None)
+        assert app.work.result.outer_size.height > EMPTY_RESULT
         await press(pilot, "alt+r", until=lambda: app.work.result.has_focus_within)
 
 
@@ -220,7 +294,7 @@ DOCSTRING = "Place an order.\n\n    The order is checked.\n    It is stored.\n"
 """A description as the official Python SDK sends the docstring of a function."""
 
 
-@pytest.mark.parametrize(("height", "is_cut"), [(24, True), (40, False)])
+@pytest.mark.parametrize(("height", "is_cut"), [(14, True), (40, False)])
 async def test_a_docstring_is_shown_without_its_indentation(tmp_path: Path, height: int, is_cut: bool) -> None:
     async with desk(tmp_path, "tools", size=(110, height)) as (session, app, pilot):
         describe(session, "book-trip", DOCSTRING)
@@ -238,7 +312,7 @@ async def test_a_description_that_is_cut_says_so_above_a_result_on_a_small_scree
         await go(app, pilot, "tools", "add")
         await press(pilot, shows="f2 whole text")
         await pilot.press("enter", "1", "tab", "2", "ctrl+r")
-        await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
+        await settle(pilot, lambda: app.work.work.answer is not None)
         await settle(pilot, lambda: app.work.request.outer_size.height < 14)
         assert "f2 whole text" in screen_text(app)
 
@@ -255,12 +329,9 @@ async def test_the_focused_field_stays_in_view_when_a_result_comes_below_the_for
             if app.focused is not last:
                 await pilot.press("tab")
         assert app.focused is last
-        before = last.region
-        await press(pilot, "ctrl+r", until=lambda: form.work is not None and form.work.answer is not None)
-        await becomes(app, pilot, lambda: last.region != before and app.focused is last, "smaller")
-        view = form.form.content_region
-        assert view.y <= last.region.y
-        assert last.region.bottom <= view.bottom
+        await press(pilot, "ctrl+r", until=lambda: form.work.answer is not None)
+        await becomes(app, pilot, lambda: form.form.content_region.contains_region(last.region), "in view")
+        assert app.focused is last
 
 
 @pytest.mark.parametrize(
@@ -325,10 +396,7 @@ async def test_leaving_keeps_an_edited_form_as_a_draft(leave: tuple[str, ...]) -
         form = main_screen(app).query_one(RequestPane).form
         await press(pilot, *"Quay 4 q", until=lambda: form.value == {"message": "Quay 4 q"})
         await press(pilot, *leave, until=lambda: app.return_value is not None or not app.is_running)
-    async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
-        await to_tool(app, pilot, "echo")
-        await press(pilot, shows="unsent draft")
-        assert main_screen(app).query_one(RequestPane).form.value == {"message": "Quay 4 q"}
+    assert ServerMemory(demo()).draft("echo") == {"message": "Quay 4 q"}
 
 
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
@@ -342,21 +410,26 @@ async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path)
         ]
 
 
-@pytest.mark.parametrize("item", [{}, {"name": 7}, {"name": ["x"], "inputSchema": []}, {"name": "\x1b[2J"}])
-async def test_items_of_wrong_types_can_be_looked_at_and_sent(tmp_path: Path, item: dict[str, Any]) -> None:
+async def test_items_of_wrong_types_can_be_looked_at_and_sent(tmp_path: Path) -> None:
+    items: list[dict[str, Any]] = [{}, {"name": 7}, {"name": ["x"], "inputSchema": []}, {"name": "\x1b[2J"}]
     async with desk(tmp_path) as (_session, app, pilot):
-        app.work.show_item("tools", item)
-        await settle(pilot, lambda: app.work.request.form.form is (app.work.work and app.work.work.form))
-        assert "\x1b" not in screen_text(app)
-        app.work.send()
-        await settle(pilot, lambda: app.work.request.sends_anyway or "error" in screen_text(app))
-        app.work.send()
-        await press(pilot, shows="error")
+        for item in items:
+            app.work.show_item("tools", item)
+            await settle(pilot, lambda: app.work.request.form.form is app.work.work.form)
+            await press(pilot, hides=("\x1b", "error"))
+            app.work.send()
+            await settle(pilot, lambda: app.work.request.sends_anyway or "error" in screen_text(app))
+            app.work.send()
+            await press(pilot, shows="error")
 
 
 async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
     async with at_item(tmp_path, "tools", "crash") as (session, app, pilot):
         await press(pilot, "ctrl+r", shows="✗ no answer")
+        # A result that is only sentences takes keys.
+        app.work.request.focus_inside()
+        await press(pilot, "alt+r", until=lambda: app.work.result.has_focus_within)
+        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
         await press(pilot, "ctrl+r", shows="Not sent: not connected to the server.")
@@ -397,28 +470,35 @@ def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
 
 
 async def test_where_no_item_is_left_there_is_no_form_and_no_trouble(tmp_path: Path) -> None:
-    async with at_item(tmp_path, "tools", "echo") as (_, app, pilot):
-        await press(pilot, shows="The text to return")
+    async with at_item(tmp_path, "tools", "echo") as (session, app, pilot):
+        await press(pilot, shows="Returns its message.")
         none = "The selected item is shown here."
-        await press(pilot, "slash", *"qqq", shows=("No match", none), hides="The text to return")
-        await press(pilot, "backspace", "backspace", "backspace", *"echo", shows="The text to return")
+        await press(pilot, "slash", *"qqq", shows=("No match", none), hides="Returns its message.")
+        await press(pilot, "backspace", "backspace", "backspace", *"echo", shows="Returns its message.")
         app.work.show_item("tools", None)
+        app.work.send()
         app.work.send()
         app.work.focus_work()
         await pilot.pause()
         assert app.work.hints() == []
+        assert sent(session, "tools/call") == []
+        assert (app.work.request.title, app.work.request.facts, app.work.request.needs.about) == ([], [], 0)
 
 
 async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tmp_path: Path) -> None:
     async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
         await write(app, pilot, "first")
-        await press(pilot, "ctrl+r", shows="last calls  first")
+        await press(pilot, "ctrl+r", shows="earlier calls  first")
+        await back_to_form(app, pilot)
+        await pilot.press("end")
         await write(app, pilot, "-second")
         await press(pilot, shows="result of other arguments")
         assert app.work.result.body.content.muted
-        await press(pilot, "ctrl+r", shows="last calls  first-second", hides="other arguments")
+        await press(pilot, "ctrl+r", shows="earlier calls  first-second", hides="other arguments")
         newest = app.work.result.answer
-        await press(pilot, "ctrl+up", until=lambda: app.work.result.answer is not newest)
+        await back_to_form(app, pilot)
+        await press(pilot, "up", shows="Earlier calls")
+        await press(pilot, "end", "enter", until=lambda: app.work.result.answer is not newest)
         assert text_of(app).endswith("first")
         assert "other arguments" not in screen_text(app)
         assert not app.work.result.body.content.muted
@@ -431,7 +511,7 @@ async def test_a_cancelled_call_is_one_in_the_next_session_too(tmp_path: Path) -
             if turn == "first":
                 await press(pilot, "ctrl+r", until=lambda work=forgotten: work.is_running)
                 forgotten.call.cancel("enough")
-            await settle(pilot, lambda: any("cancelled" in row for row in screen_lines(app) if "last calls" in row))
+            await settle(pilot, lambda: any("cancelled" in row for row in screen_lines(app) if "earlier calls" in row))
 
 
 async def test_a_large_past_result_is_read_from_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,17 +520,19 @@ async def test_a_large_past_result_is_read_from_the_journal(tmp_path: Path, monk
         for sent_before, text in enumerate(("one", "two")):
             await write(app, pilot, text)
             await press(pilot, "ctrl+r", until=lambda n=sent_before: len(app.work.work.past) > n)
+            await back_to_form(app, pilot)
         assert app.work.work.past[1].answer is None
-        await press(pilot, "ctrl+up", until=lambda: text_of(app) == "one")
+        await press(pilot, "up", shows="Earlier calls")
+        await press(pilot, "end", "enter", until=lambda: text_of(app) == "one")
 
 
 async def test_a_result_sends_its_request_again_in_the_view_that_the_tool_remembers(tmp_path: Path) -> None:
     async with at_item(tmp_path, "tools", "list-orders") as (session, app, pilot):
         await press(pilot, "ctrl+r", shows="500 rows")
         app.work.result.focus_inside()
-        await press(pilot, "d", "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2)
+        await press(pilot, "right_curly_bracket", "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2)
         await settle(pilot, lambda: app.work.result.answer.tab == "structured")
-        await settle(pilot, lambda: ("^r", "call again") in [(hint.label, hint.title) for hint in app.work.hints()])
+        await settle(pilot, lambda: ("^r", "send again") in [(hint.label, hint.title) for hint in app.work.hints()])
         await press(pilot, "escape", until=lambda: app.catalog.has_focus_within)
         await go(app, pilot, "tools", "weather")
     async with at_item(tmp_path, "tools", "list-orders") as (_session, app, pilot):

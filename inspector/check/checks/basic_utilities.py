@@ -43,7 +43,7 @@ async def token_kept(visit: Visit) -> Outcome:
                 break
             for token in (next(given), str(next(given))):
                 connection.frames = []
-                params = connection.dressed({**call.params, "_meta": {"progressToken": token}})
+                params = connection.with_metadata({**call.params, "_meta": {"progressToken": token}})
                 id = f"progress-{token}"
                 response = connection.begin(jsonrpc.request(id, "tools/call", params))
                 await connection.until(partial(_reports_or_answers, token, id))
@@ -76,7 +76,7 @@ async def cancelled(visit: Visit) -> Outcome:
             if lasts < _LONG:
                 continue
             id = f"cancelled-{call.token}"
-            response = connection.begin(jsonrpc.request(id, "tools/call", connection.dressed(call.params)))
+            response = connection.begin(jsonrpc.request(id, "tools/call", connection.with_metadata(call.params)))
             if not await connection.barrier() or visit.journal.index.pair(response.n):
                 continue
             told = connection.notify(_CANCELLED, {"requestId": id, "reason": "a check"})

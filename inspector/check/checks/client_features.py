@@ -46,11 +46,11 @@ async def shapes(visit: Visit) -> Outcome:
 @CHECKS.active("CLI-03", apart=True)
 async def links(visit: Visit) -> Outcome:
     """The URL of every URL elicitation, and the texts of every form."""
-    found = _looked_at(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
-    if found.seen in ("bad", "doubtful"):
-        return found
+    links = _looked_at(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
+    if links.seen in ("bad", "doubtful"):
+        return links
     clickable = _looked_at(await _forms(visit), links_in_form, _NO_FORM)
-    return clickable if clickable.seen == "doubtful" or found.seen == "nothing" else found
+    return clickable if clickable.seen == "doubtful" or links.seen == "nothing" else links
 
 
 @CHECKS.active("CLI-04", apart=True)

@@ -262,8 +262,8 @@ async def _got(visit: Visit, paths: Iterable[str], *, own: bool = True) -> Async
 
 def _document(answer: RecordedResponse) -> dict[str, Any] | None:
     """The JSON object of a body."""
-    found = answer.messages[0] if answer.messages else None
-    return found if type(found) is dict else None
+    document = answer.messages[0] if answer.messages else None
+    return document if type(document) is dict else None
 
 
 def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:

@@ -6,15 +6,13 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.judge.rules import short
-from inspector.check.judge.skill_rules import served_skills
 from inspector.check.outcome import Outcome, bad, expect, good, remark, skipped
-from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import FEW, everything, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.client.extensions import declared_settings
 from inspector.protocol.extensions import EVENTS, SKILLS, TASKS
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_CAPABILITY
-from inspector.protocol.members import object_at, value_at
+from inspector.protocol.members import object_at, objects_at, value_at
 from inspector.protocol.revisions import LEGACY
 
 _MODERN_ONLY = frozenset((TASKS, SKILLS, EVENTS))
@@ -46,8 +44,7 @@ async def implemented(visit: Visit) -> Outcome:
     for id, method in _LISTS.items():
         if declared_settings(visit.session.server, id) is None:
             continue
-        served = await served_skills(visit) if id == SKILLS else None
-        response: RequestOutcome = served.pages[0] if served is not None else await visit.request(method, {})
+        response = await visit.request(method, {})
         if response.code == METHOD_NOT_FOUND:
             return bad(f"{method} of the extension {id} got {response.reply}.", *response.events)
         seen += response.events
@@ -77,11 +74,12 @@ async def refused(visit: Visit) -> Outcome:
 @CHECKS.active("EXT-10")
 async def nameless(visit: Visit) -> Outcome:
     """`skills/get`, which our client sends without Mcp-Name."""
-    served = await served_skills(visit)
-    skill = next((skill for skill in served.skills if skill.kind != "invalid"), None) if served is not None else None
-    if skill is None:
+    declared = declared_settings(visit.session.server, SKILLS) is not None
+    listed = objects_at((await visit.request("skills/list", {})).body.get("skills")) if declared else []
+    uri = next((skill["uri"] for skill in listed if isinstance(skill.get("uri"), str)), "")
+    if not uri:
         return skipped("the server lists no skills")
-    response = await visit.request("skills/get", {"uri": skill.uri})
+    response = await visit.request("skills/get", {"uri": uri})
     return expect(response, response.code != HEADER_MISMATCH, f"skills/get without Mcp-Name got {response.reply}.")
 
 

@@ -20,14 +20,14 @@ LARGEST = 1_000_000
 @CHECKS.active("FILE-01")
 async def keyword(visit: Visit) -> Outcome:
     """The input schemas of the listed tools."""
-    found = [(tool, each) for tool in visit.items("tools") for each in file_inputs(tool.get("inputSchema"))]
-    if not found:
+    keyword = [(tool, each) for tool in visit.items("tools") for each in file_inputs(tool.get("inputSchema"))]
+    if not keyword:
         return skipped("no tool takes a file")
     listing = visit.newest("tools/list") or 1
-    for tool, each in found:
+    for tool, each in keyword:
         if each.problem:
             return bad(f"{excerpt(tool.get('name'), 60)}: {each.where}: {each.problem}.", listing)
-    return good(f"{len(found)} checked", listing)
+    return good(f"{len(keyword)} checked", listing)
 
 
 @CHECKS.active("FILE-02", mode="tool")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable
 from typing import Any
 
+from inspector import command_words
 from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.argument_cases import ArgumentCase, CaseKind, cases, smaller
@@ -116,4 +116,4 @@ async def _call(visit: Visit, tool: dict[str, Any], case: ArgumentCase) -> Reque
 def _as_typed(tool: dict[str, Any], case: ArgumentCase) -> str:
     """The call as a command line, to try it manually."""
     arguments = json.dumps(case.arguments, ensure_ascii=False)
-    return shlex.join(["inspector", "call", str(tool.get("name")), "--args", arguments[:300]])
+    return command_words.join(["inspector", "call", str(tool.get("name")), "--args", arguments[:300]])

@@ -138,7 +138,7 @@ async def unknown_notification(visit: Visit) -> Outcome:
     """A notification with an unknown method, then a short wait."""
     async with visit.connection() as connection:
         before = len(connection.frames)
-        sent = connection.notify("notifications/inspector/no-such-thing", connection.dressed({}))
+        sent = connection.notify("notifications/inspector/no-such-thing", connection.with_metadata({}))
         await connection.quiet(visit.limits.quiet)
         answers = [
             frame
@@ -179,7 +179,7 @@ async def no_batch(visit: Visit) -> Outcome:
     ]
     async with visit.connection() as connection:
         for message in both:
-            message["params"] = connection.dressed({})
+            message["params"] = connection.with_metadata({})
         sent = connection.send(jsonrpc.encode(both))
         await connection.request("tools/list", {})  # A server that has answered this has had time to answer those.
         await connection.until(
@@ -198,7 +198,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
     prefix = "io.modelcontextprotocol/"
     seen: list[int] = []
     async with visit.connection() as connection:
-        whole = connection.dressed({})["_meta"]
+        whole = connection.with_metadata({})["_meta"]
     for left_out in ("_meta", f"{prefix}protocolVersion", f"{prefix}clientCapabilities"):
         meta = {key: value for key, value in whole.items() if key != left_out}
         params = {} if left_out == "_meta" else {"_meta": meta}
@@ -219,7 +219,9 @@ async def missing_metadata(visit: Visit) -> Outcome:
 async def nameless_client(visit: Visit) -> Outcome:
     """All metadata except `clientInfo`."""
     async with visit.connection() as connection:
-        meta = {key: value for key, value in connection.dressed({})["_meta"].items() if not key.endswith("clientInfo")}
+        meta = {
+            key: value for key, value in connection.with_metadata({})["_meta"].items() if not key.endswith("clientInfo")
+        }
         response = await connection.request("tools/list", {"_meta": meta}, bare=True)
         named = await connection.request("tools/list", {}) if not response.ok else response
     if response.ok or response.code == METHOD_NOT_FOUND:

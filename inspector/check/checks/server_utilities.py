@@ -186,8 +186,8 @@ def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
 
 
 def _names(response: RequestOutcome, key: str, name: str) -> list[str]:
-    found = [entry.get(name) for entry in objects_at(response.body.get(key))]
-    return [each for each in found if isinstance(each, str)]
+    names = [entry.get(name) for entry in objects_at(response.body.get(key))]
+    return [each for each in names if isinstance(each, str)]
 
 
 def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def _begin(
     connection: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> RequestOutcome:
     params = {"notifications": wanted, "_meta": meta or {}}
-    return connection.begin(jsonrpc.request(id, _LISTEN, connection.dressed(params)))
+    return connection.begin(jsonrpc.request(id, _LISTEN, connection.with_metadata(params)))
 
 
 @asynccontextmanager
@@ -259,9 +259,9 @@ def _may_change(tool: dict[str, Any]) -> bool:
 
 async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
     """The first page of each list."""
-    found = {}
+    lists = {}
     for name in wanted:
         key, method, unique = _LISTS[name]
         response = await connection.request(method, {})
-        found[name] = [entry.get(unique) for entry in objects_at(response.body.get(key))], response
-    return found
+        lists[name] = [entry.get(unique) for entry in objects_at(response.body.get(key))], response
+    return lists

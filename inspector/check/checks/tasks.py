@@ -231,12 +231,12 @@ def _tools(visit: Visit) -> list[dict[str, Any]]:
     """The allowed tools that can be called as tasks."""
     if value_at(visit.session.server.capabilities, "tasks", "requests", "tools", "call") is None:
         return []
-    found = []
+    tools = []
     for tool in visit.callable():
         execution = tool.get("execution")
         if type(execution) is dict and execution.get("taskSupport") in ("optional", "required"):
-            found.append(tool)
-    return found[:FEW]
+            tools.append(tool)
+    return tools[:FEW]
 
 
 def _declares(visit: Visit, part: str) -> bool:

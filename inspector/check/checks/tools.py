@@ -6,7 +6,6 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable
 from inspector.check.checks.capabilities import list_declared, same_list
-from inspector.check.judge.app_rules import read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
@@ -68,18 +67,6 @@ async def size(visit: Visit) -> Outcome:
     octets = sum(len(excerpt(tool, 1 << 20)) for tool in tools)
     text = f"{len(tools):,} tools, {octets:,} characters"
     return remark(text, _listing(visit)) if len(tools) > _MANY or octets > _LARGE else good(text)
-
-
-@CHECKS.active("TOOL-26")
-async def app_pages(visit: Visit) -> Outcome:
-    """Each page that a tool names."""
-    pages = await read_pages(visit)
-    if not pages:
-        return skipped("no tool has a page")
-    for uri, response, page in pages:
-        if page is None or "text/html" not in page.mime_type:
-            return bad(f"The page {excerpt(uri, 80)} got {response.reply}.", *response.events)
-    return good("", *(n for page in pages for n in page.response.events))
 
 
 def _names(response: RequestOutcome) -> list[Any]:

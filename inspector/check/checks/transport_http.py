@@ -13,7 +13,6 @@ from inspector.check.outcome import Outcome, bad, doubtful, expect, good, remark
 from inspector.check.visit.http import ACCEPT, RecordedResponse
 from inspector.check.visit.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit.visit import Visit
-from inspector.transports.http_url import parse_url
 
 _EVIL = "evil.example"
 _SINCE_403 = ("2025-11-25", "2026-07-28")
@@ -204,12 +203,12 @@ async def redirects(visit: Visit) -> Outcome:
     own = await _opening(visit, (), url=visit.web.url.text)
     if 300 <= own.status < 400:
         return remark(f"{visit.web.url.target} redirects to {(own.header('location') or '')[:200]}.", *own.events)
-    path = visit.web.url.text
-    other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
-    answer = await _opening(visit, (), url=other)
+    path, mark, query = visit.web.url.target.partition("?")
+    other = (path.removesuffix("/") if path.endswith("/") else f"{path}/") + mark + query
+    answer = await _opening(visit, (), url=visit.web.url.origin + other)
     if 300 <= answer.status < 400:
-        return good(f"{parse_url(other).target} redirects", *answer.events)
-    return good(f"{parse_url(other).target} returns {answer.shown}", *own.events, *answer.events)
+        return good(f"{other} redirects", *answer.events)
+    return good(f"{other} returns {answer.shown}", *own.events, *answer.events)
 
 
 @CHECKS.active("HTTP-22", apart=True)
@@ -253,11 +252,11 @@ async def _opening(
 
 def own_addresses() -> list[str]:
     """The external addresses of this machine. Reads the routing table and sends nothing."""
-    found = []
+    addresses = []
     for family, somewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((somewhere, 9))
             address = str(probe.getsockname()[0])
             if not is_loopback(address) and not address.lower().startswith("fe80"):
-                found.append(address)
-    return found
+                addresses.append(address)
+    return addresses

@@ -219,12 +219,12 @@ async def closed_stream(visit: Visit) -> Outcome:
         names = [name for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")]
         wanted = {f"{name}ListChanged": True for name in names}
         if wanted:
-            params = connection.dressed({"notifications": wanted})
+            params = connection.with_metadata({"notifications": wanted})
             connection.begin({"jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params})
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
             id = f"closed-{n}"
             arguments = sample(tool.get("inputSchema"))
-            params = connection.dressed(
+            params = connection.with_metadata(
                 {"name": tool.get("name"), "arguments": arguments, "_meta": {"progressToken": id}}
             )
             call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}

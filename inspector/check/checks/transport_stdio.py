@@ -87,7 +87,7 @@ async def odd_lines(visit: Visit) -> Outcome:
 async def pipelined(visit: Visit) -> Outcome:
     """Ten requests at once."""
     async with visit.connection() as connection:
-        params = connection.dressed({})
+        params = connection.with_metadata({})
         begun = [
             connection.begin({"jsonrpc": "2.0", "id": f"pipelined-{n}", "method": _harmless(visit), "params": params})
             for n in range(_IN_FLIGHT)
@@ -109,7 +109,7 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
                 "arguments": sample(tool.get("inputSchema")),
                 "_meta": {"progressToken": id},
             }
-            call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": connection.dressed(params)}
+            call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": connection.with_metadata(params)}
             begun = connection.begin(call)
             sent = connection.notify("notifications/cancelled", {"requestId": id, "reason": "check"})
             marker = await connection.request("server/discover", {})
@@ -138,7 +138,7 @@ async def named_subscriptions(visit: Visit) -> Outcome:
         return skipped("the server declares no change notifications")
     id = "listen-1"
     async with visit.connection() as connection:
-        params = connection.dressed({"notifications": wanted})
+        params = connection.with_metadata({"notifications": wanted})
         begun = connection.begin({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
         frame = await connection.until(lambda frame: frame.shape is Shape.NOTIFICATION or _is_answer(frame, id))
         connection.notify("notifications/cancelled", {"requestId": id})

@@ -30,8 +30,8 @@ def changed_early(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVe
     until = answer.at + round(life * 1_000_000) if life else 0
     if before is None and not until:
         return
-    found = CachedAnswer(until, _digest(answer.body))
-    if before is not None and answer.at < before.until and before.digest != found.digest:
+    cached_answer = CachedAnswer(until, _digest(answer.body))
+    if before is not None and answer.at < before.until and before.digest != cached_answer.digest:
         seconds = (before.until - answer.at) / 1_000_000
         about = f" of {short(answer.params['uri'])}" if isinstance(answer.params.get("uri"), str) else ""
         yield (
@@ -40,7 +40,7 @@ def changed_early(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVe
             f"The result of {answer.method}{about} changed inside its time to live, without a notification: "
             f"the previous one was fresh for another {seconds:.1f} s.",
         )
-    state.keep_cached(key, found)
+    state.keep_cached(key, cached_answer)
 
 
 def forgets(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:

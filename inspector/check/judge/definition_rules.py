@@ -43,12 +43,12 @@ def definition_rules(entries: list[Any]) -> tuple[RuleVerdict, ...]:
     if not text:
         return tuple(_rules(entries))  # Nested too deeply to be written.
     key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    found = _judged.get(key)
-    if found is None:
+    rules = _judged.get(key)
+    if rules is None:
         if len(_judged) >= _KEPT:
             _judged.clear()
-        found = _judged[key] = tuple(_rules(entries))
-    return found
+        rules = _judged[key] = tuple(_rules(entries))
+    return rules
 
 
 def _rules(entries: list[Any]) -> Iterator[RuleVerdict]:
@@ -123,11 +123,11 @@ def _is_described(schema: Any, root: Any) -> bool:
 
 def _names(parts: list[Subschema]) -> set[str]:
     """The names of properties on every level."""
-    found: set[str] = set()
+    names: set[str] = set()
     for part in parts:
         for key in ("properties", "patternProperties"):
-            found.update(name for name in object_at(part.schema.get(key)) if type(name) is str)
-    return found
+            names.update(name for name in object_at(part.schema.get(key)) if type(name) is str)
+    return names
 
 
 def _named(description: Any) -> Iterator[str]:

@@ -203,7 +203,9 @@ class HttpWatch:
         if exchange.method == "POST" and exchange.shape is not Shape.NONE:
             if not exchange.wanted and 200 <= exchange.status < 300 and not exchange.stream:
                 yield "HTTP-03", "must", f"Status {exchange.status} for a notification or response has a body."
-            if exchange.status >= 400 and exchange.status not in _AUTH_STATUSES and not is_error_response(message):
+            refuses = exchange.status >= 400 and exchange.status not in _AUTH_STATUSES
+            # Before the handshake, it may be the URL of an HTTP+SSE server, which takes no POST.
+            if refuses and (state.introduced or state.revision) and not is_error_response(message):
                 yield "HTTP-14", "should", f"The body of status {exchange.status} is not a JSON-RPC error."
             if self.thorough and not exchange.stream and event.bytes.strip(b" \t\r\n") != event.bytes:
                 yield "ECO-11", "note", "The body has white space around its JSON."
@@ -360,8 +362,8 @@ def _media_type(event: Event) -> str:
 
 
 def _charset(event: Event) -> str:
-    found = re.search(r";\s*charset\s*=\s*\"?([^\s\";]+)", _field(event, "content-type") or "", re.IGNORECASE)
-    return found[1].lower() if found else ""
+    match = re.search(r";\s*charset\s*=\s*\"?([^\s\";]+)", _field(event, "content-type") or "", re.IGNORECASE)
+    return match[1].lower() if match else ""
 
 
 def _origin(url: str) -> str:

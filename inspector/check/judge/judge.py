@@ -21,6 +21,7 @@ from inspector.check.judge.state import JudgeState, WaitingDefinition
 from inspector.check.poison.judge import Reading
 from inspector.check.poison.rules import last_rules
 from inspector.journal import channels
+from inspector.journal.alterations import authors
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -78,16 +79,16 @@ class Judge:
         self.judged = after
         """The number of the newest judged event."""
         self._provoked: set[int] = set()
-        """Events that probes have provoked."""
+        """Events that probes have provoked, and messages that an addon has altered."""
         self._connections: dict[int, _Connection] = {}
         self._now = self._connection(0)
         """The connection of the current event."""
 
     def _connection(self, conn: int) -> _Connection:
-        found = self._connections.get(conn)
-        if found is None:
-            found = self._connections[conn] = _Connection(self.thorough)
-        return found
+        connection = self._connections.get(conn)
+        if connection is None:
+            connection = self._connections[conn] = _Connection(self.thorough)
+        return connection
 
     @property
     def state(self) -> JudgeState:
@@ -117,7 +118,7 @@ class Judge:
             # While a session is open, the rules soon read the newest events again; a whole recording is read once.
             event = journal.event(n) if journal.live else next(journal.events(n, n))
             now.probes.sent(event, journal.index)
-            if now.probes.provoked(event, journal.index):
+            if now.probes.provoked(event, journal.index) or authors(event.fields):  # The server did not write it.
                 self._provoked.add(n)
             yield from self._added(n, self._verdicts(event))
             yield
@@ -144,7 +145,7 @@ class Judge:
         """Judge what depends on the names of the server, which are known now. Yields pauses only."""
         waiting, self._now.waiting = self._now.waiting, []
         if waiting:  # A connection that lists no tools is one to the same server.
-            names = frozenset[str]().union(*(each.state.own_names for each in self._connections.values()))
+            names = frozenset[str]().union(*(connection.state.own_names for connection in self._connections.values()))
             readings = {n: Reading() for n, _ in waiting}
             for n, waited in waiting:
                 for _ in self._added(n, last_rules(waited, names, readings[n])):
@@ -238,6 +239,8 @@ class Judge:
     def _sent(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
         if type(message) is not dict:
             return
+        if message.get("method") == "initialize" and self.state.initialized and type(event.fields.get("probe")) is str:
+            return  # A check repeats the handshake: the server may still do what the first one agreed on.
         self.state.sent(message, event.n, event.ch)
         if shape_of(message) == Shape.REQUEST:
             yield from self._release(message["method"])

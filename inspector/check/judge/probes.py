@@ -63,15 +63,16 @@ class Probes:
         """Whether a probe has provoked an event of the server, or a local one."""
         if not self._requests or event.dir == Dir.SEND:
             return False
-        n, request = event.n, index.pair(event.n)
-        if request > self._newest > 0 and request not in self._requests:
-            self._newest = 0
+        n, request, shape = event.n, index.pair(event.n), index.shape(event.n)
+        is_answer = shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH)
+        if is_answer and request > self._newest > 0 and request not in self._requests:
+            self._newest = 0  # The status of a POST does not count: over HTTP+SSE, the response comes after it.
         during = index.parent(n)
         if index.method(n) == LOG and self._newest and not request and not 0 < during < self._newest:
-            return True  # It may be about the probe: over stdio, nothing says to which message it belongs.
-        if index.shape(n) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
+            return True  # It may be about the probe: on a shared stream, nothing says to which message it belongs.
+        if is_answer:
             return self._answers(event, index)
-        return event.ch in self._channels or (index.pair(n) or index.parent(n)) in self._requests
+        return event.ch in self._channels or (request or during) in self._requests
 
     def _answers(self, event: Event, index: Index) -> bool:
         request, message = index.pair(event.n), event.message

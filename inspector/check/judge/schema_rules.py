@@ -70,7 +70,7 @@ def argument_rules(params: dict[str, Any], state: JudgeState, schemas: ToolSchem
         yield "BASE-27", "must", f"The inputSchema of this tool is invalid: {validator.message}"
         return
     for violation in validator.errors(params.get("arguments", {}), SHOWN):
-        yield "arguments", "note", f"Our arguments, {violation.path or 'as a whole'}: {violation.message}."
+        yield "arguments", "note", f"The arguments, {violation.path or 'as a whole'}: {violation.message}."
 
 
 def structured_rules(

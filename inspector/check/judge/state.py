@@ -82,8 +82,8 @@ class JudgeState:
         """Names of this server's tools, parameters and values, as `poison.phrases.own_names` writes them."""
         self.waiting: list[WaitingDefinition] = []
         """Definitions that are judged when the names of the server are known."""
-        self.skills: dict[str, str] = {}
-        """The names of listed skills, by URI."""
+        self.of_features: dict[str, Any] = {}
+        """What the rules of each feature keep, by its name."""
         self.nameless = False
         """Whether the finding about missing serverInfo was reported."""
 

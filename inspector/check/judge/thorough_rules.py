@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from inspector.check.judge import app_rules, list_entry_rules, skill_rules, text_rules
+from inspector.check.judge import extension_rules, list_entry_rules, text_rules
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.definition_rules import definition_rules
+from inspector.check.judge.feature_rules import feature_rules
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import JudgeState
 from inspector.check.poison import rules as poison
@@ -90,7 +91,8 @@ def message_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVe
             secret = text_rules.secret(text)
             if secret:
                 yield "UTIL-14", "should", f"A log message contains {secret}."
-    yield from app_rules.method_rules(message)
+    for rules in feature_rules():
+        yield from rules.message(message)
     if not state.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
@@ -113,16 +115,15 @@ def result_rules(
         begins = text_rules.failure(result, (params or {}).get("arguments"))
         if begins:
             yield "TOOL-28", "should", f"The result of {short((params or {}).get('name'))} starts with {short(begins)}."
-    if method == "resources/read":
-        yield from app_rules.page_rules((params or {}).get("uri"), result)
     if method in DATA:
         place: TextPlace = "error" if result.get("isError") is True else "result"
         yield from _hidden_rules(f"the result of {method}", result, text_rules.unusual(_given(params)))
         yield from poison.data_rules(f"the result of {method}", result, place, state.own_names, _given(params))
     info = result.get("serverInfo")
-    yield from skill_rules.result_rules(method, result, state, params or {})
+    for rules in feature_rules():
+        yield from rules.result(method, result, state, params or {})
     if method in ("initialize", "server/discover"):
-        yield from skill_rules.opening_rules(result, state)
+        yield from extension_rules.opening_rules(result, state)
         info = _server_info(result)
         state.own_names |= poison.words_of_server(info)
         yield from poison.opening_rules(result.get("instructions"), state.own_names, state.waiting)
@@ -172,7 +173,8 @@ def _entry_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator
             yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), state, "BASE-29")
             if method == "tools/list":
                 yield from list_entry_rules.tool_rules(name, entry, state)
-                yield from app_rules.tool_rules(entry)
+                for rules in feature_rules():
+                    yield from rules.tool(entry)
                 if state.features.icons:  # Schemas have a dialect since 2025-11-25.
                     yield from _schema_rules(name, entry, state)
             elif method == "resources/list":

@@ -30,6 +30,8 @@ def _re(pattern: str) -> re.Pattern[str]:
 WELL_KNOWN = listed("products")
 """Names of products with a well-known server."""
 _PRIVATE_FILES = frozenset(listed("private_files"))
+_UNMISTAKABLE_FILES = frozenset(name for name in _PRIVATE_FILES if not name.isalpha())
+"""Those that are a file without a path too: a shadow is also what a card has."""
 _PRIVATE_ENDS = tuple(name[1:] for name in _PRIVATE_FILES if name[0] == "*")
 _NOT_A_TOOL = frozenset(listed("not_a_tool"))
 _OF_TOOLS = frozenset((*listed("tool_verbs"), *WELL_KNOWN))
@@ -77,7 +79,8 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         if not written[0].isalnum() and len(written) == 1:
             continue
         parts = re.split(r"[/\\]", word.text)
-        if word.text.endswith(_PRIVATE_ENDS) or any(part in _PRIVATE_FILES or part[:5] == ".env." for part in parts):
+        files = _PRIVATE_FILES if len(parts) > 1 else _UNMISTAKABLE_FILES
+        if word.text.endswith(_PRIVATE_ENDS) or any(part in files or part[:5] == ".env." for part in parts):
             sentence.add("FILE", at)
         if _ENVIRONMENT_NAME.fullmatch(written):
             sentence.add("ENVIRONMENT_NAME", at)

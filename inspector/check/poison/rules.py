@@ -72,18 +72,18 @@ def taxonomy_codes(check: str) -> tuple[str, ...]:
 
 def names_in(entries: list[Any]) -> frozenset[str]:
     """The names of a server in its list: of items, their properties and arguments, and the values of enums."""
-    found: set[str] = set()
+    names: set[str] = set()
     todo: list[Any] = list(entries)
-    while todo and len(found) < MAX_NAMES:
+    while todo and len(names) < MAX_NAMES:
         value = todo.pop()
         if type(value) is dict:
             name, enum, properties = value.get("name"), value.get("enum"), value.get("properties")
-            found.update(each for each in (name, *(enum if type(enum) is list else ())) if type(each) is str)
-            found.update(properties if type(properties) is dict else ())
+            names.update(each for each in (name, *(enum if type(enum) is list else ())) if type(each) is str)
+            names.update(properties if type(properties) is dict else ())
             todo += (below for below in value.values() if isinstance(below, (dict, list)))
         elif type(value) is list:
             todo += value
-    return own_names(found)
+    return own_names(names)
 
 
 def server_name_rules(name: Any) -> Iterator[RuleVerdict]:

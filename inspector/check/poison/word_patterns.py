@@ -110,21 +110,21 @@ class _Sequence:
         return tuple(groups for _, groups in self._parts)
 
     def spans(self, sentence: Sentence) -> list[Span]:
-        found: list[Span] = []
+        spans: list[Span] = []
         for number, (gap, groups) in enumerate(self._parts):
             places = sorted(place for group in groups for place in sentence.spans_of(group))
             if number:
-                ends = sorted((end, start) for start, end in found)
-                found = []
+                ends = sorted((end, start) for start, end in spans)
+                spans = []
                 for start, end in places:
                     before = bisect_right(ends, (start, len(sentence.words))) - 1
                     if before >= 0 and start - ends[before][0] <= gap:
-                        found.append((ends[before][1], end))
+                        spans.append((ends[before][1], end))
             else:
-                found = places
-            if not found:
+                spans = places
+            if not spans:
                 break
-        return found
+        return spans
 
 
 class _Pattern:
@@ -164,7 +164,7 @@ class _Vocabulary:
                 for form, written in _forms(verb):
                     self._add(" ".join([written, *particles]), group, form)
         self.phrases = {group: self._sequences(lines) for group, lines in data["phrases"].items()}
-        self._needs = [(name, each.needs) for name, sequences in self.phrases.items() for each in sequences]
+        self._needs = [(name, sequence.needs) for name, sequences in self.phrases.items() for sequence in sequences]
         self.patterns: dict[str, list[_Pattern]] = {}
         self.by_rarest: dict[str, dict[str, list[int]]] = {}
         """By family and group, the numbers of the patterns that need it or one as rare. Most searches end here."""

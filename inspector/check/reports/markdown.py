@@ -37,7 +37,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield ""
         yield fence("\n".join(report.cause))
     for died in report.run.deaths:
-        yield f"- the server exited at {span(died, 500)}"
+        yield f"- during {span(died, 500)}"
     for verdict, heading in (("fail", "Failures"), ("warn", "Warnings"), ("note", "Notes")):
         found = [checked for checked in report.checked if checked.verdict == verdict]
         if found:

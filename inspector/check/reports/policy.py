@@ -120,14 +120,14 @@ def read_baselines(file: Path) -> dict[str, Baseline]:
             f"{file} is the report of one server. --baseline with @all needs a list of reports.",
             hint=Hint("Write one with ", Parameter.CHECK_ALL_REPORT, "."),
         )
-    found = {}
+    baselines = {}
     for entry in document:
         name = entry.get("server") if type(entry) is dict else None
         if type(name) is not str:
             raise UsageError(f"{file} is not a list of check reports.", hint=_HINT)
         if "results" in entry:
-            found[name] = baseline_of(entry, f"{file} ({_shown(name)})")
-    return found
+            baselines[name] = baseline_of(entry, f"{file} ({_shown(name)})")
+    return baselines
 
 
 def _document(file: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from inspector.check.poison.rules import taxonomy_codes
 from inspector.check.reports.policy import FindingKey, key_of
 from inspector.check.reports.summary import Report
 from inspector.check.result import FAULT_VERDICTS, Result, Verdict
+from inspector.file_uris import to_uri
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import safe
 from inspector.version import __version__
@@ -58,7 +60,7 @@ def document(report: Report) -> str:
         "properties": {"score": report.score, "target": report.run.target},
     }
     if report.sources is not None:
-        run["originalUriBaseIds"] = {_ROOT: {"uri": f"{report.sources.folder.as_uri().rstrip('/')}/"}}
+        run["originalUriBaseIds"] = {_ROOT: {"uri": f"{to_uri(str(report.sources.folder)).rstrip('/')}/"}}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
@@ -169,5 +171,5 @@ def _locations(report: Report, result: Result) -> list[dict[str, Any]]:
 
 def _recorded(report: Report, n: int) -> dict[str, Any]:
     where = report.shown_recording or "recording"
-    artifact = {"uri": quote(where.rpartition("/")[2] if where[0] in "~/" else where)}
+    artifact = {"uri": quote(Path(where).name if where[0] == "~" or Path(where).anchor else where)}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": n + 1}}}

@@ -75,11 +75,11 @@ class Sources:
         for at, word in enumerate(words):
             if at and words[at - 1] == "-m":
                 path = word.replace(".", "/")
-                found = self._place(f"{path}.py", 1, cwd) or self._place(f"{path}/__main__.py", 1, cwd)
+                script = self._place(f"{path}.py", 1, cwd) or self._place(f"{path}/__main__.py", 1, cwd)
             else:
-                found = self._place(word, 1, cwd) if at or "/" in word else None
-            if found is not None:
-                return found
+                script = self._place(word, 1, cwd) if at or "/" in word else None
+            if script is not None:
+                return script
         return None
 
     def _place(self, file: str, line: int, cwd: str = "") -> SourceLine | None:

@@ -61,8 +61,8 @@ async def answered_calls(visit: Visit, made: list[AnsweredCall]) -> None:
 
 async def questions(visit: Visit, method: str) -> list[InputRequest]:
     """All requests of one kind in all calls."""
-    found = [question for call in tool_calls(visit) for question in call.asks(method)]
-    return found + [question for each in await answered_calls(visit) for question in each.asks(method)]
+    questions = [question for call in tool_calls(visit) for question in call.asks(method)]
+    return questions + [question for each in await answered_calls(visit) for question in each.asks(method)]
 
 
 async def answered_call(

@@ -108,7 +108,7 @@ def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) ->
         for kind, about, value in _values(below, chance):
             yield ArgumentCase(kind, f"{name} {about}", {**base, name: value})
     yield ArgumentCase("forbidden", "an unknown member", {**base, "inspector-check-unknown": 1})
-    yield ArgumentCase("forbidden", "no object", {})
+    yield ArgumentCase("forbidden", "not an object", {})
 
 
 def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
@@ -161,7 +161,7 @@ def _numbers(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Ca
             yield "forbidden", f"at its {key}", bound
     multiple = schema.get("multipleOf")
     if _is_number(multiple) and multiple > 0:
-        yield "forbidden", "no multiple", multiple * 1.5
+        yield "forbidden", "not a multiple", multiple * 1.5
     if schema.get("type") == "integer":
         yield "forbidden", "a fraction", 1.5
     odd = (0, -1, 2**31, 2**53 + 1, -(2**63), 10**30)

@@ -70,8 +70,8 @@ class RecordedResponse:
         """The first JSON-RPC response of the body; an empty object if there is none."""
         for item in self.messages:
             if shape_of(item) in (Shape.RESULT, Shape.ERROR):
-                found: dict[str, Any] = item
-                return found
+                message: dict[str, Any] = item
+                return message
         return {}
 
     @property

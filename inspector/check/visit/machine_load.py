@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from inspector.system.processes import waiting_processes
+
 _SAMPLE = 0.01
 """CPU seconds of one measurement: a few turns of the scheduler."""
 
@@ -18,12 +20,4 @@ def slowdown() -> float:
     began, used = time.monotonic(), time.thread_time()
     while (spent := time.thread_time() - used) < _SAMPLE:
         pass
-    return max(1.0, (time.monotonic() - began) / spent, _waiting())
-
-
-def _waiting() -> float:
-    """Processes per processor, in the last minute; 0 where the system does not say."""
-    try:
-        return os.getloadavg()[0] / (os.cpu_count() or 1)
-    except (AttributeError, OSError):
-        return 0.0
+    return max(1.0, (time.monotonic() - began) / spent, waiting_processes() / (os.cpu_count() or 1))

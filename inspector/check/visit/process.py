@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -70,8 +68,7 @@ class Child:
     async def terminate(self, seconds: float) -> bool:
         """Send SIGTERM to the process alone, as a client does. Returns whether it ended."""
         self.journal.record_life(channels.STDIO, "signal", pid=self.process.pid, signal="SIGTERM", conn=self.conn)
-        with suppress(ProcessLookupError):
-            os.kill(self.process.pid, signal.SIGTERM)
+        self.process.terminate_program()
         return await self._wait(seconds)
 
     async def _wait(self, seconds: float) -> bool:
@@ -96,19 +93,10 @@ class Child:
     async def survivors(self, seconds: float) -> int:
         """The number of processes left in its group, after a short wait for them."""
         for _ in range(int(seconds / LOOK_EVERY)):
-            if not self._left():
+            if not self.process.running():
                 return 0
             await asyncio.sleep(LOOK_EVERY)
-        return self._left()
-
-    def _left(self) -> int:
-        if not os.path.isdir("/proc"):
-            self.process.popen.poll()  # Without a list of processes, the ended leader would count.
-        try:
-            os.killpg(self.process.pid, 0)
-        except (ProcessLookupError, PermissionError):
-            return 0
-        return _members(self.process.pid)
+        return self.process.running()
 
     def close_pipes(self) -> None:
         """Close stdin, stdout and stderr."""
@@ -132,18 +120,3 @@ async def child(target: StdioTarget, journal: Journal, visit: str, why: str = ""
             started.close_pipes()
     finally:
         process.end()
-
-
-def _members(group: int) -> int:
-    """The number of running processes of a group, without zombies."""
-    found = 0
-    try:
-        numbers = [name for name in os.listdir("/proc") if name.isdecimal()]
-    except OSError:
-        return 1  # This system has no such list; the group exists.
-    for number in numbers:
-        with suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{number}/stat", "rb") as file:
-                state, _, own = file.read().rpartition(b") ")[2].split()[:3]
-            found += int(own) == group and state not in (b"Z", b"X")
-    return found

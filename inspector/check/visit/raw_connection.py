@@ -185,7 +185,7 @@ class RawConnection:
         return self.opened
 
     def join(self, opened: RequestOutcome | None) -> None:
-        """Take the handshake of the session, whose response is `opened`, as that of this connection."""
+        """Use the handshake of the session as that of this connection; `opened` is its response."""
         self.opened, self.initialized = opened, True
         self._correct_client.is_greeted()
 
@@ -205,7 +205,7 @@ class RawConnection:
         return self.health in (ServerHealth.RESPONDING, ServerHealth.SILENT)
 
     def lend(self, check: str, capabilities: dict[str, Any] | None = None) -> None:
-        """Let another check use it: `frames` has the messages from now on."""
+        """Let another check use this connection: `frames` then has the messages from here on."""
         self.check = check
         self.frames = []
         self.capabilities = capabilities or {}
@@ -245,7 +245,7 @@ class RawConnection:
             },
         )
 
-    def dressed(self, params: Any) -> Any:
+    def with_metadata(self, params: Any) -> Any:
         """Params with the metadata that each request of the modern era needs."""
         return with_metadata(params, self.revision, self.capabilities)
 
@@ -256,9 +256,10 @@ class RawConnection:
         if id is None:
             id = next(self._ids)
         message = jsonrpc.request(id, method)
-        dressed = params if bare else self.dressed(params)
-        if dressed is not None:
-            message["params"] = dressed
+        if not bare:
+            params = self.with_metadata(params)
+        if params is not None:
+            message["params"] = params
         return await self.exchange(message, timeout=timeout)
 
     async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> RequestOutcome:
@@ -328,7 +329,9 @@ class RawConnection:
             return False
         id = f"inspector-check-after-{next(self._markers)}"
         response = self.begin(
-            jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
+            jsonrpc.request(id, "server/discover", self.with_metadata({}))
+            if self.modern
+            else jsonrpc.request(id, "ping")
         )
         return response.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(response.n)), self.timeout)
 

@@ -109,7 +109,7 @@ class RawPost:
 
     async def delete(self) -> RecordedResponse:
         """Send DELETE for the session."""
-        return await self.web.send("DELETE", url=self.url, fields=await self._dress(self.fields()))
+        return await self.web.send("DELETE", url=self.url, fields=await self._with_login(self.fields()))
 
     # Requests
 
@@ -118,7 +118,7 @@ class RawPost:
         return self._next_id
 
     def new_request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request of the revision."""
+        """Return a request of the revision with a new id."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._id(), "method": method}
         params = dict(params or {})
         if self.visit.modern:
@@ -168,7 +168,7 @@ class RawPost:
         how["url"] = how.get("url") or self.url
         body = jsonrpc.encode(message)
         if how.get("own", True):
-            fields = await self._dress(fields)
+            fields = await self._with_login(fields)
         answer = await self.web.send(fields=fields, body=body, message=message, **how)
         session = answer.header(SESSION_FIELD)
         if session and session != self.session:
@@ -182,9 +182,9 @@ class RawPost:
         fields.append(("Accept", "text/event-stream"))
         if after:
             fields.append((RESUME_FIELD, after))
-        return await self.web.send("GET", url=self.url, fields=await self._dress(fields), **how)
+        return await self.web.send("GET", url=self.url, fields=await self._with_login(fields), **how)
 
-    async def _dress(self, fields: Fields) -> list[tuple[str, str]]:
+    async def _with_login(self, fields: Fields) -> list[tuple[str, str]]:
         """The headers, with those of the login."""
         proof = await self.visit.token_fields()
         return _over(fields, proof) if proof else list(fields)

@@ -230,10 +230,10 @@ def questions_in(n: int, result: dict[str, Any], tool: str) -> list[InputRequest
     wanted = result.get("inputRequests")
     if "input_required" not in (result.get("resultType"), result.get("status")) or type(wanted) is not dict:
         return []
-    found = []
+    questions = []
     for request in list(wanted.values())[:100]:
         method = request.get("method") if type(request) is dict else None
         params = request.get("params") if type(request) is dict else None
         if isinstance(method, str):
-            found.append(InputRequest(n, method, params if type(params) is dict else {}, tool))
-    return found
+            questions.append(InputRequest(n, method, params if type(params) is dict else {}, tool))
+    return questions

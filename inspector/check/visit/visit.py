@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,7 +32,6 @@ from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
-from inspector.serving.webhook_receiver import WebhookAddress
 
 if TYPE_CHECKING:
     from inspector.check.visit.supported_revisions import RevisionSurvey
@@ -51,12 +50,10 @@ class Allowed:
     """Tools: `read-only` (those with readOnlyHint), `all`, or names."""
     auth: bool = False
     intrusive: bool = False
-    skills: bool = False
-    """Whether files of skills may be read."""
-    webhook: WebhookAddress | None = None
-    """Where deliveries of events may be sent and arrive; without it, nothing is subscribed by webhook."""
     foreign_token: str = field(default="", repr=False)
     """A token that was issued for another server, which this one must reject."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What checks of features need, by names of theirs."""
 
 
 @dataclass(slots=True)

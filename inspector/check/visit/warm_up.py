@@ -8,8 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from inspector.check.judge.app_rules import page_uris, read_pages
-from inspector.check.judge.skill_rules import declares_directories, served_skills
+from inspector.check.judge.feature_rules import feature_rules
 from inspector.check.visit.tool_calls import call_tools
 from inspector.check.visit.visit import Visit
 from inspector.errors import InspectorError
@@ -29,14 +28,8 @@ async def warm_up(visit: Visit) -> None:
             if isinstance(resource.get("uri"), str):
                 await visit.request("resources/read", {"uri": resource["uri"]})
         await visit.request("resources/read", {"uri": nowhere(visit)})
-    served = await served_skills(visit)
-    for skill in served.skills[:FEW] if served is not None else ():
-        if skill.kind != "invalid":
-            await visit.request("skills/get", {"uri": skill.uri})
-            if declares_directories(visit):
-                await visit.request("resources/directory/read", {"uri": skill.directory})
-    if page_uris(visit):
-        await read_pages(visit)
+    for rules in feature_rules():
+        await rules.warm_up(visit)
     if visit.can("prompts"):
         for prompt in [prompt for prompt in visit.items("prompts") if not _needs_arguments(prompt)][:FEW]:
             if isinstance(prompt.get("name"), str):
@@ -60,7 +53,9 @@ def nowhere(visit: Visit) -> str:
 
 def _needs_arguments(prompt: dict[str, Any]) -> bool:
     arguments = prompt.get("arguments")
-    return type(arguments) is list and any(type(each) is dict and each.get("required") is True for each in arguments)
+    return type(arguments) is list and any(
+        type(argument) is dict and argument.get("required") is True for argument in arguments
+    )
 
 
 def _tells(visit: Visit) -> bool:

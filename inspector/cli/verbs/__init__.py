@@ -1,8 +1,12 @@
-"""The verbs: one small module each, imported when its verb is used."""
+"""The verbs: one small module each, imported when its verb is used. Features add theirs."""
 
 from __future__ import annotations
 
-GROUPS: dict[str, dict[str, str]] = {
+from functools import cache
+
+from inspector.feature import CommandVerb, Feature, broken, features, our_features, placed, skipped
+
+_CORE: dict[str, dict[str, str]] = {
     "Explore": {
         "demo": "Open the interface on the built-in demo server",
         "info": "Show a server's name, version, capabilities and instructions",
@@ -10,8 +14,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "resources": "List resources",
         "templates": "List resource templates",
         "prompts": "List prompts",
-        "skills": "List, verify and save skills",
-        "apps": "List tools with a page (MCP Apps); look at a page",
     },
     "Call": {
         "call": "Call a tool",
@@ -20,7 +22,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "complete": "Complete an argument of a prompt or resource template",
         "request": "Send any request or notification",
         "listen": "Print notifications as they arrive",
-        "events": "List, poll and follow events of a server (draft extension)",
     },
     "Record and replay": {
         "recordings": "List kept recordings",
@@ -35,13 +36,11 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Verify": {
         "check": "Check a server against the MCP specification",
-        "context": "Show what tools cost a model and which limits of hosts they exceed",
         "diff": "Compare two servers or recordings",
         "pin": "Pin a server's tools, resources and prompts; warn on changes",
         "run": "Run saved calls and report which expectations hold",
         "rerun": "Send a recorded session to a server and compare the answers",
         "bisect": "Rerun a recording with exit codes for `git bisect run`",
-        "load": "Call a tool at a constant rate and measure the latency",
     },
     "Connect": {
         "doctor": "Find out why a connection fails and suggest a fix",
@@ -53,9 +52,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "help": "Show help for a verb or a topic",
     },
 }
-"""Every verb and what it does, by group, in the order of the help. A line fits a terminal of 80 columns."""
-
-SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+"""The verbs of the core and what they do, by group, in the order of the help. A line fits a terminal of 80 columns."""
+_CORE_VERBS = frozenset(name for group in _CORE.values() for name in group)
 
 MODULES = {
     "tools": "lists",
@@ -66,3 +64,52 @@ MODULES = {
     "bisect": "rerun",
 }
 """The module of a verb, if it has another name."""
+
+
+@cache
+def groups() -> dict[str, dict[str, str]]:
+    """Every verb and what it does, by group, in the order of the help."""
+    found = {title: dict(group) for title, group in _CORE.items()}
+    owners = dict.fromkeys((*_CORE_VERBS, "open"), "Inspector")
+    for feature in features():
+        for verb in feature.verbs:
+            if verb.name in owners:
+                skipped().append(broken(feature.package, f"{owners[verb.name]} has a verb {verb.name}"))
+            elif not _is_name(verb.name):
+                skipped().append(broken(feature.package, f"the verb {verb.name} has not only letters, digits and -"))
+            else:
+                owners[verb.name] = feature.package
+                found[verb.group] = placed(found.get(verb.group, {}), [(verb.name, verb.summary, verb.after)])
+    return found
+
+
+def _is_name(word: str) -> bool:
+    return word.replace("-", "").isalnum()
+
+
+@cache
+def summaries() -> dict[str, str]:
+    """Every verb and what it does, in the order of the help."""
+    return {name: summary for group in groups().values() for name, summary in group.items()}
+
+
+def is_core(name: str) -> bool:
+    """Whether a verb is one of the core."""
+    return name in _CORE_VERBS or name == "open"
+
+
+def of_feature(name: str) -> tuple[Feature, CommandVerb] | None:
+    """The verb of a feature, and that feature. None for a target, or a verb of the core."""
+    if is_core(name) or not _is_name(name):
+        return None
+    for of in (our_features, features):
+        for feature in of():
+            for verb in feature.verbs:
+                if verb.name == name:
+                    return feature, verb
+    return None
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word is a verb. Other packages are looked at only for a word that is not one of our verbs."""
+    return word in _CORE_VERBS or (word != "open" and of_feature(word) is not None)

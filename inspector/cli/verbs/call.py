@@ -166,7 +166,7 @@ def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all:
 def _structured(result: Any, journal: Journal, answer: int) -> str | None:
     """The exact text of the structured result."""
     from inspector.cli.exact_results import result_text
-    from inspector.export.json_edits import member
+    from inspector.formats.json_edits import member
 
     return member(result_text(journal, answer, result), "structuredContent")
 

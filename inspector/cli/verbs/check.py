@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from inspector.cli import check_many, session_setup
 from inspector.cli.options import FILE, HOSTS, REPORTS, SECRET, TIME, YES, Option, Value, count, names_in
 from inspector.cli.output import Output, ProgressLine
-from inspector.cli.output_files import check_outputs, write_reports
-from inspector.cli.serve_options import ADDRESS
+from inspector.cli.output_files import check_outputs, kept_folder, write_reports
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import StdioTarget
-    from inspector.serving.webhook_receiver import WebhookAddress
 
 ALL = "@all"
 """The target for every configured server."""
@@ -62,10 +60,7 @@ def run(invocation: Invocation) -> int:
     if isinstance(target, RecordingTarget):
         report = _of_recording(target.path, out, wanted, policy)
     else:
-        found = _of_server(invocation, out, target, wanted, policy, command)
-        if found is None:
-            return 130
-        report = found
+        report = _of_server(invocation, out, target, wanted, policy, command)
     write_reports(invocation, out, REPORTS, lambda name: document(report, "md" if name == "markdown" else name))
     if out.json:
         out.document(report.as_json())
@@ -103,7 +98,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
     from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import until_interrupted
-    from inspector.client.recording import new_journal
+    from inspector.client.new_recording import new_journal
     from inspector.config.servers import resolve
 
     for option in ("plan", "record", "start", *REPORTS):
@@ -116,6 +111,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
     settings = session_setup.settings_of(invocation)
     policy = _policy(invocation, several=True)
     baselines = _baselines(invocation)
+    folder = kept_folder(invocation)
     consent = session_setup.consent_of(invocation)
     definitions: dict[str, Definitions] = {}
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
@@ -134,7 +130,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
             raise target
         options = session_setup.options_of(invocation, target, settings, asking=False)
         keep = settings.record and not invocation.option("no-record")
-        journal = new_journal(target, keep=keep, settings=settings, purpose="check")
+        journal = new_journal(target, record=folder, keep=keep, label=entry.name, settings=settings, purpose="check")
         try:
             run = await Runner(target, journal, options, wanted).go()
             # A server without a baseline has an empty one: all of its findings are new.
@@ -149,8 +145,6 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
         return report
 
     checked = asyncio.run(until_interrupted(check_many.check_all(found, check)))
-    if checked is None:
-        return 130
     known = frozenset[Any]().union(*(each.across for each in (baselines or {}).values()))
     compared_servers = [definitions[entry.reference] for entry in found if entry.reference in definitions]
     across = check_many.CrossServerFindings.of(compare(compared_servers, compared), policy, known)
@@ -203,40 +197,23 @@ def _wanted(invocation: Invocation) -> CheckSelection:
             f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(CheckLevel))}."
         )
     calls = names_in(invocation.option("allow-calls", ()))
-    return CheckSelection(
+    selection = CheckSelection(
         hosts=hosts,
         revisions=revisions or REVISIONS,
         only=chosen["only"],
         without=chosen["skip"],
         levels=levels,
-        drafts=frozenset(["events"] if invocation.option("webhook") is not None else []),
         limits=RunLimits(run=invocation.option("max-time", RunLimits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(invocation.option("auth")),
             intrusive=bool(invocation.option("intrusive")),
-            skills=bool(invocation.option("read-skills")),
-            webhook=_webhook(invocation),
             foreign_token=invocation.option("foreign-token-env", ""),
         ),
     )
-
-
-def _webhook(invocation: Invocation) -> WebhookAddress | None:
-    """The address for deliveries; None without --webhook."""
-    url, where = invocation.option("webhook"), invocation.option("listen")
-    if url is None or where is None:
-        if url is not None or where is not None or invocation.option("certificate") is not None:
-            raise UsageError(
-                "--webhook, --listen and --certificate belong together.",
-                hint="For example: --intrusive --webhook https://x.example/in --listen 127.0.0.1:8088",
-            )
-        return None
-    if not invocation.option("intrusive"):
-        raise UsageError("--webhook works only with --intrusive.", hint="Add --intrusive, or remove --webhook.")
-    from inspector.serving.webhook_receiver import WebhookAddress
-
-    return WebhookAddress.checked(url, where, invocation.option("certificate"))
+    for added in invocation.verb.added:
+        selection = added.use(invocation, selection)
+    return selection
 
 
 def _score(word: str) -> int:
@@ -284,15 +261,15 @@ def _of_server(
     wanted: CheckSelection,
     policy: Policy,
     command: list[str],
-) -> Report | None:
-    """The report; None if interrupted. `command` starts a server at a URL first."""
+) -> Report:
+    """The report. `command` starts a server at a URL first."""
     from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import until_interrupted
 
     settings = session_setup.settings_of(invocation)
     options = session_setup.options_of(invocation, target, settings, asking=False)
-    journal = session_setup.new_journal(invocation, target, settings, purpose="check")
+    journal = session_setup.new_journal(invocation, target, settings)
     progress = _Progress(out)
 
     async def work() -> Run:
@@ -307,7 +284,7 @@ def _of_server(
     try:
         found = asyncio.run(until_interrupted(work()))
         progress.line.draw("")
-        return None if found is None else report_of(found, journal, policy, command)
+        return report_of(found, journal, policy, command)
     finally:
         progress.line.draw("")
         session_setup.end_recording(out, journal)
@@ -399,14 +376,11 @@ CHECK = Verb(
         ),
         Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
         Option("--wait", "With --start: the time to wait for the server; default 20s", TIME),
-        Option("--read-skills", "Read files of skills, and verify them against the server's list"),
         Option("--intrusive", "Run checks that may be harmful or slow too"),
         Option("--foreign-token-env", "Token issued for another server, which this server must reject", SECRET),
-        Option("--webhook", "With --intrusive: subscribe this https URL to an event type, to check webhooks", "URL"),
-        Option("--listen", "With --webhook: the loopback address where its deliveries arrive", ADDRESS),
-        Option("--certificate", "With --listen: accept https; a PEM file with certificate and key", FILE),
         YES,
         *REPORTS.values(),
     ),
+    extended=True,
     without=("root", "sampling", "elicit", "log-level", "era", "revision"),
 )

@@ -70,7 +70,7 @@ def _next(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem[st
         return _options(scanner.options, incomplete)
     if scanner.verb is None:
         spoken = [
-            CompletionItem(name, help=text) for name, text in verbs.SUMMARIES.items() if name.startswith(incomplete)
+            CompletionItem(name, help=text) for name, text in verbs.summaries().items() if name.startswith(incomplete)
         ]
         return spoken + _targets(scanner, incomplete)
     slot = scanner.slot
@@ -129,10 +129,10 @@ def _targets(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem
 
 def _recordings(incomplete: str) -> list[CompletionItem[str]]:
     """The names of kept recordings, newest first."""
-    from inspector.config.paths import state_folder
+    from inspector.config.paths import recordings_path
 
     try:
-        names = os.listdir(state_folder() / "recordings")
+        names = os.listdir(recordings_path())
     except OSError:
         return []
     found = [name for name in names if name.startswith(incomplete) and _RECORDING_NAME.fullmatch(name)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from inspector.cli.options import CONNECT, Option
 from inspector.cli.verb import Verb
 from inspector.cli.verbs import open as interface
 from inspector.errors import UsageError
+from inspector.own_commands import module_command
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -33,11 +33,10 @@ _AUTH = (
 
 def run(invocation: Invocation) -> int:
     """Open the interface on the demo server."""
-    import shlex
+    from inspector import command_words
 
-    interface.need_terminal(
-        f"Every verb works on the demo server: inspector tools -- {shlex.quote(sys.executable)} -m inspector.demo"
-    )
+    demo = command_words.join(module_command("inspector.demo"))
+    interface.need_terminal(f"Every verb works on the demo server: inspector tools -- {demo}")
     words = _words(invocation)
     if words:
         from inspector.config.targets import HttpTarget
@@ -76,7 +75,7 @@ def _serving(words: list[str]) -> Iterator[str]:
     import subprocess
     import threading
 
-    command = [sys.executable, "-m", "inspector.demo", "--http", "0", "--attached", *words]
+    command = [*module_command("inspector.demo"), "--http", "0", "--attached", *words]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stderr is not None

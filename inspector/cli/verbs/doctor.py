@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.targets import RecordingTarget
 from inspector.errors import TargetError, UsageError
+from inspector.system import NAME
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
     if entry is not None and not entry.usable and entry.target is None:
         from inspector.doctor.run import of_entry
 
-        found: Diagnosis | None = of_entry(entry)
+        found: Diagnosis = of_entry(entry)
     else:
         guess = entry.target if entry is not None and (entry.host is not None or not entry.usable) else None
         target = guess or session_setup.target_of(invocation, consent)
@@ -53,8 +53,6 @@ def run(invocation: Invocation) -> int:
             found = diagnose_recording(target)
         else:
             found = _of_server(invocation, out, target, entry)
-    if found is None:
-        return 130
     _print(invocation, out, found)
     return found.exit_code
 
@@ -92,7 +90,7 @@ def _host_folder(name: str) -> HostFolder:
     from inspector.config.host_files.table import Machine, host_named
     from inspector.doctor.hosts import HostFolder
 
-    return HostFolder(host_named(name), Machine(paths.home_folder(), os.environ, sys.platform), Path.cwd())
+    return HostFolder(host_named(name), Machine(paths.home_folder(), os.environ, NAME), Path.cwd())
 
 
 def _of_files(invocation: Invocation, name: str) -> Diagnosis | None:
@@ -124,8 +122,7 @@ def _entry(invocation: Invocation, consent: trust.Consent) -> ExaminedEntry | No
 
 def _of_server(
     invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None
-) -> Diagnosis | None:
-    """The diagnosis; None if interrupted."""
+) -> Diagnosis:
     from inspector.cli.signals import until_interrupted
     from inspector.doctor.hosts import start_time
     from inspector.doctor.report import step_line
@@ -139,7 +136,7 @@ def _of_server(
     seconds = None if entry is None or host is None else start_time(host, entry.entry)
     if seconds is not None and not invocation.option("timeout"):
         options = replace(options, timeout=seconds, max_timeout=max(seconds, options.max_timeout))
-    journal = session_setup.new_journal(invocation, target, settings, purpose="doctor")
+    journal = session_setup.new_journal(invocation, target, settings)
     line = ProgressLine(out)
 
     def told(step: DoctorStep) -> None:
@@ -169,11 +166,9 @@ def _print(invocation: Invocation, out: Output, found: Diagnosis) -> None:
 
 def _about() -> str:
     """Versions of Inspector, Python and the system, without user data."""
-    import platform
+    from inspector.version import __version__, platform_text
 
-    from inspector.version import __version__
-
-    return f"inspector {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return f"inspector {__version__}, {platform_text()}"
 
 
 DOCTOR = Verb(

@@ -12,7 +12,7 @@ from inspector.cli.options import FORCE, OUT, Option, Value, output, recording
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
-from inspector.export import FORMATS, check, export
+from inspector.formats import WRITABLE, check, export
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,12 +48,12 @@ def run(invocation: Invocation) -> int:
         if filter is not None:
             numbers = _fitting(filter, journal, numbers)
         check(journal, to, numbers)
-        if FORMATS[to].findings and not judged:
+        if WRITABLE[to].findings and not judged:
             _judge(journal)
         notes: list[str] = []
         facts = {"path": str(source.absolute()), "format": to}
         to_stdout = written is None or is_stdout(written)
-        if out.json and to_stdout and not FORMATS[to].suffix.endswith(_JSON):
+        if out.json and to_stdout and not WRITABLE[to].suffix.endswith(_JSON):
             text = io.StringIO()
             notes = export(journal, to, text, numbers)
             out.document({**facts, "content": text.getvalue(), "notes": notes})
@@ -70,12 +70,12 @@ def run(invocation: Invocation) -> int:
 
 def _format_of(written: Path | None) -> str:
     """The format of the output file's suffix. Raises `UsageError` if none or several match."""
-    hint = f"Formats are {', '.join(FORMATS)}."
+    hint = f"Formats are {', '.join(WRITABLE)}."
     if written is None or is_stdout(written):
         raise UsageError("`inspector export` needs --to FORMAT, or a file to write with -o.", hint=hint)
     name = written.name.lower()
-    longest = max((format.suffix for format in FORMATS.values() if name.endswith(format.suffix)), key=len, default="")
-    found = [name for name, format in FORMATS.items() if longest and format.suffix == longest]
+    longest = max((format.suffix for format in WRITABLE.values() if name.endswith(format.suffix)), key=len, default="")
+    found = [name for name, format in WRITABLE.items() if longest and format.suffix == longest]
     if not found:
         raise UsageError(f"Unknown format for {written.name}. Add --to FORMAT.", hint=hint)
     if len(found) > 1:
@@ -144,11 +144,11 @@ EXPORT = Verb(
     slots=(PositionalArgument("file", completes="recording"),),
     target="none",
     options=(
-        Option("--to", "Output format; default: according to the suffix of OUT", "FORMAT", choices=tuple(FORMATS)),
+        Option("--to", "Output format; default: according to the suffix of OUT", "FORMAT", choices=tuple(WRITABLE)),
         Option("-o --output", "File to write; default: stdout", OUT),
         FORCE,
         Option("--filter", "Export only events that match this filter (inspector help filters)", "EXPR"),
         Option("--events", "Export only these events, such as 1-20,33,40-", Value("NUMBERS", ranges)),
     ),
-    texts={"formats": "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())},
+    texts={"formats": "; ".join(f"{name} ({format.summary})" for name, format in WRITABLE.items())},
 )

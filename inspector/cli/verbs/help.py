@@ -39,7 +39,7 @@ _TARGET = (
     "TARGET is a command, a URL, @NAME from a config file, or a recording. Options go before a command. "
     "See `inspector help targets`."
 )
-_VERB_COLUMN = max(map(len, verbs.SUMMARIES))
+_VERB_COLUMN = max(map(len, verbs.summaries()))
 _VERBS_USED_MOST = (
     "demo", "info", "tools", "call", "check", "run", "diff", "tap", "replay", "export", "doctor", "servers",
 )  # fmt: skip
@@ -105,13 +105,13 @@ def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
     text = verb.page
     _paragraph(page, text.about)
     if all:
-        for title, group in verbs.GROUPS.items():
+        for title, group in verbs.groups().items():
             _summaries(page, title, group)
         _grouped_options(page, (*verb.options, JSON, QUIET, VERSION))
     else:
         _summaries(page, "Verbs used most", _VERBS_USED_MOST)
         with page.section("All verbs (inspector --help-all says what each does)"):
-            page.write_dl([(title, ", ".join(group)) for title, group in verbs.GROUPS.items()])
+            page.write_dl([(title, ", ".join(group)) for title, group in verbs.groups().items()])
         used = [option for name in _USED_MOST for option in verb.options if option.name == name]
         _options(page, "Options", (verb.options[0], *used, JSON))
     _examples(page, text.examples)
@@ -127,7 +127,7 @@ def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
 
 def _summaries(page: HelpFormatter, title: str, names: Iterable[str]) -> None:
     with page.section(title):
-        page.write_dl([(f"{name:<{_VERB_COLUMN}}", verbs.SUMMARIES[name]) for name in names])
+        page.write_dl([(f"{name:<{_VERB_COLUMN}}", verbs.summaries()[name]) for name in names])
 
 
 def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
@@ -170,7 +170,7 @@ def _some_of_verb(
 
 def _about_verb(page: HelpFormatter, verb: Verb, text: Page) -> None:
     page.write_usage(program(), verb.usage)
-    _paragraph(page, f"{verbs.SUMMARIES[verb.name]}.")
+    _paragraph(page, f"{verbs.summaries()[verb.name]}.")
     _paragraph(page, text.about)
     if verb.target != "none":
         _paragraph(page, _TARGET)
@@ -257,7 +257,7 @@ def _broken(example: str, width: int) -> list[str]:
 HELP = Verb(
     "help",
     run,
-    slots=(PositionalArgument("topic", shown="TOPIC|VERB", choices=(*TOPICS, *verbs.SUMMARIES), optional=True),),
+    slots=(PositionalArgument("topic", shown="TOPIC|VERB", choices=(*TOPICS, *verbs.summaries()), optional=True),),
     target="none",
     prints=False,
 )

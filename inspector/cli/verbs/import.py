@@ -10,15 +10,17 @@ from inspector.cli.output_files import forced
 from inspector.cli.session_setup import settings_of
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
-from inspector.imports import FORMATS, import_file
-from inspector.imports.flows import import_calls, recognised_client
-from inspector.imports.saved_requests import CLIENTS
+from inspector.formats import READABLE, calls_importers, import_file
 from inspector.text import quantity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
+    from inspector.formats.format import CallsImporter
+
+_IMPORTERS = calls_importers()
+_TOOLS = [tool for importer in _IMPORTERS for tool in importer.tools]
 
 
 def run(invocation: Invocation) -> int:
@@ -28,9 +30,10 @@ def run(invocation: Invocation) -> int:
     if written is None:
         raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording or folder to write with -o OUT.")
     wanted = invocation.option("from")
-    client = wanted if wanted in CLIENTS else None
-    if client or (wanted is None and (client := recognised_client(source))):
-        return _import_calls(out, source, written, client)
+    for importer in _IMPORTERS:
+        tool = importer.recognised(source) if wanted is None else wanted if wanted in importer.tools else None
+        if tool is not None:
+            return _import_calls(out, source, written, importer, tool)
     limit = settings_of(invocation).max_recording_bytes
     made = import_file(source, written, wanted, force=forced(invocation), limit=limit)
     if out.json:
@@ -52,14 +55,14 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
+def _import_calls(out: Output, source: Path, folder: Path, importer: CallsImporter, tool: str) -> int:
     """Write flows into a folder, and say what is not in them."""
-    made = import_calls(source, folder, client)
+    made = importer.read(source, folder, tool)
     if out.json:
         out.document(
             {
                 "path": str(source.absolute()),
-                "format": client,
+                "format": tool,
                 "written": str(folder.absolute()),
                 "files": [str(file.absolute()) for file in made.files],
                 "flows": made.flows,
@@ -72,7 +75,9 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
         out.note(f"note: {out.safe(note)}")
     for file in made.files:
         out.written(file)
-    out.note(f"{quantity(made.flows, 'flow')} with {quantity(made.steps, 'step')}, read as {CLIENTS[client].client}.")
+    out.note(
+        f"{quantity(made.flows, 'saved call')} with {quantity(made.steps, 'step')}, read as {importer.tools[tool]}."
+    )
     return 0
 
 
@@ -84,10 +89,10 @@ IMPORT = Verb(
     options=(
         Option("-o --output", "Recording or folder to write", Value("OUT", new_file, "file")),
         FORCE,
-        Option("--from", "Format of FILE; default: detected from its content", "FORMAT", choices=(*FORMATS, *CLIENTS)),
+        Option("--from", "Format of FILE; default: detected from its content", "FORMAT", choices=(*READABLE, *_TOOLS)),
     ),
     texts={
-        "formats": "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items()),
-        "clients": ", ".join(CLIENTS),
+        "formats": "; ".join(f"{name} ({format.summary})" for name, format in READABLE.items()),
+        "clients": ", ".join(_TOOLS),
     },
 )

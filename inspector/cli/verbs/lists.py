@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from inspector import command_words
 from inspector.cli.options import COUNT, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
@@ -96,7 +96,7 @@ def _print(
         out.note(f"The server has no {found.kind.name}.")
     _tell(out, found, findings)
     if more is not None:
-        out.note(f"note: There are more pages: --cursor {out.safe(shlex.quote(more), NOTE)}")
+        out.note(f"note: There are more pages: --cursor {out.safe(command_words.quote(more), NOTE)}")
     return 0
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import RecordingTarget, Target
 
+WEB_DRIVER = ("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
+"""The variable with which another process lets the interface draw in a browser, and its value."""
+
 
 def run(invocation: Invocation) -> int:
     """Open the interface on the given target, or on the start screen."""
@@ -93,7 +96,9 @@ def replay(invocation: Invocation, target: RecordingTarget, *, follow: bool, at:
 
 
 def need_terminal(instead: str) -> None:
-    """Raise `UsageError` unless there is a terminal; `instead` says what works without one."""
+    """Raise `UsageError` unless there is a terminal or a browser; `instead` says what works without one."""
+    if os.environ.get(WEB_DRIVER[0]) == WEB_DRIVER[1]:
+        return
     for stream, name in ((sys.stdin, "stdin"), (sys.stdout, "stdout")):
         if stream is None or not stream.isatty():
             raise UsageError(f"The interface needs a terminal, but {name} is not a terminal.", hint=instead)
@@ -101,4 +106,5 @@ def need_terminal(instead: str) -> None:
         raise UsageError("The interface does not work on a terminal of type “dumb”.", hint=instead)
 
 
-OPEN = Verb("", run, target="optional", prints=False, options=(WATCH, YES), several=True)
+OPTIONS = (WATCH, YES)
+OPEN = Verb("", run, target="optional", prints=False, options=OPTIONS, several=True)

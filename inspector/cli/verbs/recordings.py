@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from inspector.cli.verb import Invocation
     from inspector.client.call_history import PastCall
-    from inspector.client.recording_info import RecordingInfo
+    from inspector.client.recordings_folder import RecordingInfo
 
 LABEL = 80
 ARGUMENTS = 60
@@ -26,14 +26,14 @@ CALLS = 100
 
 
 def _age(word: str) -> timedelta:
-    from inspector.client.recording import age
+    from inspector.client.recordings_folder import age
 
     return age(word)
 
 
 def run(invocation: Invocation) -> int:
     """List the recordings in the state folder, newest first; or find calls, keep, release, delete, prune."""
-    from inspector.client.recording_info import list_recordings
+    from inspector.client.recordings_folder import list_recordings
 
     out = invocation.output
     option = invocation.option
@@ -65,11 +65,11 @@ def _chosen(found: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
 
 
 def _list(out: Output, found: list[RecordingInfo]) -> None:
-    from inspector.client.recording import kept
-    from inspector.config.paths import state_folder
+    from inspector.client.recordings_folder import kept
+    from inspector.config.paths import recordings_path
     from inspector.text import quantity, size
 
-    names = kept(state_folder() / "recordings")
+    names = kept(recordings_path())
     if out.json:
         out.document({"recordings": [_entry(info, info.path.name in names) for info in found]})
         return
@@ -79,7 +79,7 @@ def _list(out: Output, found: list[RecordingInfo]) -> None:
         _list_names(out, rows, out.width)
     else:
         out.table(whole)
-    folder = out.safe(str(state_folder() / "recordings"))
+    folder = out.safe(str(recordings_path()))
     if found:
         out.note(f"{quantity(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
     else:
@@ -141,7 +141,7 @@ def _call_row(out: Output, call: PastCall) -> tuple[str, ...]:
 
 
 def _keep(out: Output, paths: list[Path], *, on: bool) -> int:
-    from inspector.client.recording import keep
+    from inspector.client.recordings_folder import keep
     from inspector.reasons import os_reason
 
     chosen = [_ours(path) for path in paths]
@@ -159,9 +159,9 @@ def _keep(out: Output, paths: list[Path], *, on: bool) -> int:
 
 def _ours(path: Path) -> Path:
     """A recording in the state folder. Raises `UsageError` for another file, which is the user's own."""
-    from inspector.config.paths import state_folder
+    from inspector.config.paths import recordings_path
 
-    folder = state_folder() / "recordings"
+    folder = recordings_path()
     if path.parent.resolve() != folder.resolve():
         raise UsageError(
             f"{path} is not in {folder}, so Inspector neither keeps nor deletes it.",
@@ -171,7 +171,7 @@ def _ours(path: Path) -> Path:
 
 
 def _delete(out: Output, paths: list[Path], *, dry: bool) -> int:
-    from inspector.client.recording_info import is_growing, read_info
+    from inspector.client.recordings_folder import is_growing, read_info
 
     growing = [path for path in paths if is_growing(path)]
     if growing:
@@ -183,8 +183,8 @@ def _delete(out: Output, paths: list[Path], *, dry: bool) -> int:
 def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> int:
     """Delete old recordings, or (without an age) those beyond the limits of the settings."""
     from inspector.cli import session_setup
-    from inspector.client.recording import beyond, kept, older, why_protected
-    from inspector.config.paths import state_folder
+    from inspector.client.recordings_folder import beyond, kept, older, why_protected
+    from inspector.config.paths import recordings_path
 
     age = invocation.option("older")
     if age is not None:
@@ -192,7 +192,7 @@ def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> i
     else:
         settings = session_setup.settings_of(invocation)
         doomed = list(beyond(found, settings.keep_recordings, settings.keep_recordings_bytes))
-    names = kept(state_folder() / "recordings")
+    names = kept(recordings_path())
     free = []
     for info in doomed:
         reason = why_protected(info.path, names)
@@ -205,7 +205,7 @@ def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> i
 
 
 def _remove(out: Output, infos: list[RecordingInfo], *, dry: bool) -> None:
-    from inspector.client.recording import delete
+    from inspector.client.recordings_folder import delete
     from inspector.text import quantity, size
 
     gone = [info for info in infos if dry or delete(info.path)]
@@ -262,7 +262,7 @@ def _entry(info: RecordingInfo, is_kept: bool) -> dict[str, Any]:
         "ended": info.ended,
         "growing": info.growing,
         "kept": is_kept,
-        "errors": None if info.errors is None else info.failures,
+        "errors": info.failures,
         "problem": info.problem,
     }
 

@@ -35,8 +35,6 @@ def run(invocation: Invocation) -> int:
     to_stdout = check_outputs(invocation, "junit", "markdown")
     target = live_target(invocation)
     report, journal = _rerun(invocation, out, source, target, again=bool(invocation.option("update")))
-    if report is None:
-        return 130
     title = f"{source.name} against {target.label}"
     makers = {"junit": _as_junit, "markdown": _as_markdown}
     write_reports(invocation, out, makers, lambda name: makers[name](out, report, title))
@@ -69,8 +67,6 @@ def run_bisect(invocation: Invocation) -> int:
     except InspectorError as error:
         out.error(error)
         return SKIP
-    if report is None:
-        return 128 + 2  # `git bisect run` stops at codes above 127.
     answered = any(outcome.live and outcome.verdict in ("same", "different") for outcome in report.outcomes)
     if report.error is not None and not answered:
         out.error(report.error)
@@ -87,8 +83,8 @@ def run_bisect(invocation: Invocation) -> int:
 
 def _rerun(
     invocation: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
-) -> tuple[RerunReport | None, Path | None]:
-    """The report (None: interrupted), and the path of the new recording. With `again` it is next to the old one."""
+) -> tuple[RerunReport, Path | None]:
+    """The report, and the path of the new recording. With `again` it is next to the old one."""
     from inspector.cli import session_setup
     from inspector.cli.open_recording import tell_notices, whole_journal
     from inspector.replay.script import check_source
@@ -104,7 +100,7 @@ def _rerun(
         record = _beside(source) if again else new_recording(invocation, source=source)
         journal = session_setup.new_journal(invocation, target, settings, record)
 
-        async def work() -> RerunReport | None:
+        async def work() -> RerunReport:
             from inspector.cli.signals import until_interrupted
             from inspector.replay.rerun import Rerun
 

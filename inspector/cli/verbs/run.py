@@ -6,26 +6,27 @@ import asyncio
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from inspector.calls.progress import FlowProgress
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
 from inspector.cli.options import COUNT, REPORTS, Option, Value
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, write_reports
 from inspector.cli.verb import PositionalArgument, Verb
-from inspector.errors import UsageError
-from inspector.flows.progress import FlowProgress
+from inspector.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection, Flow
+    from inspector.calls.collection_run import CollectionRun, RunOptions, SessionOpener
+    from inspector.calls.reports import TextReport
+    from inspector.calls.results import FlowResult, RunResult
     from inspector.calls.variables import Secrets
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.config.trust import Consent
-    from inspector.flows.collection_run import CollectionRun, RunOptions, SessionOpener
-    from inspector.flows.reports import TextReport
-    from inspector.flows.results import FlowResult, RunResult
 
 _REPORTS = ("junit", "markdown", "html")
 
@@ -36,7 +37,7 @@ def run(said: Invocation) -> int:
     if said.option("schema"):
         return _print_schema(out)
     if said.option("record") is not None:
-        raise UsageError("--record names one file, and each flow has a recording.", hint="Use --keep DIR.")
+        raise UsageError("--record names one file, and each saved call has a recording.", hint="Use --keep DIR.")
     to_stdout = check_outputs(said, *_REPORTS)
     try:
         with _for_good():
@@ -68,10 +69,10 @@ def _made(
     said: Invocation, out: Output, collection: Collection, options: RunOptions, *, shown: bool
 ) -> tuple[CollectionRun, SessionOpener, _Progress]:
     """The run, checked before anything is sent."""
+    from inspector.calls.collection_run import CollectionRun
     from inspector.calls.recipients import CredentialCheck
     from inspector.calls.variables import Secrets
     from inspector.cli import session_setup
-    from inspector.flows.collection_run import CollectionRun
 
     secrets = Secrets()
     consent = session_setup.consent_of(said)
@@ -91,7 +92,7 @@ def _made(
 def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
     """The files, and how they are run. Raises `CallsError` and other `UsageError`s."""
     from inspector.calls.collection import Collection
-    from inspector.flows.collection_run import RunOptions
+    from inspector.calls.collection_run import RunOptions
 
     paths = said.arguments["paths"]
     collection = Collection.read(paths)
@@ -101,8 +102,8 @@ def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
     if not collection.flows:
         where = ", ".join(map(str, paths)) or "calls"
         raise UsageError(
-            f"No flow was found in {out.safe(where, 300)}.",
-            hint="A flow is a YAML file that begins with “inspector: 1”.",
+            f"No saved call was found in {out.safe(where, 300)}.",
+            hint="A saved call is a YAML file that begins with “inspector: 1”.",
         )
     return collection, RunOptions(
         environments=[collection.environment(name) for name in said.option("environment", ())],
@@ -120,16 +121,16 @@ def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
 
 def _server(said: Invocation) -> str:
     """The text that stands for the server of the command line; empty where each flow names its own."""
-    import shlex
+    from inspector import command_words
 
-    return shlex.join(said.target_words) if said.target_words else said.option("server", "")
+    return command_words.join(said.target_words) if said.target_words else said.option("server", "")
 
 
 def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionOpener:
     """Opens the sessions, as other verbs do. The judge looks at each exchange."""
+    from inspector.calls.collection_run import SessionOpener
     from inspector.check.judge.judge import Judge
     from inspector.cli import session_setup
-    from inspector.flows.collection_run import SessionOpener
 
     settings = session_setup.settings_of(said)
 
@@ -144,7 +145,7 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
         target = session_setup.target_from(said, words, command, consent)
         if isinstance(target, RecordingTarget):
             raise UsageError(
-                f"{target.describe()} is a recording, and flows need a server.",
+                f"{target.describe()} is a recording, and saved calls need a server.",
                 hint="`inspector serve FILE` is a server that answers from a recording.",
             )
         return target
@@ -165,7 +166,10 @@ def _run(made: CollectionRun, opener: SessionOpener) -> RunResult:
     from inspector.cli.signals import until_interrupted
 
     async def work() -> RunResult:
-        return await until_interrupted(made.run(), opener.kill_now) or made.result()
+        try:
+            return await until_interrupted(made.run(), opener.kill_now)
+        except Interrupted as interrupted:
+            return replace(made.result(), interrupted_with=interrupted.exit_code)
 
     return asyncio.run(work())
 
@@ -183,8 +187,8 @@ class _Progress(FlowProgress):
 
     def flows(self, flows: list[Flow]) -> None:
         """The flows that are run: the columns are as wide as they need."""
+        from inspector.calls.reports import TextReport
         from inspector.cli.colours import Colours
-        from inspector.flows.reports import TextReport
 
         paint: Any = Colours()
         self.report = TextReport({flow.display_path: flow.name for flow in flows}, ascii=self.out.ascii, paint=paint)
@@ -212,7 +216,7 @@ class _Progress(FlowProgress):
 
 def _report(said: Invocation, out: Output, result: RunResult, progress: _Progress, *, to_stdout: bool) -> None:
     """Write the reports that were asked for, and the end of the text."""
-    from inspector.flows.reports import DRY_RUN
+    from inspector.calls.reports import DRY_RUN
 
     if out.json:
         out.document(result.as_json())
@@ -225,7 +229,7 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
 
 
 def _document(name: str, result: RunResult) -> str:
-    from inspector.flows.reports import as_html, as_junit, as_markdown
+    from inspector.calls.reports import as_html, as_junit, as_markdown
 
     return {"junit": as_junit, "markdown": as_markdown, "html": as_html}[name](result)
 
@@ -252,18 +256,18 @@ RUN = Verb(
     slots=(PositionalArgument("paths", "paths", shown="PATH ...", completes="file"),),
     target="optional",
     options=(
-        Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),
+        Option("--server", "The server of all saved calls: @NAME, a URL or a command", "SERVER"),
         ENVIRONMENT,
         SET,
-        Option("--only", "Only flows or steps of this path or name; repeatable", "GLOB", many=True),
-        Option("--jobs", "How many flows run beside each other", COUNT),
-        Option("--shared", "Use one session for all flows of one server"),
+        Option("--only", "Only saved calls or steps of this path or name; repeatable", "GLOB", many=True),
+        Option("--jobs", "How many saved calls run beside each other", COUNT),
+        Option("--shared", "Use one session for all saved calls of one server"),
         Option("--bail", "Stop at the first failure"),
         Option("--update", "Write the files of same_as"),
         Option("--dry-run", "Open each server, check names and arguments against its lists, and send no call"),
         *(REPORTS[name] for name in _REPORTS),
         Option("--seed", "Make generated values the same in each run", Value("N", _seed)),
-        Option("--schema", "Print the JSON Schema of a flow"),
-        Option("-v --verbose", "Tell each step, and files that are not flows"),
+        Option("--schema", "Print the JSON Schema of a saved call"),
+        Option("-v --verbose", "Tell each step, and files that are not saved calls"),
     ),
 )

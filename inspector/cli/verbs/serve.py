@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Misses and unused requests that are listed."""
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "no-pin")
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "no-pin", "trace")
 """Options of a session; with a passthrough, the client decides these."""
 
 
@@ -87,6 +87,7 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
             ended=lambda client: session_setup.warn_of_incomplete(out, client, named=True),
             said=_say,
             upstream=_upstream(invocation),
+            filter=session_setup.filter_of(invocation, session_setup.settings_of(invocation)),
         )
         await mock.load(
             names=tuple(invocation.option("allow-host", ())),
@@ -96,9 +97,9 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
         try:
             where: HostPort | None = invocation.option("http")
             if where is None:
-                from inspector.serving.stdio import StdioEnd
+                from inspector.serving.stdio import StdioServer
 
-                await StdioEnd(mock.opens, limit=longest).run(stop)
+                await StdioServer(mock.opens, limit=longest).run(stop)
             else:
                 await _serve_http(mock, where, out, stop)
         finally:
@@ -108,9 +109,9 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
 
 async def _serve_http(mock: Mock, where: HostPort, out: Output, stop: asyncio.Event) -> None:
     from inspector.addresses import is_loopback
-    from inspector.serving.http import HttpEnd
+    from inspector.serving.http import HttpServer
 
-    end = HttpEnd(mock.opens, *where, mock.binding)
+    end = HttpServer(mock.opens, *where, mock.binding)
     await end.start()
     try:
         out.aside(f"serving {out.safe(str(mock.journal.path))} on {end.url}\n")
@@ -124,7 +125,7 @@ async def _serve_http(mock: Mock, where: HostPort, out: Output, stop: asyncio.Ev
 def _recorder(invocation: Invocation, out: Output) -> Any:
     """The factory of client recordings: --record FILE with numbers for later clients, else in the state directory."""
     from inspector.cli import session_setup
-    from inspector.client.recording import new_journal
+    from inspector.client.new_recording import new_journal
     from inspector.config.targets import RecordingTarget
 
     target = RecordingTarget(recording(invocation.arguments["file"]))
@@ -154,8 +155,8 @@ def _upstream(invocation: Invocation) -> Upstream | None:
     target = session_setup.live_target(invocation)
     options = upstream_options(invocation, target)
 
-    def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
-        return BareConnection(target, journal, hearer, options)
+    def connect(journal: Journal, listener: ConnectionListener) -> BareConnection:
+        return BareConnection(target, journal, listener, options)
 
     return connect
 
@@ -169,7 +170,8 @@ def upstream_options(invocation: Invocation, target: StdioTarget | HttpTarget) -
     from inspector.cli import login_options, session_setup
 
     settings = session_setup.settings_of(invocation)
-    options = session_setup.options_of(invocation, target, settings, asking=False)
+    # The messages pass the addons at the client.
+    options = replace(session_setup.options_of(invocation, target, settings, asking=False), filter=None)
     if invocation.option("http") is None or options.authorize is None:
         return options
     return replace(options, authorize=login_options.authorize(invocation, settings, asking=False, keeps=False))

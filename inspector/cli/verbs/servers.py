@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import FILE, Option, Value
+from inspector.cli.options import FILE, Option
 from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.server_memory import LastOpen, ServerMemory
 from inspector.config.servers import exposure_of
-from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.auth.store import StoredLogin
@@ -34,16 +33,10 @@ def run(invocation: Invocation) -> int:
 
         out.document_text(schema("servers"))
         return 0
-    given = [name for name in ("search", "open", "card") if invocation.option(name) is not None]
-    if len(given) > 1:
-        raise UsageError(f"--{given[0]} and --{given[1]} cannot be used together.")
-    if given:
-        from inspector.cli import found_servers
-
-        todo = {"search": found_servers.search, "open": found_servers.show_or_open, "card": found_servers.cards}
-        return todo[given[0]](invocation)
-    if invocation.option("registry") is not None:
-        raise UsageError("--registry is where --search and --open look.", hint="Add one of them.")
+    for added in invocation.verb.added:
+        code: int | None = added.use(invocation)
+        if code is not None:
+            return code
     found = find_servers(config=invocation.option("config"))
     logins = _logins()
     memory = trust.Memory()
@@ -146,10 +139,7 @@ SERVERS = Verb(
     target="none",
     options=(
         Option("--config", "Read only this config file", FILE),
-        Option("--search", "Search a registry for servers with these words", "WORDS"),
-        Option("--registry", "The registry: a file, or an address", Value("FILE|URL", str, "file")),
-        Option("--open", "Show what a server of the registry starts, ask, and open it", "NAME"),
-        Option("--card", "Fetch and show the server card of a domain or a server", "URL"),
         Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
     ),
+    extended=True,
 )

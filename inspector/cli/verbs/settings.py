@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
+from inspector.cli import verbs
 from inspector.cli.options import Option
 from inspector.cli.verb import Verb
 
@@ -23,13 +24,17 @@ def run(invocation: Invocation) -> int:
         out.document_text(schema("settings"))
         return 0
     from inspector.config.settings import load_settings, settings_file
+    from inspector.feature import other_features
 
     found = asdict(load_settings())
-    path = settings_file()
+    path, others = settings_file(), {feature.name: feature.package for feature in other_features()}
     if out.json:
-        out.document({"path": str(path), "settings": found})
+        out.document({"path": str(path), "settings": found, "features": others})
         return 0
     out.table([(name, out.safe(json.dumps(value, ensure_ascii=False), VALUE)) for name, value in found.items()])
+    verbs.groups()  # Skips the verbs of features that cannot be used.
+    for name, package in others.items():
+        out.note(f"The feature {out.safe(name, NAME)} is from the package {out.safe(package, NAME)}.")
     missing = "" if path.exists() else ", which does not exist"
     out.note(f"The file is {out.safe(str(path))}{missing}.")
     return 0

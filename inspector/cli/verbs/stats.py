@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.cli.verb import Invocation
-    from inspector.stats import GroupStats, SessionStats
+    from inspector.journal.statistics import GroupStats, SessionStats
 
 NAME = 120
 SORTS: dict[str, Callable[[GroupStats], tuple[float, ...]]] = {
@@ -28,7 +28,7 @@ SORTS: dict[str, Callable[[GroupStats], tuple[float, ...]]] = {
 def run(invocation: Invocation) -> int:
     """Measure the recording and print a row for each method and tool."""
     from inspector.journal.journal import whole_journal
-    from inspector.stats import measure
+    from inspector.journal.statistics import measure
 
     out = invocation.output
     order = invocation.option("sort", "time")
@@ -46,7 +46,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _print(out: Output, found: SessionStats) -> None:
-    from inspector.text import duration
+    from inspector.text import duration, quantity
 
     head = ("", "count", "errors", "open", "p50", "p95", "max", "person", "bytes")
     groups = [_row(out, group) for group in found.groups]
@@ -57,6 +57,10 @@ def _print(out: Output, found: SessionStats) -> None:
         times.append(f"person {duration(found.person)}")
     out.line("")
     out.line(f"{duration(found.lasted)} in all: {', '.join(times)}.")
+    if found.by_addons:
+        out.note(
+            f"Addons answered or delayed {quantity(found.by_addons, 'request')}: these times are not the server's."
+        )
     if found.person:
         out.note("p50, p95 and max are without the time that a person took.")
 

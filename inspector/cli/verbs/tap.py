@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import program_name, session_setup
-from inspector.cli.options import Option
+from inspector.cli.options import ADDON, Option
 from inspector.cli.output import Output
 from inspector.cli.output_files import kept_folder
 from inspector.cli.serve_options import ALLOWED, BIND_ADDRESS, HostPort, ended_by_signals
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
+    from inspector.client.options import Options
     from inspector.journal.journal import Journal
     from inspector.tap.bridge import Bridge
 
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "timeout", "force")
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "timeout", "force", "trace")
 """Options of a session. The client behind the tap decides these, and a tap never overwrites a recording."""
 
 
@@ -36,12 +38,23 @@ def run(invocation: Invocation) -> int:
     if name is not None:
         return _install(invocation, out, name)
     target = session_setup.live_target(invocation)
+    acts = _acts(invocation, out)
     where: HostPort | None = invocation.option("listen")
     if where is not None:
-        return asyncio.run(_listen(invocation, out, target, where))
+        return asyncio.run(_listen(invocation, out, target, where, acts=acts))
     if isinstance(target, HttpTarget):
         return asyncio.run(_stdio_to_http(invocation, out, target))
     return asyncio.run(_stdio_to_command(invocation, out, target))
+
+
+def _acts(invocation: Invocation, out: Output) -> bool:
+    """Whether addons may change the messages; loads them, and says so."""
+    settings = session_setup.settings_of(invocation)
+    if session_setup.filter_of(invocation, settings) is None:
+        return False
+    names = ", ".join(os.path.basename(file) for file in settings.addons)
+    out.warn(f"note: This tap acts: {out.safe(names, 400)} may change each message.")
+    return True
 
 
 async def _stdio_to_command(invocation: Invocation, out: Output, target: StdioTarget) -> int:
@@ -51,7 +64,8 @@ async def _stdio_to_command(invocation: Invocation, out: Output, target: StdioTa
     journal = _journal(invocation, out, target, telemetry)
     try:
         # The client has chosen the environment for its server: forward all of it.
-        return await run_tap(target.command, journal, {**os.environ, **target.env}, target.cwd)
+        filter = session_setup.filter_of(invocation, session_setup.settings_of(invocation))
+        return await run_tap(target.command, journal, {**os.environ, **target.env}, target.cwd, filter)
     finally:
         journal.close("closed")
         session_setup.warn_of_incomplete(out, journal)
@@ -69,7 +83,7 @@ async def _finished(telemetry: Telemetry) -> None:
 
 
 async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget) -> int:
-    from inspector.serving.stdio import StdioEnd
+    from inspector.serving.stdio import StdioServer
     from inspector.tap.bridge import Bridge
 
     telemetry = _telemetry(invocation, out)
@@ -77,7 +91,7 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
     told = partial(session_setup.warn_of_incomplete, out)
     bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
     with ended_by_signals() as stop:
-        how = await StdioEnd(bridge.opens).run(stop)
+        how = await StdioServer(bridge.opens).run(stop)
         await _finished(telemetry)
     if bridge.failed is not None and (how == "dropped" or _unreached(bridge)):
         out.error(bridge.failed)
@@ -85,13 +99,15 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
     return 0
 
 
-async def _listen(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, where: HostPort) -> int:
+async def _listen(
+    invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, where: HostPort, *, acts: bool
+) -> int:
     """Serve the client over HTTP."""
     names, origins = tuple(invocation.option("allow-host", ())), tuple(invocation.option("allow-origin", ()))
     telemetry = _telemetry(invocation, out)
     recorder = partial(_journal, invocation, out, target, telemetry)
     with ended_by_signals() as stop:
-        if isinstance(target, HttpTarget):
+        if isinstance(target, HttpTarget) and not acts:
             from inspector.tap.http import HttpTap
 
             journal = recorder()
@@ -106,12 +122,12 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
                 session_setup.warn_of_incomplete(out, journal)
                 journal.release()
         else:
-            from inspector.serving.http import Binding, HttpEnd
+            from inspector.serving.http import Binding, HttpServer
             from inspector.tap.bridge import Bridge
 
             told = partial(session_setup.warn_of_incomplete, out)
-            bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
-            end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
+            bridge = Bridge(target, recorder, _options(invocation, target, lends=False), _complain, ended=told)
+            end = HttpServer(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
                 _say_where(out, end.url, where, target)
@@ -137,8 +153,15 @@ def _say_where(out: Output, url: str, where: HostPort, target: StdioTarget | Htt
         out.warn("note: Other machines on the network can connect, and reach the server through it.")
 
 
-def _options(invocation: Invocation, target: StdioTarget | HttpTarget) -> Any:
-    return session_setup.options_of(invocation, target, session_setup.settings_of(invocation), asking=False)
+def _options(invocation: Invocation, target: StdioTarget | HttpTarget, *, lends: bool = True) -> Options:
+    """The options of a connection to the server; without `lends`, a kept login is not lent to every local program."""
+    from inspector.cli import login_options
+
+    settings = session_setup.settings_of(invocation)
+    options = session_setup.options_of(invocation, target, settings, asking=False)
+    if lends or options.authorize is None:
+        return options
+    return replace(options, authorize=login_options.authorize(invocation, settings, asking=False, keeps=False))
 
 
 def _telemetry(invocation: Invocation, out: Output) -> Telemetry:
@@ -151,7 +174,7 @@ def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     A client starts its servers repeatedly with the same words: none of these starts may fail because the file exists.
     """
     from inspector.cli.serve_options import numbered
-    from inspector.client.recording import new_journal
+    from inspector.client.new_recording import new_journal
     from inspector.errors import RecordingExists
 
     settings = session_setup.settings_of(invocation)
@@ -221,6 +244,7 @@ TAP = Verb(
     options=(
         Option("--listen", "Listen for the client over HTTP; default: loopback and a free port", BIND_ADDRESS),
         *ALLOWED,
+        ADDON,
         Option("--otlp", "Stream spans to this OpenTelemetry collector (OTLP/HTTP)", "URL"),
         Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
     ),

@@ -16,6 +16,12 @@ Connect = Callable[[Target, Sink, Options], Transport]
 
 def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     """Return the transport for a target, not started."""
+    if options.filter is not None:
+        return options.filter.transport(sink, lambda inner: _transport_for(target, inner, options))
+    return _transport_for(target, sink, options)
+
+
+def _transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     if isinstance(target, StdioTarget):
         from inspector.transports.stdio import MAX_LINE, StdioTransport
 

@@ -74,7 +74,7 @@ class LegacyDriver:
         if type(result) is not dict:
             raise HandshakeError(
                 "The server's response to initialize is not a result object.",
-                hint="Message " + str(call.answer_n) + " in the recording shows it.",
+                hint=self.engine.state.journal.shows(call.answer_n),
             )
         server = Server(result)
         if server.revision not in LEGACY:
@@ -111,7 +111,7 @@ class LegacyDriver:
         if not server.revision:
             raise HandshakeError(
                 "The server's response to initialize has no protocolVersion.",
-                hint=f"Message {n} in the recording shows it. Check that the command starts an MCP server.",
+                hint=f"{self.engine.state.journal.shows(n)} Check that the command starts an MCP server.",
             )
         self.engine.state.journal.record_note(
             f"The server chose revision “{server.revision[:60]}”, which is not one of {', '.join(LEGACY)}. The "

@@ -7,6 +7,7 @@ Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Mult
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Coroutine
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from inspector.client.engine.pending_requests import Call, ContinuedCall, RpcRes
 from inspector.client.engine.subscription_stream import Listening
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.extensions import CAPABILITIES_KEY, CLIENT_KEY
+from inspector.client.state.calls import server_error
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
@@ -27,7 +29,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.extensions import TASKS
 from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
-from inspector.protocol.members import array_at, texts_at, value_at
+from inspector.protocol.members import array_at, text_at, texts_at, value_at
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
@@ -39,6 +41,14 @@ FIRST_PAUSE = 0.05
 """Seconds before the second retry without input; each further one waits twice as long."""
 MAX_PAUSE = 5.0
 
+_WANTS_HANDSHAKE = re.compile(
+    r"initiali[sz]e is required|not (?:yet )?initiali[sz]ed|before initiali[sz]", re.IGNORECASE
+)
+_AS_BEFORE = Hint(
+    "The server offers 2026-07-28, but wants the handshake of older revisions here. Try ",
+    Parameter.ERA.to("legacy"),
+    ".",
+)
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
 
@@ -179,7 +189,14 @@ class ModernDriver:
     def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
         """Continue a call that needs input, became a task, or can be corrected."""
         if message.get("error") is not None or "result" not in message:
-            return self._go_on(call, RpcResponse(n, message)) if self._correctable(call, message.get("error")) else None
+            error = message.get("error")
+            if self._correctable(call, error):
+                return self._go_on(call, RpcResponse(n, message))
+            if _WANTS_HANDSHAKE.search(text_at(error, "message")):
+                problem = server_error(error, call.method)
+                problem.hint = _AS_BEFORE
+                raise problem
+            return None
         result = message["result"]
         kind = result.get("resultType") if type(result) is dict else None
         if kind == "complete" or kind is None:
@@ -280,14 +297,14 @@ class ModernDriver:
         return InvalidAnswer(
             f"The response to {call.method} is not valid: the specification does not allow the resultType "
             f"{jsonrpc.excerpt(kind, 60)} there.",
-            hint=f"Message {n} in the recording shows it.",
+            hint=self.engine.state.journal.shows(n),
         )
 
     def _no_input(self, call: Call, reason: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
         return InputRefused(
             f"The server requires input for {what} and does not get it: {reason}.",
-            hint=f"Message {n} in the recording shows the input request.",
+            hint=self.engine.state.journal.shows(n, "the input request"),
         )
 
     # Messages that the server sends on its own

@@ -13,7 +13,6 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.state.catalog import KINDS
 from inspector.errors import InspectorError, NotOffered
 from inspector.journal.journal import Frame
-from inspector.protocol.events import declared
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import id_key
 from inspector.protocol.members import object_at, texts_at, value_at
@@ -82,7 +81,8 @@ class Listening:
     def _events(self) -> bool:
         """Whether to subscribe to changes of the event types: we offer the extension, the server declares them."""
         offered = self.engine.options.extensions.get(EVENTS) is not None
-        return offered and declared(self.engine.state.server.capabilities).list_changed
+        declared = value_at(self.engine.state.server.capabilities, "extensions", EVENTS, "listChanged")
+        return offered and declared is True
 
     def _wanted(self) -> dict[str, Any]:
         wanted: dict[str, Any] = {}
@@ -124,7 +124,7 @@ class Listening:
             call.cancel("it was not acknowledged")
             raise NotOffered(
                 f"The server did not acknowledge the subscription within {engine.options.timeout:g} s.",
-                hint="Message " + str(call.n) + " in the recording is the request.",
+                hint=engine.state.journal.shows(call.n, "the request"),
             ) from None
         finally:
             self._opening = None

@@ -73,7 +73,7 @@ class TaskPoller:
         if not isinstance(id, str):
             raise InvalidAnswer(
                 f"The response to {call.method} is a task without a taskId.",
-                hint=f"Message {n} in the recording shows it.",
+                hint=self.engine.state.journal.shows(n),
             )
         task = Task(id)
         task.made_by(call.n, call.method, call.name)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from inspector.errors import InspectorError
+from inspector.journal.alterations import Alteration
 from inspector.journal.format import Dir
-from inspector.journal.journal import Frame, Journal
+from inspector.journal.journal import Frame, Journal, altered
 from inspector.transports.base import Outgoing
 
 
@@ -58,8 +59,21 @@ class Wire:
         self._changed()
         return self.journal.index.invalid == invalid
 
+    def filtered(
+        self, channel: str, data: bytes, alterations: Sequence[Alteration], extra: str = "", *, passes: bool = True
+    ) -> None:
+        extra += altered(self.journal, alterations)
+        if passes:
+            self.received(channel, [data], extra)
+        else:
+            self.journal.record_received(channel, [data], extra, conn=self.conn)
+            self._changed()
+
     def sent(self, channel: str, outgoing: Outgoing, *, hold: bool = False) -> None:
-        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, hold=hold, conn=self.conn)
+        extra = altered(self.journal, outgoing.alterations)
+        outgoing.n = self.journal.record_sent(
+            channel, outgoing.data, outgoing.message, extra, hold=hold, conn=self.conn
+        )
         self._changed()
 
     def flush(self) -> None:

@@ -161,10 +161,10 @@ class Authorizations:
 
 def authorization_steps(journal: Journal) -> list[AuthStep]:
     """Return the steps of the latest login of an indexed journal."""
-    found = Authorizations(journal)
-    while found.behind:
-        found.advance()
-    return found.steps()
+    authorizations = Authorizations(journal)
+    while authorizations.behind:
+        authorizations.advance()
+    return authorizations.steps()
 
 
 def _newest(events: list[Event]) -> list[AuthStep]:

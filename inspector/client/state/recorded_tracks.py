@@ -393,17 +393,17 @@ class RequestsInFlight:
 
     def progress(self, request: int, n: int) -> Progress | None:
         """Return the latest progress of a request after event `n`."""
-        seen, found = self._progress.get(request, (request, 0))
+        seen, progress = self._progress.get(request, (request, 0))
         if n < seen:
-            seen, found = request, 0
-        found = newest_progress(self.journal.index, request, seen, n) or found
+            seen, progress = request, 0
+        progress = newest_progress(self.journal.index, request, seen, n) or progress
         if len(self._progress) > KEPT:
             self._progress.clear()
-        self._progress[request] = (n, found)
-        if not found:
+        self._progress[request] = (n, progress)
+        if not progress:
             return None
-        event = self.journal.event(found)
-        return Progress(found, event.t, params_of(event), 1)
+        event = self.journal.event(progress)
+        return Progress(progress, event.t, params_of(event), 1)
 
 
 MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))
@@ -470,11 +470,11 @@ class Questions:
         index = self.model.journal.index
         if index.shape(question.n) == Shape.REQUEST:
             return index.pair(question.n)
-        found, looked = self._replies.get(question.key, (0, 0))
-        if not found and looked != index.count:
-            found = self._sought(question)
-            self._replies[question.key] = (found, index.count)
-        return found
+        reply, looked = self._replies.get(question.key, (0, 0))
+        if not reply and looked != index.count:
+            reply = self._sought(question)
+            self._replies[question.key] = (reply, index.count)
+        return reply
 
     def _sought(self, question: Question) -> int:
         """Find the request that contains the required input: the same one as before, with the answer."""

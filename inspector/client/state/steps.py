@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal
 
+from inspector.client.state.model import Phase
+from inspector.errors import InspectorError, recorded_error
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
@@ -131,6 +134,34 @@ _ASKED = {"initialize": "handshake", "server/discover": "discover"}
 
 def _method_of(title: str) -> str:
     return next(method for method, name in _ASKED.items() if name == title)
+
+
+def connection_at(journal: Journal, upto: int) -> tuple[Phase, InspectorError | None]:
+    """Return the phase of the session's own connection after event `upto`, and why it failed or was lost."""
+    for n in islice(_LIFE.backwards(journal.index, upto=upto), MAX_LIFE):
+        if journal.index.pair(n) or journal.index.conn(n):
+            continue
+        fields = journal.event(n).fields
+        event = fields.get("event")
+        if event == "failed" or event == "lost":
+            return event, recorded_error(fields.get("error"))
+        if event in _BEGINS:
+            break
+    return "ready", None
+
+
+_LOST = Query(
+    dir=Dir.SEND, shape=Shape.REQUEST, state=State.LOST, method=("tools/call", "resources/read", "prompts/get")
+)
+
+
+def lost_call(journal: Journal, upto: int) -> int:
+    """Return the newest call of the user that was lost with the connection of event `upto`; 0 without one."""
+    return _LOST.last(journal.index, last_start(journal, upto), upto)
+
+
+_BEGINS = frozenset(("reopen", "spawn", "connect", "ready", "session-lost"))
+"""Events with which a connection is made, or is there."""
 
 
 def last_start(journal: Journal, count: int) -> int:

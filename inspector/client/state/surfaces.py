@@ -31,15 +31,15 @@ def surface_of(session: Offers) -> dict[str, Any]:
 
 
 def _surface(server: Server, lists: dict[ListName, tuple[list[Any] | None, str]]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    surface: dict[str, Any] = {
         "server": server.info,
         "era": server.era,
         "revision": server.revision,
         "capabilities": server.capabilities,
         "instructions": server.instructions,
     }
-    found |= {name: items for name, (items, _) in lists.items()}
-    return found | {"incomplete": {name: reason for name, (_, reason) in lists.items() if reason}}
+    surface |= {name: items for name, (items, _) in lists.items()}
+    return surface | {"incomplete": {name: reason for name, (_, reason) in lists.items() if reason}}
 
 
 def _as_loaded(session: Offers, name: ListName) -> tuple[list[Any] | None, str]:

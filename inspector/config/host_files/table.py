@@ -93,7 +93,7 @@ class HostFile:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The folders, variables and system (a `sys.platform`) that paths depend on."""
+    """The folders, variables and system (a `system.NAME`) that paths depend on."""
 
     home: Path
     environ: Mapping[str, str]
@@ -102,8 +102,8 @@ class Machine:
     def folder(self, name: str) -> str:
         """Return a folder that the table names, such as `config`; the first variable that is set moves it."""
         *variables, usual = _of_system(_data()["folders"][name], self.platform)
-        found = (self.environ.get(each[1:]) for each in variables)
-        return next(filter(None, found), str(usual).replace("{home}", str(self.home)))
+        folders = (self.environ.get(variable[1:]) for variable in variables)
+        return next(filter(None, folders), str(usual).replace("{home}", str(self.home)))
 
     def path(self, template: str, workspace: Path | None = None) -> Path:
         """Return the path of a template of the table."""
@@ -125,9 +125,9 @@ class Machine:
 def hosts() -> tuple[Host, ...]:
     """Return all hosts, in the order in which their files are listed."""
     return tuple(
-        Host(id, each["name"], each.get("client", id), {fact["rule"]: HostFact(**fact) for fact in each["facts"]})
-        for each in _data()["hosts"]
-        for id in [each["id"]]
+        Host(id, host["name"], host.get("client", id), {fact["rule"]: HostFact(**fact) for fact in host["facts"]})
+        for host in _data()["hosts"]
+        for id in [host["id"]]
     )
 
 
@@ -192,8 +192,8 @@ def _of_system(value: Any, platform: str) -> Any:
 
 @cache
 def _data() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    data: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return data
 
 
 def member(data: Any, dotted: str) -> Any:

@@ -130,7 +130,7 @@ def _document(raw: bytes) -> dict[str, Any]:
 def from_metadata(client_id: str, asked: dict[str, Any]) -> RegisteredClient:
     """Creates a client from its metadata (RFC 7591 section 2); raises OAuthError for unsupported metadata."""
     grants = _texts(asked, "grant_types", [CODE])
-    served = tuple(each for each in grants if each in GRANTS)
+    served = tuple(grant for grant in grants if grant in GRANTS)
     if not served:
         raise OAuthError("invalid_client_metadata", f"grant_types must contain one of {', '.join(GRANTS)}")
     method = asked.get("token_endpoint_auth_method", "client_secret_basic")

@@ -82,10 +82,10 @@ class Issuer:
         """Returns a client: predefined, registered or described by a document; raises OAuthError."""
         if client_id.startswith(("https://", "http://")):
             return self._documents.find(client_id)
-        found = self.clients.find(client_id)
-        if found is None:
+        client = self.clients.find(client_id)
+        if client is None:
             raise OAuthError("invalid_client", f"Unknown client {client_id}")
-        return found
+        return client
 
     def _client_or_401(self, client_id: str) -> RegisteredClient:
         try:

@@ -21,8 +21,8 @@ class AuthServer(HttpListener):
         self.gate: TokenCheck
 
     def screen(self, head: RequestHead) -> RequestRefusal | None:
-        """Refuse a web page that binds its own name to this machine, or sends a form to it."""
-        return refusal(403, "Only this machine is served.") if self._guard.refusal(head) else None
+        """Refuse a web page that binds its own name to this machine, or sends a form to it. Links may lead here."""
+        return refusal(403, "Only this machine is served.") if self._guard.refusal(head, pages=True) else None
 
     def answer(self, request: ServedRequest, response: ServedResponse) -> None:
         """Serve every method; the path determines which are served."""

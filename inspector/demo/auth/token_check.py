@@ -51,9 +51,9 @@ class TokenCheck:
         """Returns the response instead of the MCP server's; None if access is granted."""
         origin = request.origin(self._port)
         if self._of_old:
-            found = self.ask(request)
-            if found is not None:
-                return found
+            answer = self.ask(request)
+            if answer is not None:
+                return answer
         elif request.path.startswith(WELL_KNOWN):
             return self._metadata(request, origin)
         resource = _GUARDED.get(request.path)

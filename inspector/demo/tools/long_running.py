@@ -165,8 +165,8 @@ def _touch_resource(call: ClientRequest) -> dict[str, Any]:
 @tool("end-listening", needs="listening")
 def _end_listening(call: ClientRequest) -> dict[str, Any]:
     subscriptions = list(call.world.subscriptions)
-    for each in subscriptions:
-        each.end(call.arguments.get("how", "result"))
+    for subscription in subscriptions:
+        subscription.end(call.arguments.get("how", "result"))
     return result(f"Ended {len(subscriptions)} subscriptions.")
 
 

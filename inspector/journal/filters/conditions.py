@@ -82,13 +82,13 @@ class AnyOf:
         self.cost = max(part.cost for part in self.parts)
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        found = bytes(last - first + 1)
+        mask = bytes(last - first + 1)
         for part in self.parts:
-            missing = inverted(found) if wanted is None else both(wanted, inverted(found))
+            missing = inverted(mask) if wanted is None else both(wanted, inverted(mask))
             if 1 not in missing:
                 break
-            found = either(found, both(missing, part.mask(scan, first, last, missing)))
-        return found
+            mask = either(mask, both(missing, part.mask(scan, first, last, missing)))
+        return mask
 
 
 class Not:
@@ -219,18 +219,18 @@ class Id:
                 if n:
                     self._learn(known, index, n, ids[n - 1])
             fits: Callable[[int], Any] = known.get
-            found = bytes(map(bool, map(fits, ids[first - 1 : last])))
+            mask = bytes(map(bool, map(fits, ids[first - 1 : last])))
         else:
             codes = self.codes(index)
             if not codes:
                 return bytes(last - first + 1)
             fits = codes.__contains__
-            found = bytes(map(fits, ids[first - 1 : last]))
+            mask = bytes(map(fits, ids[first - 1 : last]))
         about = bytearray(last - first + 1)
         for n in picked(first, NOTICES.mask(scan, first, last, None)):
             pair = pairs[n - 1]
             about[n - first] = bool(pair and fits(ids[pair - 1]))
-        return either(found, bytes(about))
+        return either(mask, bytes(about))
 
     def _learn(self, known: dict[int, bool], index: Index, n: int, code: int) -> None:
         if code not in known:
@@ -242,12 +242,12 @@ class Id:
 
 def _readings(text: str) -> list[Any]:
     """Return the ids with this notation: 7 is the number and the text, which are two ids."""
-    found: list[Any] = [text]
+    readings: list[Any] = [text]
     try:
-        found.append(int(text) if text.lstrip("-").isdecimal() else float(text))
+        readings.append(int(text) if text.lstrip("-").isdecimal() else float(text))
     except ValueError:
         pass
-    return found
+    return readings
 
 
 class InExchange:

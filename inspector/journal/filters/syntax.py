@@ -395,5 +395,5 @@ TERMS: dict[str, FilterTerm] = {
     "finding": FilterTerm(HasFinding, "*", "rule, or level: must, should, note; * for any"),
     "mark": FilterTerm(IsMarked, "*", "marked messages: * for any, or text of their notes"),
     "phase": FilterTerm(_phase, "negotiation", "events of the negotiation of a connection"),
-    "run": FilterTerm(InRun, "orders.yaml", "messages of the runs of a flow of saved calls"),
+    "run": FilterTerm(InRun, "orders.yaml", "messages of the runs of a saved call"),
 }

@@ -208,7 +208,7 @@ def _stands_between(data: bytes, needle: Needle, begin: int, end: int) -> bool:
 
 
 def _in_long_line(journal: Journal, needle: Needle, n: int) -> bool:
-    """Do the same for one line of any length, in windows that overlap by more than the longest form."""
+    """Whether one line of any length has the text: read in windows that overlap by more than the longest form."""
     storage = journal.storage
     start, end = journal.index.views.offsets[n - 1], _line_end(journal, n)
     window = storage.pread(start, BLOCK).lower()

@@ -77,10 +77,10 @@ class NumberSpan(NamedTuple):
 
 def count(text: str) -> Figure:
     """A number of an event: `1204`, `1,204` or `#1204`."""
-    found = _COUNT.fullmatch(text.replace(",", ""))
-    if found is None:
+    match = _COUNT.fullmatch(text.replace(",", ""))
+    if match is None:
         raise BadValue("write numbers as 100, >100 or 100-200")
-    return Figure(Decimal(found[1]), Decimal(1))
+    return Figure(Decimal(match[1]), Decimal(1))
 
 
 def octets(text: str) -> Figure:
@@ -95,10 +95,10 @@ def microseconds(text: str) -> Figure:
 
 def moment(text: str) -> Figure:
     """Parse a time since the start (`2s`), or a time of day (`13:00:09.8`)."""
-    found = _CLOCK.fullmatch(text)
-    if found is None:
+    match = _CLOCK.fullmatch(text)
+    if match is None:
         return _figure(text, _MICROSECONDS, "write times as >2s since the start, or >13:00:09 as time of day")
-    hours, minutes, seconds, fraction = found.groups()
+    hours, minutes, seconds, fraction = match.groups()
     if int(hours) > 24 or int(minutes) > 59 or int(seconds or 0) > 59:
         raise BadValue("not a valid time of day")
     whole = (int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)) * 10**6
@@ -107,11 +107,11 @@ def moment(text: str) -> Figure:
 
 
 def _figure(text: str, units: dict[str, int], advice: str) -> Figure:
-    found = _FIGURE.fullmatch(text)
-    unit = units.get(found[3].lower()) if found is not None else None
-    if found is None or unit is None:
+    match = _FIGURE.fullmatch(text)
+    unit = units.get(match[3].lower()) if match is not None else None
+    if match is None or unit is None:
         raise BadValue(advice)
-    digits, fraction = found[1], found[2] or ""
+    digits, fraction = match[1], match[2] or ""
     return Figure(Decimal(f"{digits}.{fraction or 0}") * unit, Decimal(unit) / 10 ** len(fraction))
 
 

@@ -345,12 +345,12 @@ class Tree:
         return line + 1 < len(self) and self._depth[line + 1] == self._depth[line]
 
     def _string_end(self, start: int) -> int:
-        found = STRING_AT.match(self.raw, start)
-        return found.end() if found else start
+        match = STRING_AT.match(self.raw, start)
+        return match.end() if match else start
 
     def _scalar_end(self, start: int) -> int:
-        found = SCALAR_AT.match(self.raw, start)
-        return found.end() if found else start
+        match = SCALAR_AT.match(self.raw, start)
+        return match.end() if match else start
 
     def depth(self, line: int) -> int:
         """Return the number of containers around the line."""
@@ -441,14 +441,14 @@ class Tree:
         if fold is None:
             return None
         in_object = self.raw[self._value[line]] == "{"
-        found, at = None, line + 1
+        child, at = None, line + 1
         while at <= fold[1] and self._parent[at] == line:
             if (self.key(at) == step) if in_object else (str(self._index[at]) == step):
-                found = at  # of duplicate keys the last counts, as for most parsers
+                child = at  # of duplicate keys the last counts, as for most parsers
                 if not in_object:
                     break
             at = len(self) if self._close[at] == _NONE else self._close[at] + 1
-        return found
+        return child
 
 
 def _end_of(raw: str, start: int) -> int:

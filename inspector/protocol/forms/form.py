@@ -214,7 +214,7 @@ class Form:
         if value == "" and not any(choice.value == "" for choice in field.choices):
             if field.is_item and field.kind != "string":
                 self.put(path, None)
-                self._notes.wrong[path] = "is missing"
+                self._notes.wrong[path] = "is required"
                 return
             if not field.is_item and (field.kind != "string" or not field.required):
                 self.unset(path)
@@ -261,12 +261,12 @@ class Form:
         self._value = changed
 
     def unset(self, path: str) -> None:
-        """Remove a field. An item of an array becomes null, which is reported as missing."""
+        """Remove a field. An item of an array becomes null, which is reported as required."""
         parent_path = path.rpartition("/")[0]
         parent = self.value_at(parent_path) if path else UNSET
         if isinstance(parent, list):
             self.put(path, None)
-            self._notes.wrong[path] = "is missing"
+            self._notes.wrong[path] = "is required"
             return
         self._notes.forget(path)
         self._notes.left.pop(path, None)
@@ -340,7 +340,7 @@ class Form:
         self.put(path, None if value is UNSET else value)
         self._notes.opened[parent] = True
         if value is UNSET:
-            self._notes.wrong[path] = "is missing"
+            self._notes.wrong[path] = "is required"
         return path
 
     def remove(self, path: str) -> None:
@@ -376,11 +376,11 @@ class Form:
 
     def errors(self) -> dict[str, str]:
         """Return the errors, by the path of the field that shows each; empty if the value matches the schema."""
-        found = dict(self._notes.wrong)
+        errors = dict(self._notes.wrong)
         if not self._check.is_possible:
-            return found
+            return errors
         if self._value is UNSET:
-            return found or {"": "is missing"}
+            return errors or {"": "is required"}
         known = {"": self.root} | {field.path: field for field in self.fields()}
         choices = {path for path, field in known.items() if field.variants and field.kind in ("object", "array")}
         for violation in self._check.violations(self.value_at, self.shape_at, choices):
@@ -392,8 +392,8 @@ class Form:
             while shown not in known:
                 shown, _, step = shown.rpartition("/")
                 rest = f"/{step}{rest}"
-            found.setdefault(shown, f"{safe(rest, 80)} {message}" if rest else message)
-        return found
+            errors.setdefault(shown, f"{safe(rest, 80)} {message}" if rest else message)
+        return errors
 
     def _with(self, path: str, value: Any) -> Any:
         """Return the form's value with another value at `path`: new containers along the path, the rest unchanged."""

@@ -132,8 +132,8 @@ class FieldReader:
             if self._anchors is None:
                 self._anchors = _anchors(self.root)
             return self._anchors.get(fragment, {})
-        found = resolve_pointer(self.root, fragment)
-        return {} if found is None else found
+        pointer = resolve_pointer(self.root, fragment)
+        return {} if pointer is None else pointer
 
     def _merge(self, first: Any, second: Any) -> Any:
         """Return a schema that satisfies both, as far as a form needs to know; annotations of `first` win."""
@@ -211,7 +211,7 @@ class FieldReader:
             nullable = "null" in names and "null" not in others
             return [({**schema, "type": name}, name) for name in others[:VARIANT_LIMIT]], nullable
         base = {key: value for key, value in schema.items() if key != lists[0]}
-        found: list[_Branch] = []
+        branches: list[_Branch] = []
         nullable = "null" in names
         waiting = list(schema[lists[0]])
         flattened = 0
@@ -228,12 +228,12 @@ class FieldReader:
                 merged = self._merge(base, branch)
                 if inner or not isinstance(branch, dict) or not isinstance(merged, dict):
                     return None, nullable
-                found.append((merged, _own_label(reference, branch)))
-            if flattened > 9 or len(found) + len(waiting) > CHOICE_LIMIT:
+                branches.append((merged, _own_label(reference, branch)))
+            if flattened > 9 or len(branches) + len(waiting) > CHOICE_LIMIT:
                 return None, nullable
-        if len(found) > VARIANT_LIMIT and not _choices_of(found):
+        if len(branches) > VARIANT_LIMIT and not _choices_of(branches):
             return None, nullable
-        return found, nullable
+        return branches, nullable
 
     def _plain(self, schema: dict[str, Any], nullable: bool) -> FieldShape:
         """Return the shape of a schema without variants."""
@@ -307,13 +307,13 @@ class FieldReader:
 
 
 def _anchors(root: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    anchors: dict[str, Any] = {}
     for item in islice(chain.from_iterable(levels(root)), ANCHOR_LIMIT):
         if isinstance(item, dict):
             for name in ("$anchor", "$dynamicAnchor"):
                 if isinstance(item.get(name), str):
-                    found.setdefault(item[name], item)
-    return found
+                    anchors.setdefault(item[name], item)
+    return anchors
 
 
 def _common_types(first: Any, second: Any) -> Any:
@@ -352,7 +352,7 @@ def _told_apart(labels: list[str]) -> tuple[str, ...]:
 
 def _choices_of(branches: list[_Branch]) -> tuple[Choice, ...]:
     """Return the choices if every variant is a constant, with or without a title; else none."""
-    found = []
+    choices = []
     for branch, label in branches:
         options = branch.get("enum")
         if "const" in branch:
@@ -361,8 +361,8 @@ def _choices_of(branches: list[_Branch]) -> tuple[Choice, ...]:
             value = options[0]
         else:
             return ()
-        found.append(Choice(value, label or text_of(value)))
-    return tuple(found)
+        choices.append(Choice(value, label or text_of(value)))
+    return tuple(choices)
 
 
 def _options(schema: dict[str, Any]) -> tuple[Choice, ...]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from inspector.protocol.exact_json.depth import is_too_deep
 from inspector.protocol.file_inputs import file_input
 from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.values import json_of, same, text_of
@@ -158,6 +159,8 @@ def _allows_text(types: Any) -> bool:
 
 def _read_json(shape: FieldShape, text: str) -> tuple[Any, str]:
     """Parse a field of a kind that is not scalar: JSON, or plain text if a string is allowed."""
+    if is_too_deep(text):
+        return text, "is nested too deeply"
     try:
         value = json.loads(text)
     except RecursionError:

@@ -42,24 +42,24 @@ class MockFault:
 
 def parse_fault(text: str) -> MockFault:
     """Parse a fault. Raises `UsageError` (a `FilterError` for an invalid filter)."""
-    found = _SPELLED.fullmatch(text.strip())
-    kind = found["kind"] if found else ""
-    if found is None or kind not in _KINDS:
+    match = _SPELLED.fullmatch(text.strip())
+    kind = match["kind"] if match else ""
+    if match is None or kind not in _KINDS:
         raise UsageError(f"Unknown fault “{text[:80]}”. Use one of {', '.join(_KINDS)}.", hint=_HINT)
     chance = 1.0
-    if found["percent"] is not None:
+    if match["percent"] is not None:
         try:
-            chance = float(found["percent"]) / 100
+            chance = float(match["percent"]) / 100
         except ValueError:
             chance = -1.0
         if not 0 <= chance <= 1:
-            raise UsageError(f"{found['percent']} % is not a probability.", hint=_HINT)
-    source = found["filter"]
+            raise UsageError(f"{match['percent']} % is not a probability.", hint=_HINT)
+    source = match["filter"]
     if source is not None and not source.strip():
         raise UsageError(f"The filter after @ is missing in “{text[:80]}”.", hint=_HINT)
     return MockFault(
         kind,  # type: ignore[arg-type]  # one of _KINDS
-        _value(kind, found["value"], text),
+        _value(kind, match["value"], text),
         parse(source) if source is not None else None,
         chance,
         text.strip(),

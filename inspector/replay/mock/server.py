@@ -13,14 +13,16 @@ import secrets
 from array import array
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, cast
 
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal import channels
+from inspector.journal.alterations import Alteration, ConnectionFilter, Filtered
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
-from inspector.journal.journal import Journal
+from inspector.journal.journal import Journal, altered
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, encode, id_key
 from inspector.protocol.members import value_at
@@ -32,6 +34,7 @@ from inspector.replay.mock.statistics import MockReport, MockStatistics, Unrecor
 from inspector.replay.mock.timeline import GET, TaskEnds, Timeline, subscription_of
 from inspector.serving.base import BodyForm, ClientMessage, Reply, RequestHead, ServedClient
 from inspector.serving.http import Binding
+from inspector.transports.base import MessageFilter
 from inspector.transports.recorded import (
     LiveIds,
     OpenQuestion,
@@ -89,6 +92,7 @@ class Mock:
         said: Callable[[bytes], None] = lambda line: None,
         upstream: Upstream | None = None,
         live_journal: Callable[[], Journal] = lambda: Journal.unnamed({}),
+        filter: MessageFilter | None = None,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> None:
         self.journal = journal
@@ -104,6 +108,8 @@ class Mock:
         self.upstream = upstream if self.options.on_miss == "passthrough" else None
         self.live_journal = live_journal
         """Creates the recording of a connection to the live server."""
+        self.filter = filter
+        """Sees the messages of each client."""
         self.sleep = sleep
         self.recordings: list[str] = []
         self._new_journal = new_journal
@@ -192,12 +198,40 @@ class MockClient:
         self._ready = False
         self.initialize: dict[str, Any] | None = None
         """The client's `initialize` request, in the legacy era."""
+        self._filter: ConnectionFilter | None = None
+        if mock.filter is not None:
+            self._filter = mock.filter.connection(
+                lambda by, text: self.journal.record_life("", "addon", by=by, text=text)
+            )
+            self._filter.opened()
         self.teller.tell(0)
 
     # Incoming messages
 
     def received(self, arrived: ClientMessage, reply: Reply) -> None:
-        """Record a message and handle it."""
+        """Record a message and handle it, after the filter."""
+        if self._filter is None or not self._filter.hears:
+            self._received(arrived, reply)
+            return
+        filtered = self._filter.judge("client", arrived.data, arrived.message)
+        reply = cast("Reply", _LateReply(reply))
+        if filtered.alterations:
+            arrived = replace(ClientMessage.read(filtered.data, head=arrived.head), alterations=filtered.alterations)
+        handle = self._received if filtered.passes else partial(self._withhold, filtered)
+        if filtered.delay:
+            self.start(self._after(filtered.delay, partial(handle, arrived, reply)))
+        else:
+            handle(arrived, reply)
+
+    def _withhold(self, filtered: Filtered, arrived: ClientMessage, reply: Reply) -> None:
+        self._record_arrived(arrived, reply)
+        if filtered.reply is not None:
+            self.begin(reply, "json", 200)
+            self.record(reply.channel, filtered.reply, alterations=filtered.reply_alterations)
+            reply.send(filtered.reply)
+        reply.end()
+
+    def _received(self, arrived: ClientMessage, reply: Reply) -> None:
         self._record_arrived(arrived, reply)
         if arrived.shape is Shape.BATCH:
             batch = Batch(reply, arrived.message)
@@ -209,6 +243,7 @@ class MockClient:
 
     def _record_arrived(self, arrived: ClientMessage, reply: Reply) -> None:
         extra = ',"cut":true' if arrived.cut else ""
+        extra += altered(self.journal, arrived.alterations)
         self.journal.record_sent(reply.channel, arrived.data, arrived.message, extra)
         if arrived.head is not None:
             head = arrived.head
@@ -225,13 +260,17 @@ class MockClient:
         if shape is Shape.NOTIFICATION:
             self._notified(message)
         elif shape in _ANSWERS:
-            if self._passthrough is None or not self._passthrough.answered(message):
-                self.questions.answered(message)
+            self._answered(message)
         else:
             self._senseless(reply, arrived)
         if shape in (Shape.NOTIFICATION, *_ANSWERS):
             self._record_head(reply, 202, [])
         reply.end()
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        """Handle a response to a question."""
+        if self._passthrough is None or not self._passthrough.answered(message):
+            self.questions.answered(message)
 
     def _senseless(self, reply: Reply, arrived: ClientMessage | None) -> None:
         """Respond to an invalid message as recorded, or with its JSON-RPC error (section 5.1)."""
@@ -247,8 +286,7 @@ class MockClient:
     def _refuse(self, reply: Reply, code: int, text: str) -> None:
         raw = encode(jsonrpc.error(None, code, text))
         self.begin(reply, "json", 400)
-        self.record(reply.channel, raw)
-        reply.send(raw)
+        self.send(raw, reply=reply)
 
     def _notified(self, message: dict[str, Any]) -> None:
         method = message["method"]
@@ -429,12 +467,46 @@ class MockClient:
 
     def push(self, raw: bytes, m: int = 0) -> None:
         """Record and send a message that belongs to no request."""
-        self.record(self.client.channel, raw, m)
-        self.client.push(raw)
+        self.send(raw, m)
 
-    def record(self, channel: str, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
+    def send(self, raw: bytes, m: int = 0, reply: Reply | None = None) -> None:
+        """Record and send a message, after the filter; `m` is its event in the served recording."""
+        if self._filter is None or not self._filter.hears:
+            self._put(Filtered(raw, None), m, reply)
+            return
+        filtered = self._filter.judge("server", raw, ClientMessage.read(raw).message)
+        if not filtered.delay:
+            self._put(filtered, m, reply)
+            return
+        if isinstance(reply, _LateReply):
+            reply.late += 1
+        self.start(self._after(filtered.delay, partial(self._put, filtered, m, reply)))
+
+    async def _after(self, seconds: float, work: Callable[[], None]) -> None:
+        await self.mock.sleep(seconds)
+        work()
+
+    def _put(self, filtered: Filtered, m: int, reply: Reply | None) -> None:
+        """Record and send a message now."""
+        channel = self.client.channel if reply is None else reply.channel
+        self.record(channel, filtered.data, m, alterations=filtered.alterations)
+        if filtered.passes:
+            (self.client.push if reply is None else reply.send)(filtered.data)
+        elif filtered.reply is not None:
+            message = jsonrpc.parse(filtered.reply)
+            self.journal.record_sent(
+                channel, filtered.reply, message, altered(self.journal, filtered.reply_alterations)
+            )
+            self._answered(message)
+        if filtered.delay and isinstance(reply, _LateReply):
+            reply.late_sent()
+
+    def record(
+        self, channel: str, raw: bytes, m: int = 0, *, cut: bool = False, alterations: Sequence[Alteration] = ()
+    ) -> None:
         """Record an outgoing message; `m` is its event in the served recording."""
-        self.journal.record_received(channel, [raw], f',"recorded":{m}' if m else "", cut=cut)
+        extra = (f',"recorded":{m}' if m else "") + altered(self.journal, alterations)
+        self.journal.record_received(channel, [raw], extra, cut=cut)
 
     # Tasks, and the end
 
@@ -467,6 +539,8 @@ class MockClient:
             await asyncio.wait(self._tasks, timeout=1.0)
         if self._passthrough is not None:
             await self._passthrough.close()
+        if self._filter is not None:
+            self._filter.ended()
         self.mock.ended(self.journal)
         self.journal.close()
         self.journal.release()
@@ -484,6 +558,30 @@ class MockClient:
         while self._tasks - self._silent:
             self._changed.clear()
             await self._changed.wait()
+
+
+class _LateReply:
+    """A reply that ends only after its delayed messages. What it does not define is the reply's own."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._ended = False
+        self.late = 0
+        """Messages that are still to be sent."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reply, name)
+
+    def end(self) -> None:
+        self._ended = True
+        if not self.late:
+            self._reply.end()
+
+    def late_sent(self) -> None:
+        """Handle a delayed message that was sent."""
+        self.late -= 1
+        if self._ended:
+            self.end()
 
 
 class _Answering:
@@ -585,8 +683,11 @@ class _Answering:
 
     def send(self, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
         """Record and send one message."""
-        self._client.record(self.reply.channel, raw, m, cut=cut)
-        self.reply.send(raw)
+        if cut:
+            self._client.record(self.reply.channel, raw, m, cut=True)
+            self.reply.send(raw)
+        else:
+            self._client.send(raw, m, self.reply)
 
     async def _answer(self, raw: bytes, m: int) -> None:
         mock = self._client.mock

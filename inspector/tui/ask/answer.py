@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from inspector.client.inbox import HUMAN_MODEL, Question, StandingAnswers, root_object, sampling_result
+from inspector.file_uris import to_uri
 from inspector.protocol.forms.form import UNSET, Form
 from inspector.text import safe
 from inspector.tui.themes import signs_now
@@ -333,7 +334,7 @@ class RootsBody(TextBody):
 
     def first_text(self) -> str:
         roots = self._standing.roots
-        return "\n".join(roots if isinstance(roots, tuple) else (Path.cwd().as_uri(),))
+        return "\n".join(roots if isinstance(roots, tuple) else (to_uri(str(Path.cwd())),))
 
     def context(self) -> list[Widget]:
         about = (

@@ -17,7 +17,7 @@ from inspector.tui.ask import labels
 from inspector.tui.ask.question import AnswersBeside
 from inspector.tui.keymap import bindings
 from inspector.tui.model.catalog import INBOX_VERBS, InboxFacts
-from inspector.tui.pane_keys import VerbsByRules, hints
+from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -117,8 +117,6 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
         """Add new questions and answers."""
         seen = self.session.changes["inbox"]
         if seen == self._seen:
-            if bool(self.keys) != self._answers_stand:
-                self._draw_edge()
             return
         self._seen = seen
         self._rows.take(self.session.inbox.questions)
@@ -135,7 +133,6 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
             *([[(f"{count(waiting)} waiting", "ask")]] if waiting else []),
             *([count(total)] if total > waiting else []),
         ]
-        self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
         self.post_message(HintsChanged())
 
     def verb_facts(self) -> InboxFacts:

@@ -48,6 +48,7 @@ class QuestionPane(CompactPane, VerbsByRules):
         *bindings("ask"),
         *(binding for binding in bindings("form") if binding.action == "json"),
     ]
+    keeps_title = True
     DEFAULT_CSS = """
     QuestionPane > #answer { height: 1fr; }
     QuestionPane > #said { max-height: 50%; }
@@ -88,6 +89,8 @@ class QuestionPane(CompactPane, VerbsByRules):
         self._state = ""
         self._sends_anyway = False
         self._from_now_on = False
+        self.may_send: Callable[[], bool] = lambda: True
+        """Whether the user has seen the question."""
         self.answered_from_list = False
         """The keys of the list beside it send the answer."""
 
@@ -141,8 +144,9 @@ class QuestionPane(CompactPane, VerbsByRules):
             self._answer.display = True
             self._answer.load("" if question.answer is None else json_text(question.answer))
             if within:
-                # Before the focused widget is removed: Textual would move the focus to any neighbour.
-                self._answer.focus()
+                # Before the focused widget is removed: Textual would move the focus to any neighbour. And at once: the
+                # result may get the focus next.
+                self.screen.set_focus(self._answer)
         shown = self.body
         if is_open and shown is not None and self.has_focus_within and not shown.has_focus_within:
             # Before the focused widget is hidden or removed: Textual would move the focus to any neighbour.
@@ -177,7 +181,7 @@ class QuestionPane(CompactPane, VerbsByRules):
         place = waiting.index(question) + 1 if question in waiting else 0
         # Only the questions that still wait are counted: one alone needs no count.
         several = [f"{place} of {len(waiting)}"] if place and len(waiting) > 1 else []
-        self.show_facts([labels.kind(question), *several])
+        self.show_facts([*several, labels.kind(question)])
         said: list[Paragraph] = [(question.message, "bright")] if question.message else []
         if question.topic == "roots" and not waits:
             said = [(labels.summary(question), "bright")]
@@ -316,6 +320,10 @@ class QuestionPane(CompactPane, VerbsByRules):
 
     def action_accept(self) -> None:
         """Send the answer. If it has errors, show them first; press the key again to send it anyway."""
+        if self.may_send():
+            self._send()
+
+    def _send(self) -> None:
         body = self.body
         if self.question is None or not self.is_open or body is None:
             return
@@ -368,8 +376,9 @@ class QuestionPane(CompactPane, VerbsByRules):
         """
         body = self.body
         if self.is_open and isinstance(body, RootsBody):
-            self._from_now_on = body.json is None
-            self.action_accept()
+            if self.may_send():
+                self._from_now_on = body.json is None
+                self._send()
         elif self.is_open:
             self._from_now_on = not self._from_now_on
             self.refresh_state()
@@ -420,7 +429,7 @@ class QuestionPane(CompactPane, VerbsByRules):
             return self.has_focus_within or body.focus_first()
         if self._looks_back:
             return False
-        self._answer.focus()
+        self.screen.set_focus(self._answer)
         return True
 
 

@@ -118,8 +118,8 @@ class CallsActions(VerbsByRules):
         names = [f"{self.saved.shown(flow.path)} (server: {safe(self.saved.other_server(flow), 60)})" for flow in flows]
         named = ", ".join(names[:_NAMED])
         if len(names) > _NAMED:
-            named += f" and {quantity(len(names) - _NAMED, 'other flow')}"
-        keys = " ".join(f"{hint.label} on a flow runs it here." for hint in hints(self, "calls.run"))
+            named += f" and {quantity(len(names) - _NAMED, 'other saved call')}"
+        keys = " ".join(f"{hint.label} on a saved call runs it here." for hint in hints(self, "calls.run"))
         text = f"Not run, because the server is not {safe(self.saved.session.target.label, 60)}: {named}. {keys}"
         self.notify(text.strip(), severity="warning", timeout=10, markup=False)
 
@@ -159,7 +159,7 @@ class CallsActions(VerbsByRules):
 
     async def _choose_environment(self) -> None:
         saved = self.saved
-        choices = [(_NONE, "only the variables of the flows")]
+        choices = [(_NONE, "only the variables of the saved calls")]
         choices += [(name, ", ".join(each.names)) for name, each in saved.environments.items()]
         chosen = await self.app.push_screen_wait(Choose("Environment", choices, saved.environment or _NONE))
         if chosen is not None:

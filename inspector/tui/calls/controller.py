@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual.screen import Screen
 
 from inspector.calls.collection import Flow
+from inspector.calls.results import StepResult
 from inspector.calls.snapshots import snapshot_path
 from inspector.calls.templates import insert, placeholders
 from inspector.calls.writing import (
@@ -27,7 +28,6 @@ from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.secret_forms import SecretFinder
 from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, UsageError
-from inspector.flows.results import StepResult
 from inspector.journal.format import Dir
 from inspector.journal.query import Query
 from inspector.protocol.forms.values import json_of
@@ -47,8 +47,8 @@ from inspector.tui.work.answer_changes import difference_texts
 from inspector.tui.work.work_items import SavedArguments, WorkItem, label
 
 if TYPE_CHECKING:
+    from inspector.calls.progress import EventJudge
     from inspector.client.engine.pending_requests import Call
-    from inspector.flows.progress import EventJudge
     from inspector.tui.main.panes import Panes
 
 RECENT = 30
@@ -379,11 +379,6 @@ class CallsPart:
         self.read()
 
     # After a restart
-
-    @property
-    def runs_on_restart(self) -> bool:
-        """Whether a restart of the server runs anything."""
-        return bool(self.saved.pinned) or self._panes.work.sending.pinned is not None
 
     def restarted(self) -> None:
         """Run again what was chosen for it, and say what is different."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector import command_words
 from inspector.calls.templates import literal
 from inspector.calls.writing import server_text
 from inspector.client.state.catalog import ListName
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.config.secret_values import MASK
 from inspector.config.server_memory import without_secrets
-from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.config.targets import HttpTarget, StdioTarget, Target, demo_target
 from inspector.errors import ServerError
 from inspector.protocol.forms.values import json_of
 from inspector.protocol.result_shape import has_structured
@@ -180,13 +180,13 @@ def file_name(address: str) -> str:
 
 def server_of(target: Target) -> str | None:
     """How a new flow names the server: `@NAME`, a URL or a command; None where a secret would be written."""
-    if target.name and target.kind != "recording" and getattr(target, "source", ""):
+    if _is_demo(target) or (target.name and target.kind != "recording" and getattr(target, "source", "")):
         return server_text(name=target.name)
     if isinstance(target, HttpTarget):
         shown = target.describe()
         return None if MASK in shown or shown != target.url else server_text(url=shown)
     if isinstance(target, StdioTarget):
-        command = shlex.join(target.command)
+        command = command_words.join(target.command)
         hidden = MASK in target.describe() or any(secret and secret in command for secret in target.secrets)
         return None if hidden else server_text(command=target.command)
     return None
@@ -200,8 +200,15 @@ def names_server(text: str, target: Target) -> bool:
         return text.rstrip("/") == target.url.rstrip("/")
     if isinstance(target, StdioTarget):
         with suppress(ValueError):
-            return tuple(shlex.split(text)) == tuple(target.command)
+            words = command_words.split(text)
+            # Before 0.3 a saved call named the demo by its command, with the Python of that machine.
+            return words == list(target.command) or (_is_demo(target) and words[1:] == ["-m", "inspector.demo"])
     return False
+
+
+def _is_demo(target: Target) -> bool:
+    demo = demo_target()
+    return isinstance(target, StdioTarget) and (target.name, target.command) == (demo.name, demo.command)
 
 
 def secret_note(names: Sequence[str], environment: Path) -> str:

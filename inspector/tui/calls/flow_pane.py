@@ -13,9 +13,8 @@ from inspector.tui.advice import advice
 from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.rows import FlowPage, ListRow, page_of, plain, templates
 from inspector.tui.calls.saved_calls import SavedCalls
-from inspector.tui.keymap import bindings
+from inspector.tui.keymap import bindings, keymap_of
 from inspector.tui.model.calls import CallsFacts
-from inspector.tui.pane_keys import keymap_of
 from inspector.tui.pane_messages import HintsChanged, LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -68,12 +67,12 @@ class FlowPane(CompactPane, CallsActions):
             self.by = by
 
     def __init__(self, saved: SavedCalls, *, id: str | None = None) -> None:
-        super().__init__(title="Flow", id=id)
+        super().__init__(title="Saved call", id=id)
         self.saved = saved
         self.row: ListRow | None = None
         self._page = FlowPage()
         self._opened: dict[object, set[int]] = {}
-        self._view = FlowView(empty="The flow under the cursor of the list is shown here.")
+        self._view = FlowView(empty="The saved call under the cursor is shown here.")
         self._width = 0
         self._go_to: tuple[int, int] | None = None
         """The step that the cursor goes to when the flow is drawn next, and the rows below its first one."""
@@ -161,9 +160,9 @@ class FlowPane(CompactPane, CallsActions):
 
     def _describe(self, row: ListRow | None) -> None:
         saved = self.saved
-        crumb = f"Calls {signs_now().crumb} " if self.screen.has_class("-narrow") else ""
+        crumb = f"Saved {signs_now().crumb} " if self.screen.has_class("-narrow") else ""
         facts: list[paint.Pieces] = []
-        title = "Flow"
+        title = "Saved call"
         if row is not None and row.flow is not None and row.path is not None:
             title = row.flow.name
             run, total = saved.run_of(row.path), len(row.flow.model.steps)
@@ -179,9 +178,7 @@ class FlowPane(CompactPane, CallsActions):
         elif row is not None and row.name:
             title = row.name if row.kind == "environment" else "File with an error"
         self.title = [(crumb, "muted"), safe(title, 80)] if crumb else safe(title, 80)
-        self.state_facts = facts
-        self.state_keys = [hint for hint in self.hints() if hint.verb != "calls.leave"]
-        self.draw_state()
+        self.facts = facts
         self.post_message(HintsChanged())
 
     @property
@@ -215,7 +212,6 @@ class FlowPane(CompactPane, CallsActions):
 
     def on_flow_view_resized(self, event: FlowView.Resized) -> None:
         event.stop()
-        self.set_compact(self.size.height < COMPACT_BELOW)
         if max(self._view.scrollable_content_region.width - 2 * self._view.pad, 20) != self._width:
             self.draw()
 

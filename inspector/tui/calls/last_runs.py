@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from inspector.calls.collection import Flow
+from inspector.calls.results import OUTCOMES, FlowOutcome
 from inspector.calls.snapshots import read_snapshot, snapshot_path
 from inspector.config import foreign_files, jsonc, paths
 from inspector.errors import ConfigError, InspectorError
-from inspector.flows.results import OUTCOMES, FlowOutcome
 from inspector.protocol.forms.values import json_of
 from inspector.tui.calls.steps import action_of
 

@@ -64,7 +64,7 @@ class CallsPane(Pane, CallsActions):
         """A row was chosen: put the focus where it is shown."""
 
     def __init__(self, saved: SavedCalls, *, id: str | None = None) -> None:
-        super().__init__(title="Calls", id=id)
+        super().__init__(title="Saved calls", id=id)
         self.saved = saved
         self._rows = CallsRows(saved)
         self._list = CallsList(self._rows)
@@ -108,7 +108,7 @@ class CallsPane(Pane, CallsActions):
         if 0 <= self._list.cursor < len(self._rows) and self.row is not None and self.row.kind == "blank":
             self._list.action_down()
         saved = self.saved
-        facts = [quantity(len(saved.flows), "flow")] if saved.flows else []
+        facts = [quantity(len(saved.flows), "saved call")] if saved.flows else []
         if saved.errors:
             facts.append(quantity(len(saved.errors), "error"))
         self.facts = facts
@@ -123,9 +123,9 @@ class CallsPane(Pane, CallsActions):
             return "Nothing matches the filter."
         keys = {name: " ".join(each.label for each in hints(self, name)) for name in ("calls.new", "form.save")}
         if saved.session.commands is None:
-            return f"{folder} has no flows."
+            return f"The folder {folder} has no saved calls."
         return (
-            f"{folder} has no flows.\n\n{keys['form.save']} in a form saves its call, "
+            f"The folder {folder} has no saved calls.\n\n{keys['form.save']} in a form saves its call, "
             f"{keys['calls.new']} saves one that this session made."
         )
 
@@ -150,11 +150,6 @@ class CallsPane(Pane, CallsActions):
                 self._list.cursor = at
                 return True
         return False
-
-    def select_when_read(self, path: Path, number: int) -> None:
-        """Put the cursor on a step as soon as the files were read again."""
-        self._wanted = (path, number)
-        self.read_again()
 
     def _show_row(self) -> None:
         self.post_message(self.Highlighted(self.row))

@@ -14,8 +14,8 @@ from rich.segment import Segment
 
 from inspector.calls.collection import Flow
 from inspector.calls.models import MATCHERS
+from inspector.calls.results import ExpectationResult, FlowOutcome, StepResult
 from inspector.calls.yaml_text import CallsError
-from inspector.flows.results import ExpectationResult, FlowOutcome, StepResult
 from inspector.protocol.forms.values import json_of
 from inspector.text import cell_len, duration, ellipsis, quantity, safe
 from inspector.tui.calls.saved_calls import NewestRun, Running, SavedCalls
@@ -236,7 +236,7 @@ def page_of(
         )
     if not steps:
         page.add(Row())
-        page.add(Row([("The flow has no steps yet.", "muted")]), line=1)
+        page.add(Row([("The saved call has no steps yet.", "muted")]), line=1)
     return page
 
 

@@ -15,7 +15,7 @@ from inspector.text import quantity, safe
 from inspector.tui.calls.drafts import Draft, secret_note, value_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.dialog import Dialog
+from inspector.tui.widgets.dialog import Dialog, fit
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, paragraph
 from inspector.tui.widgets.paint import Pieces
@@ -41,11 +41,17 @@ class StepToSave(NamedTuple):
     variables: tuple[str, ...]
 
 
+_FIELDS = 3
+"""Lines of the name, the file, and the empty one below them."""
+_OFFERS = 4
+"""Variables that are shown at once."""
+
+
 class SaveCallDialog(Dialog[StepToSave]):
     """Name, file and variables of a step. `↑` and `↓` in the file's field go through the flows of the folder."""
 
     DEFAULT_CSS = """
-    SaveCallDialog > Pane { max-width: 100; height: 22; }
+    SaveCallDialog > Pane { max-width: 100; }
     SaveCallDialog Editor { margin: 0 1; height: 1; }
     SaveCallDialog #variables { height: auto; max-height: 4; margin-top: 1; }
     SaveCallDialog #preview { height: 1fr; margin-top: 1; }
@@ -102,7 +108,7 @@ class SaveCallDialog(Dialog[StepToSave]):
         self._variables.source = TextRows([self._offer(at) for at in range(len(self._draft.offers))])
         rows = [Row([("Step in the file", "muted")])]
         if file is not None and file.server:
-            said = f"This flow is of another server: {safe(file.server, 200)}."
+            said = f"This saved call is of another server: {safe(file.server, 200)}."
             rows = [*paragraph(f"{signs_now().finding} {said}", "finding"), Row(), *rows]
         try:
             rows += [Row([(line, "normal")], 4) for line in step_text(self._step()).splitlines()]
@@ -112,12 +118,14 @@ class SaveCallDialog(Dialog[StepToSave]):
             note = secret_note(self._draft.secrets, Path(self._folder, "env", "NAME.yaml"))
             rows += [Row(), *paragraph(f"{signs_now().finding} {note}", "finding")]
         self._preview.show(RowSection(rows))
+        offers = len(self._draft.offers)
+        fit(self, self._preview, beside=_FIELDS + (min(offers, _OFFERS) + 1 if offers else 0))
         self._edge.note = [(problem, "error")] if problem else self._hint()
 
     def _hint(self) -> Pieces:
         signs = signs_now()
         if self._file.has_focus and self._files:
-            return [(f"{signs.up}{signs.down}", "key"), " flows of the folder, new file"]
+            return [(f"{signs.up}{signs.down}", "key"), " saved calls of the folder, new file"]
         return [("space", "key"), " value or variable"] if self._variables.has_focus else ""
 
     def _offer(self, at: int) -> Pieces:
@@ -173,11 +181,11 @@ class SaveCallDialog(Dialog[StepToSave]):
         known = self._files.get(text)
         problem = ""
         if not text or not path.name:
-            problem = "a file name is needed"
+            problem = "the file name is required"
         elif path.suffix not in (".yaml", ".yml"):
-            problem = "the name of a flow file ends in .yaml"
+            problem = "the name of a saved call ends in .yaml"
         elif known is None and path.exists():
-            problem = "the file exists and is not a flow of this folder"
+            problem = "the file exists and is not a saved call of this folder"
         if problem:
             self._draw(problem)
             return

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from inspector.calls.collection import Collection, Flow
 from inspector.calls.environments import Environment, in_effect
+from inspector.calls.progress import FlowProgress
 from inspector.calls.recipients import CredentialCheck
+from inspector.calls.results import FlowOutcome, FlowResult, StepResult
 from inspector.calls.variables import Variables, check
 from inspector.calls.yaml_text import CallsError, display_path
 from inspector.client.session_state import SessionState
@@ -21,8 +23,6 @@ from inspector.config.secret_values import MASK
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, TrustNeeded
-from inspector.flows.progress import FlowProgress
-from inspector.flows.results import FlowOutcome, FlowResult, StepResult
 from inspector.journal.filters.completion import quoted
 from inspector.text import size
 from inspector.tui.advice import error_text
@@ -40,7 +40,7 @@ from inspector.tui.calls.last_runs import (
 from inspector.tui.calls.steps import PlainStep
 
 if TYPE_CHECKING:
-    from inspector.flows.progress import EventJudge
+    from inspector.calls.progress import EventJudge
 
 FOLDER = "calls"
 """The folder of the working directory that holds the collection, unless the settings name another."""
@@ -341,7 +341,7 @@ class SavedCalls:
     async def _run(self, flow: Flow, only: int, flows: Sequence[Flow]) -> None:
         commands = self.session.commands
         assert commands is not None
-        from inspector.flows.runner import run_flow
+        from inspector.calls.runner import run_flow
 
         before = self.runs.get(flow.path)
         if before is not None:

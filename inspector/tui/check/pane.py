@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,7 +17,8 @@ from inspector.check.reports.summary import CheckSummary
 from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
-from inspector.text import json_document
+from inspector.text import file_stem, json_document
+from inspector.tui.check.hosts import choose_hosts
 from inspector.tui.check.rows import (
     CheckHead,
     CheckRows,
@@ -32,23 +32,23 @@ from inspector.tui.check.rows import (
 )
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
-from inspector.tui.keymap import bindings
-from inspector.tui.model.check import CHECK_VERBS, FINDING_VERBS, CheckFacts
-from inspector.tui.model_view.hosts import choose_hosts
-from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
+from inspector.tui.keymap import bindings, keymap_of
+from inspector.tui.model.check import CHECK_VERBS, CheckFacts
+from inspector.tui.model.widths import TWO_COLUMNS
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import Copy, HintsChanged, Save
 from inspector.tui.widgets.dialog import LineDialog
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fact_rows import Row
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 SOON = 0.05
 """Seconds after which new results are drawn."""
-NARROW = 100
 _EVERYTHING = "everything"
+_NO_CHECK = "The selected check is shown here: what it saw, its messages and the fix."
 _SUFFIXES = {"json": ".json", "junit": ".xml", "sarif": ".sarif", "md": ".md", "html": ".html", "badge": ".svg"}
-_STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class CheckList(VirtualList, inherit_bindings=False):
@@ -110,13 +110,15 @@ class CheckPane(Horizontal, VerbsByRules):
 
     @property
     def score(self) -> str:
-        """The label of the tab: the score, or the progress of the checks."""
+        """The label of the tab: the score, the progress of the checks, or that they were stopped."""
         found = self._found
         if found is None or found.report is None:
             return ""
         if found.progress is not None and found.progress[1]:
             done, total, _ = found.progress
             return f"{100 * min(done, total) // total}%"
+        if found.stopped:
+            return "stopped"
         return "" if found.report.score is None else str(found.report.score)
 
     def compose(self) -> ComposeResult:
@@ -155,7 +157,7 @@ class CheckPane(Horizontal, VerbsByRules):
 
     @property
     def _alone(self) -> bool:
-        return self.screen.size.width < NARROW
+        return self.screen.size.width < TWO_COLUMNS
 
     @property
     def current(self) -> CheckSummary | None:
@@ -202,7 +204,7 @@ class CheckPane(Horizontal, VerbsByRules):
         self._list.source_changed()
         if to_worst:
             self._list.action_first()
-        self.query_one("#check-head", CheckHead).show(report, found.progress)
+        self.query_one("#check-head", CheckHead).show(report, found.progress, stopped=found.stopped)
         edge = self.query_one("#check-list", Pane)
         edge.facts = self._facts()
         self._show_current()
@@ -220,13 +222,12 @@ class CheckPane(Horizontal, VerbsByRules):
         checked, edge = self.current, self.query_one("#check-finding", Pane)
         if checked is None:
             at = self._list.cursor
-            edge.title, edge.facts = "", ()
-            self._view.display_rows(self._rows.about(at) if at >= 0 else [], {})
+            edge.title, edge.facts = "Details", ()
+            self._view.display_rows(self._rows.about(at) if at >= 0 else [Row([(_NO_CHECK, "muted")])], {})
         else:
             edge.title = [(checked.check.id, "bright")]
             edge.facts = (level_word(checked.check.level),)
             self._view.display_rows(*rows_of(checked, self.found.journal, keymap_of(self)))
-        edge.keys = hints(self, *FINDING_VERBS.line(self.verb_facts()))
 
     def verb_facts(self) -> CheckFacts:
         """The facts on which the verbs depend."""
@@ -244,8 +245,6 @@ class CheckPane(Horizontal, VerbsByRules):
         )
 
     def _show_hints(self) -> None:
-        edge = self.query_one("#check-list", Pane)
-        edge.keys = self.hints()
         self.post_message(HintsChanged())
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
@@ -393,7 +392,7 @@ class CheckPane(Horizontal, VerbsByRules):
         return json_document(self.found.report.as_json())
 
     def _file_name(self) -> str:
-        return _STRANGE.sub("-", self.session.target.label).strip("-.")[:40] or "server"
+        return file_stem(self.session.target.label, 40) or "server"
 
     def action_copy(self) -> None:
         """Copy the text of the selected check."""
@@ -401,10 +400,12 @@ class CheckPane(Horizontal, VerbsByRules):
             self.post_message(Copy(as_text(self.current, self.found.journal, keymap_of(self)), "the finding"))
 
     def action_leave(self) -> None:
-        """Return from the text of the check to the list; in the list, stop the checks."""
-        if self._reading or self._view.has_focus:
-            self._read(False)
-        elif self._worker is not None:
+        """Return from the text of the check to the list."""
+        self._read(False)
+
+    def action_stop(self) -> None:
+        """Stop the checks."""
+        if self._worker is not None:
             self._worker.cancel()
 
 

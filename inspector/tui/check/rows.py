@@ -55,6 +55,7 @@ _REASONS: dict[Skip, _Reason] = {
     Skip.FOREIGN_TOKEN: _Reason("need a token for another server", "only the command line accepts a token for it"),
     Skip.RECORDING: _Reason("need a server", str(Skip.RECORDING)),
     Skip.NOT_SHOWN: _Reason("not in the recording", str(Skip.NOT_SHOWN)),
+    Skip.RATE_LIMIT: _Reason("met a rate limit", str(Skip.RATE_LIMIT)),
     Skip.NO_SESSION: _Reason("had no session", str(Skip.NO_SESSION)),
 }
 
@@ -230,7 +231,7 @@ def list_facts(found: CheckRun, only: tuple[Verdict, ...], level: str) -> list[s
         facts.append(f"{count(len(report.checked))} checks")
         if report.run.seconds:
             facts.append(f"{report.run.seconds:.1f} s")
-    return facts + ["stopped"] * found.stopped
+    return facts
 
 
 def empty_text(found: CheckRun, problem: str, key: str) -> str:
@@ -373,10 +374,11 @@ class CheckHead(LineWidget):
         self.report: Report | None = None
         self.progress: tuple[int, int, str] | None = None
         """How many of how many are done, and the current check."""
+        self.stopped = False
 
-    def show(self, report: Report | None, progress: tuple[int, int, str] | None) -> None:
-        """Draw these figures."""
-        self.report, self.progress = report, progress
+    def show(self, report: Report | None, progress: tuple[int, int, str] | None, *, stopped: bool) -> None:
+        """Draw these figures; `stopped`: they are of a run that was stopped."""
+        self.report, self.progress, self.stopped = report, progress, stopped
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -411,6 +413,8 @@ class CheckHead(LineWidget):
         head: list[Piece] = [("score ", "muted"), (str(score), "bright bold"), (" of 100", "muted")]
         if score is None:
             head = [("no score", "muted")]
+        if self.stopped:
+            head.append(("   stopped", "finding"))
         for verdict, role in (("fail", "error"), ("warn", "finding"), ("pass", "received"), ("note", "normal")):
             number = report.counts[verdict]  # type: ignore[index]
             head.append((f"   {count(number)} {verdict}", role if number else "faint"))

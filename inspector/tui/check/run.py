@@ -14,7 +14,7 @@ from inspector.check.reports.summary import Report, report_of
 from inspector.check.run import Run, Runner, of_recording, renewed
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
-from inspector.client.recording import new_journal
+from inspector.client.new_recording import new_journal
 from inspector.client.session_state import SessionState
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
@@ -55,7 +55,7 @@ class CheckRun:
         self.hosts: tuple[str, ...] = ()
         """The hosts whose limits the next run checks; empty: none."""
         self.stopped = False
-        """The last run was stopped before its end."""
+        """The results are those of a run that was stopped before its end."""
         self._settings, self._keep, self._told = settings, keep, told
         self._running: _Running | None = None
 
@@ -88,7 +88,9 @@ class CheckRun:
             target, self.journal, session.options, wanted, told=lambda _result: self._told(), began=self._began
         )
         self._running = running = _Running(runner.run, before)
-        self.report, self.stopped = running.report(self.journal.path), False
+        self.report = running.report(self.journal.path)
+        # One check that runs again does not complete the others.
+        self.stopped = self.stopped and bool(only)
         self._told()
         try:
             await runner.go()
@@ -99,9 +101,9 @@ class CheckRun:
             self._running, self.report = None, running.report(self.journal.path)
             # It stays readable as the evidence; another program, and the start list, see that it has ended.
             self.journal.close("closed")
-            if not self.stopped:
-                self.report = await asyncio.to_thread(report_of, self.report.run, self.journal)
             self._told()
+        self.report = await asyncio.to_thread(report_of, self.report.run, self.journal)
+        self._told()
 
     def read(self) -> None:
         """Check the messages of the session's recording, in a thread. Raises `RecordingError`."""

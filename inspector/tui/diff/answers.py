@@ -20,13 +20,16 @@ from inspector.compare.rules import DEFAULT, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.journal import Journal
 from inspector.protocol.exact_json.text import Tree, tree
+from inspector.protocol.forms.values import json_of
 from inspector.protocol.jsonrpc import NotJson, Shape
+from inspector.protocol.members import object_at
 from inspector.protocol.result_shape import has_structured, repeats_content
-from inspector.text import count, duration, quantity
+from inspector.text import count, duration, quantity, safe
 from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide, SideView, scroll_together
 from inspector.tui.full_screen import FullScreen
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text, sign_of
+from inspector.tui.model.widths import TWO_COLUMNS
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
@@ -43,8 +46,6 @@ from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.answer_changes import difference_text
 
-SIDES_FROM = 100
-"""Columns from which both answers stand beside each other."""
 STACKED_FROM = 18
 """Rows from which they otherwise stand below each other; in fewer, only their differences are shown."""
 
@@ -66,6 +67,32 @@ def message_side(journal: Journal, n: int, label: str = "") -> AnswerSide:
     return AnswerSide(named, tuple(facts), journal.event(n).text)
 
 
+_ARGUMENTS = 60
+"""Characters of the arguments in the name of a side."""
+
+
+def message_sides(journal: Journal, one: int, other: int) -> tuple[AnswerSide, AnswerSide]:
+    """Return two messages as sides, each named with those of its arguments that the other does not have."""
+    sides = [message_side(journal, n) for n in (one, other)]
+    values = [_arguments(journal, n) for n in (one, other)]
+    a, b = (
+        side._replace(label=f"{side.label}  {told[:_ARGUMENTS]}".rstrip())
+        for side, mine, others in zip(sides, values, reversed(values), strict=True)
+        for told in [safe(", ".join(f"{key}={text}" for key, text in mine.items() if others.get(key) != text))]
+    )
+    return a, b
+
+
+def _arguments(journal: Journal, n: int) -> dict[str, str]:
+    """Return the arguments of the request of a message, or its parameters, as JSON texts."""
+    index = journal.index
+    request = index.pair(n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else n
+    message = journal.event(request).message if request else None
+    params = object_at(message, "params")
+    named = {**params, **object_at(params, "arguments")}
+    return {key: json_of(value) for key, value in named.items() if key not in ("arguments", "_meta")}
+
+
 @dataclass(slots=True)
 class ComparedAnswers:
     """Two answers and their differences. `lines` has the lines of each difference in A and in B."""
@@ -75,6 +102,10 @@ class ComparedAnswers:
     differences: Sequence[Difference] = ()
     lines: list[tuple[int | None, int | None]] = field(default_factory=list)
     ignored: int = 0
+    ignored_places: Sequence[str] = ()
+    """The first of those that the rules ignored: place and rule."""
+    repeated: int = 0
+    """The number of further differences, in a text that repeats the structured result."""
     truncated: bool = False
     problem: str = ""
     """Why they could not be compared."""
@@ -94,18 +125,34 @@ def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> Com
         found, problem = None, f"Not compared: {error}" if a.text and b.text else ""
     if found is None:
         return ComparedAnswers(ShownSide(of_a), ShownSide(of_b), problem=problem)
+    differences = _without_repeats(found.differences, a, b)
     lines: list[tuple[int | None, int | None]] = []
-    for one in found.differences:
+    for one in differences:
         line_a = tree_a.line_of(one.path.pointer()) if tree_a is not None and one.kind != "added" else None
         line_b = tree_b.line_of(one.path_b.pointer()) if tree_b is not None and one.kind != "removed" else None
         lines.append((line_a, line_b))
     marked = [frozenset(line for pair in lines if (line := pair[at]) is not None) for at in (0, 1)]
     compared = ComparedAnswers(
-        ShownSide(of_a, marked[0]), ShownSide(of_b, marked[1]), found.differences, lines, found.ignored, found.truncated
+        ShownSide(of_a, marked[0]),
+        ShownSide(of_b, marked[1]),
+        differences,
+        lines,
+        found.ignored,
+        found.ignored_places,
+        len(found.differences) - len(differences),
+        found.truncated,
     )
     if method == "tools/call":
         _make_readable(compared, a, b)
     return compared
+
+
+def _without_repeats(differences: Sequence[Difference], *sides: AnswerSide) -> Sequence[Difference]:
+    """Return the differences without those of the text content, if that repeats a structured result that differs."""
+    structured = [one for one in differences if one.path.pointer().startswith("/result/structuredContent")]
+    if not structured or not all(repeats_content(read(side.text).get("result")) for side in sides):
+        return differences
+    return [one for one in differences if not one.path.pointer().startswith("/result/content/")]
 
 
 def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> None:
@@ -144,8 +191,13 @@ def _lines(block: Sequence[Section]) -> list[str]:
 
 
 def _line_of(blocks: Sequence[Sequence[Section]], path: ValuePath, marked: frozenset[int]) -> int | None:
-    """Return the first marked line of the content block that a difference is in, else the first one of it."""
+    """Return the first marked line of the content block that a difference is in, else the first one of it.
+
+    A structured value is in the text that repeats it.
+    """
     parts = path.pointer().split("/")[1:]
+    if parts[:2] == ["result", "structuredContent"]:
+        return min(marked, default=None)
     if parts[:2] != ["result", "content"] or len(parts) < 3 or not parts[2].isdecimal():
         return None
     at = int(parts[2])
@@ -233,7 +285,7 @@ class AnswersView(Container):
     @property
     def _way(self) -> Literal["horizontal", "vertical", ""]:
         """How both answers stand; empty if they have no room."""
-        if self.screen.size.width >= SIDES_FROM:
+        if self.screen.size.width >= TWO_COLUMNS:
             return "horizontal"
         return "vertical" if self.size.height >= STACKED_FROM else ""
 
@@ -299,10 +351,12 @@ class AnswersView(Container):
             facts.append([(f"{quantity(len(found.differences), 'difference')}{more}", "finding")])
         elif found is not None and not found.problem:
             facts.append([("equal", "received")])
+        if found is not None and found.repeated:
+            facts.append([(f"{count(found.repeated)} more in the text that repeats them", "muted")])
         if found is not None and found.ignored:
-            facts.append([(f"{count(found.ignored)} ignored by the rules", "muted")])
+            facts.append([(_ignored(found), "muted")])
         edge.facts = facts
-        edge.note = "" if self._way else f"both answers from {SIDES_FROM} columns"
+        edge.note = "" if self._way else f"both answers from {TWO_COLUMNS} columns"
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Scroll both sides to the difference."""
@@ -359,8 +413,14 @@ class AnswersView(Container):
             copy(self, "\n".join(texts) or self._list.empty, "the differences")
 
 
+def _ignored(found: ComparedAnswers) -> str:
+    """How many differences the rules ignored; of the first one, the place and the rule."""
+    more = f" and {count(found.ignored - 1)} more" if found.ignored > 1 else ""
+    return f"{count(found.ignored)} ignored: {safe(found.ignored_places[0], MAX_LENGTH)}{more}"
+
+
 def _equal(found: ComparedAnswers) -> str:
-    ignored = f" {quantity(found.ignored, 'difference')} ignored: times, ids and the like." if found.ignored else ""
+    ignored = f" {_ignored(found)}." if found.ignored else ""
     return f"{signs_now().done} The two answers are equal.{ignored}"
 
 
@@ -389,4 +449,4 @@ class AnswersScreen(FullScreen[None]):
     def on_hints_changed(self) -> None:
         """Draw the keys that work now."""
         shown = self.query_one(AnswersView).hints()
-        self.query_one(Footer).hints = [*shown, *hints(self, "diff.leave", "app.help")]
+        self.query_one(Footer).offer([*shown, *hints(self, "diff.leave")])

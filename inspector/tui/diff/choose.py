@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual.screen import Screen
 
-from inspector.client.recording_info import RecordingInfo, list_recordings
+from inspector.client.recordings_folder import RecordingInfo, list_recordings
 from inspector.tui.dialogs import Choose
 from inspector.tui.window import window_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.client.state.surfaces import surface_of
 from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
 from inspector.compare.rules import ComparisonRules

@@ -26,7 +26,7 @@ from inspector.tui.diff.side import ShownSide, SideView, Which, of_change, of_st
 from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import bindings
 from inspector.tui.model.screens import DIFF_VERBS, DiffFacts
-from inspector.tui.pane_keys import VerbsByRules, hints
+from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
@@ -234,7 +234,10 @@ class DiffScreen(FullScreen[None], VerbsByRules):
         self._found = found
         edge = self.query_one("#diff-list", Pane)
         edge.title = [(found.a.label, "bright"), ("  and  ", "muted"), (found.b.label, "bright")]
-        edge.facts = summary(found)
+        ignored = found.conversation.ignored
+        edge.facts = [*summary(found), *([f"{ignored:,} ignored"] if ignored else [])]
+        if found.unread:
+            edge.facts = [*edge.facts, f"not compared: {', '.join(found.unread)}"]
         edge.note = _warning(found.changes)
         self._list.empty = _nothing(found)
         self._fill()
@@ -286,13 +289,7 @@ class DiffScreen(FullScreen[None], VerbsByRules):
         return DiffFacts(**{name: side.n > 0 for name, side in self._shown.items()})
 
     def _show_footer(self) -> None:
-        footer = self.query_one(Footer)
-        footer.hints = [*self.hints(), *hints(self, "app.help", "app.quit")]
-        ignored = self._found.conversation.ignored if self._found is not None else 0
-        notes = [f"{ignored:,} ignored"] if ignored else []
-        if self._found is not None and self._found.unread:
-            notes.append(f"not compared: {', '.join(self._found.unread)}")
-        footer.note = "  ".join(notes)
+        self.query_one(Footer).offer(self.hints(), "app.quit")
 
     def action_next(self) -> None:
         """Go to the next difference."""

@@ -24,6 +24,7 @@ from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.text import count, duration, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.log.detail import DetailPane
+from inspector.tui.model.widths import THREE_COLUMNS, TWO_COLUMNS
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, Save, ShowEvent
 from inspector.tui.themes import signs_now
@@ -184,7 +185,7 @@ class ComposeScreen(ModalScreen[None]):
     """
     shows_findings = True
     """The judge keeps running while the screen is open: it shows the findings of the answer."""
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (TWO_COLUMNS, "-medium"), (THREE_COLUMNS, "-wide")]  # noqa: RUF012
 
     def __init__(self, session: Commands, text: str = "", *, whole: bool = False) -> None:
         """`whole`: over the whole screen, because the log has it and no part of it could be read beside this."""

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from inspector.client.session_state import Commands
 from inspector.config.secret_values import MASK
 from inspector.errors import InspectorError, UsageError
-from inspector.export.quoting import (
+from inspector.formats.quoting import (
     FIELD_NAME,
     REDACTED,
     VARIABLE,

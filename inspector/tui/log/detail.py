@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from textual import work
@@ -14,7 +14,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.cache import freshness
 from inspector.errors import InspectorError
 from inspector.journal import channels
-from inspector.journal.exchange import rounds, whole_exchange
+from inspector.journal.exchange import whole_exchange
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
 from inspector.journal.index import Index
@@ -23,13 +23,12 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import one_line
 from inspector.text import count, safe
 from inspector.tui.advice import error_text
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.copy_as import sent_by_us
 from inspector.tui.log.labels import id_text, pending, sign_of, times, title
-from inspector.tui.model.detail import DETAIL_VERBS, EDGE_VERBS, DetailFacts
-from inspector.tui.model.log import CALLS
-from inspector.tui.pane_keys import VerbsByRules, hints
+from inspector.tui.model.detail import DETAIL_VERBS, DetailFacts
+from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
@@ -91,11 +90,8 @@ class Edge(NamedTuple):
     tab_note: paint.Pieces = ""
 
 
-def edge_of_event(journal: Journal, n: int, *, now: int, call_beside: int, folded: int) -> Edge:
-    """Return the edge for event `n` at the moment `now`, with `folded` events in its row.
-
-    `call_beside` is the request whose result is shown beside the log; 0 for none.
-    """
+def edge_of_event(journal: Journal, n: int, *, now: int, folded: int) -> Edge:
+    """Return the edge for event `n` at the moment `now`, with `folded` events in its row."""
     index = journal.index
     clock = journal.clock(index.time(n))
     facts: list[paint.Pieces] = [
@@ -106,8 +102,6 @@ def edge_of_event(journal: Journal, n: int, *, now: int, call_beside: int, folde
     if cached is not None:
         at = journal.clock(now)
         facts.append([(cached.describe(at), "normal" if cached.is_fresh(at) else "muted")])
-    if is_other_call(journal, n, call_beside):
-        facts.append([("not the call of the result", "bright")])
     mark = journal.marks.of(n)
     if mark is not None:
         facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
@@ -139,12 +133,6 @@ def related(index: Index, n: int) -> tuple[int, str]:
     if pair:
         return pair, "about"
     return (parent, "within") if parent else (0, "")
-
-
-def is_other_call(journal: Journal, n: int, shown: int) -> bool:
-    """Whether event `n` is of another call than request `shown`, whose result stands beside it (0: none does)."""
-    root = journal.index.root_of(n) if shown else 0
-    return bool(root) and journal.index.method(root) in CALLS and root not in rounds(journal, shown)
 
 
 def _relation(index: Index, n: int) -> paint.Pieces:
@@ -191,11 +179,11 @@ class DetailPane(Pane, VerbsByRules):
         super().__init__(title="Detail", id=id)
         self.session = session
         self._folding = folding
-        self.call_beside: Callable[[], int] = lambda: 0
-        """Returns the request whose result is shown beside the log; 0 for none."""
         self._subject = _Subject()
         self._described: tuple[object, ...] = ()
         self._loaded: tuple[object, ...] = ()
+        self._chosen_view = "parsed"
+        """The view that the user chose; an event for which it has nothing is shown parsed."""
         self._lines = DetailLines(wrap=True, empty=_NOTHING)
 
     def compose(self) -> ComposeResult:
@@ -236,10 +224,13 @@ class DetailPane(Pane, VerbsByRules):
         n, index, journal = self.n, self.session.journal.index, self.session.journal
         known: tuple[object, ...] = (0,)
         if n:
-            known = (n, index.state(n), index.pair(n), journal.marks.version, self.call_beside(), *self._counted())
+            known = (n, index.state(n), index.pair(n), journal.marks.version, *self._counted())
         if known != self._described:
-            self._described = known
+            another, self._described = known[:1] != self._described[:1], known
             self._describe()
+            if another and n:
+                view = self._chosen_view
+                self.tab_row.active = view if detail_view.has_view(journal, n, view) else "parsed"
         self._load()
 
     def _counted(self) -> tuple[int, int]:
@@ -253,16 +244,13 @@ class DetailPane(Pane, VerbsByRules):
         return [n for n in folded if kind(n) is not Kind.MARK]
 
     def _describe(self) -> None:
-        """Title, facts, tabs and keys."""
+        """Title, facts and tabs."""
         journal, compared, edge = self.session.journal, self._subject.compared, Edge()
         if compared is not None:
             edge = edge_of_difference(journal.index, *compared)
         elif self.n:
-            edge = edge_of_event(
-                journal, self.n, now=self.session.now, call_beside=self.call_beside(), folded=len(self._folded())
-            )
+            edge = edge_of_event(journal, self.n, now=self.session.now, folded=len(self._folded()))
         self.title, self.facts, self.tabs, self.tab_note = edge
-        self.keys = hints(self, "detail.copy") if compared is not None else self._edge_keys()
         self.post_message(HintsChanged())
 
     @property
@@ -326,8 +314,9 @@ class DetailPane(Pane, VerbsByRules):
 
     def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
         event.stop()
+        self._chosen_view = event.tab
         self._load()
-        self.keys = self._edge_keys()
+        self.post_message(HintsChanged())
 
     def on_tab_row_note_pressed(self, event: TabRow.NotePressed) -> None:
         event.stop()
@@ -351,9 +340,6 @@ class DetailPane(Pane, VerbsByRules):
             names_file=bool(source_locations(self._stderr_text)),
             hides_findings=self.tab != "findings" and len(journal.findings.of(n)) > 0,
         )
-
-    def _edge_keys(self) -> list[KeyHint]:
-        return hints(self, *EDGE_VERBS.line(self.verb_facts()))
 
     @property
     def _stderr_text(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from inspector.journal import channels
+from inspector.journal import alterations, channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
@@ -63,6 +63,19 @@ class HexSection(Section):
 
     def copy_text(self, line: int) -> str:
         return self.data.hex(" ")
+
+
+def has_view(journal: Journal, n: int, view: str) -> bool:
+    """Whether a view has something about event `n`; each event has `parsed`."""
+    if view == "raw":
+        event = journal.event(n)
+        return event.raw is not None or event.data is not None or event.dropped is not None
+    if view == "http":
+        return any(journal.index.kind(m) is Kind.HTTP for m in facts_around(journal, n))
+    if view == "note":
+        mark = journal.marks.of(n)
+        return mark is not None and bool(mark.note)
+    return view == "parsed" or bool(journal.findings.of(n))
 
 
 # Parsed
@@ -124,7 +137,7 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
         notes.append(line(("The message is cut off: the connection ended before its end.", "finding")))
     if event.data is not None:
         notes.append(line((f"{size(len(event.data))} that are not UTF-8.", "finding")))
-    head: list[Section] = [PieceSection([*notes, EMPTY])] if notes else []
+    head: list[Section] = [*_altered(event), *([PieceSection([*notes, EMPTY])] if notes else [])]
     if event.data is not None:
         return [*head, HexSection(event.data)]
     if event.dropped is not None:
@@ -132,6 +145,16 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
     if event.raw is None:
         return [PieceSection([line("Inspector recorded this event itself; it has no bytes on the wire.")])]
     return [*head, *text_sections(event.raw, all=all)]
+
+
+def _altered(event: Event) -> list[Section]:
+    """Return what addons did to a message, with its text before each change."""
+    found: list[Section] = []
+    for step in alterations.read(event.fields):
+        rest = ", before:" if step.before else "."
+        found.append(PieceSection([line((f"{safe(step.did, 80)} by the addon {safe(step.by, 80)}{rest}", "finding"))]))
+        found += [*text_sections(step.before), PieceSection([EMPTY])] if step.before else []
+    return found
 
 
 # HTTP

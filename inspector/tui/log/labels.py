@@ -10,7 +10,7 @@ from inspector.journal.durations import took
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
-from inspector.journal.name_tables import POLL
+from inspector.journal.name_tables import LISTS, POLL
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import MAX_READ
@@ -174,3 +174,18 @@ def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]
         items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
         said.append((f"  {counted_items(index.method(n), items)}", "bright"))
     return said
+
+
+def start_words(journal: Journal, messages: Sequence[int]) -> list[Piece]:
+    """Return the label of the start of a session: `connected: 62 tools, 3,009 resources`."""
+    index = journal.index
+    answers: dict[str, list[int]] = {}
+    for m in messages:
+        if index.shape(m) is Shape.RESULT and index.method(m) in LISTS:
+            answers.setdefault(index.method(m), []).append(m)
+    counted = [
+        counted_items(method, sum(items_of(method, journal.event(m).message) for m in found))
+        for method, found in answers.items()
+        if sum(index.size(m) for m in found) <= _MAX_COUNTED
+    ]
+    return ["connected", (f": {', '.join(counted)}" if counted else "", "bright")]

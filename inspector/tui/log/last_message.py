@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.segment import Segment
 from textual import events
 from textual.strip import Strip
 
 from inspector.client.session_state import SessionState
+from inspector.journal.folding import FoldedRows
 from inspector.journal.format import Kind
-from inspector.tui.keymap import KeyHint
+from inspector.protocol.jsonrpc import Shape
 from inspector.tui.log.labels import id_text, sign_of, subject, times
+from inspector.tui.log.reader import FOLD_PAUSE
+from inspector.tui.log.rows import MessageRows
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
+from inspector.tui.timers import SingleTimer
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 
 LOOKED_BACK = 200
-"""Events that are searched for a message to show."""
+"""Rows that are searched for a message to show."""
 
 
 class LastMessageLine(LineWidget):
-    """`← 8 echo 9 ms   m messages`: the newest message; a click opens the log."""
+    """`← 8 echo 9 ms`: the last row of the log; a click opens the log. `fold` folds what is new."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
     LastMessageLine { height: 1; width: 1fr; }
     """
 
-    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, fold: Callable[[], FoldedRows], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
-        self._seen = -1
+        self._fold = fold
+        self._rows = MessageRows(session.journal)
+        self._more = SingleTimer(self, self.tick)
+        self._seen: tuple[int, int] = (-1, -1)
         self._shown = 0
         self.asked: paint.Pieces = ""
         """A question of the server that waits out of sight; it is shown instead of the message."""
-        self._shows_key = True
 
     def tick(self) -> None:
-        """Draw a newer message, if there is one."""
-        seen = self.session.upto
+        """Draw a newer row, if there is one, or what is new in it."""
+        rows, session = self._fold(), self.session
+        if rows.folding.seen < session.journal.index.count:
+            self._more.start(FOLD_PAUSE)
+        seen = (session.upto, rows.folding.seen)
         if seen != self._seen:
             self._seen = seen
-            self._shown = self._last()
+            self._rows.folding, self._rows.upto = rows.folding, None if session.at_end else session.upto
+            self._shown = self._last(rows)
             self.refresh()
 
     def show_asked(self, asked: paint.Pieces) -> None:
@@ -50,35 +62,28 @@ class LastMessageLine(LineWidget):
             self.asked = asked
             self.refresh()
 
-    def show_key(self, works: bool) -> None:
-        """Show the key of the log, unless it would be typed into a field or leads out of the log."""
-        if works is not self._shows_key:
-            self._shows_key = works
-            self.refresh()
-
-    def _hints(self) -> list[KeyHint]:
-        if self.asked:
-            return hints(self, "app.question")
-        return hints(self, "app.messages") if self._shows_key else []
-
-    def _last(self) -> int:
-        """The last event that is a message, or else the last event."""
-        index, last = self.session.journal.index, self.session.upto
-        numbers = range(last, max(last - LOOKED_BACK, 0), -1)
-        return next((n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID)), last)
+    def _last(self, rows: FoldedRows) -> int:
+        """The last row that is a message or a start, or else the last row."""
+        index, folding = self.session.journal.index, rows.folding
+        count = rows.until(self.session.upto)
+        numbers = [rows[at] for at in range(count - 1, max(count - LOOKED_BACK, 0) - 1, -1)]
+        messages = (n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID) or folding.is_start(n))
+        return next(messages, numbers[0] if numbers else 0)
 
     def render_line(self, y: int) -> Strip:
         look, cells = palette(), self.size.width
-        right = [piece for hint in self._hints() for piece in ((hint.label, "key"), f" {hint.title}")]
-        left = paint.segments(self.asked or self._words(), room=cells, look=look)
-        line = paint.spread(left, paint.segments(right, room=cells, look=look), cells - 2)
+        line = paint.segments(self.asked or self._words(), room=cells - 2, look=look)
         return paint.strip([Segment(" "), *line], cells, look=look)
 
     def _words(self) -> list[paint.Piece]:
         n, journal = self._shown, self.session.journal
         if not n:
-            return [("no messages yet", "muted")]
-        index = journal.index
+            return [("no messages yet", "muted")] if journal.is_read else []
+        index, rows = journal.index, self._rows
+        row = rows.read(n)
+        if row.listed or row.group or index.shape(n) is Shape.NOTIFICATION:
+            text, role = rows.duration_text(row)
+            return [*rows.signs(row), *rows.summary(row), *rows.ending(row, " "), " ", (text, role)]
         words = subject(journal, n)
         if len(words) > 1 and index.method(n) == "tools/call":
             words = [(words[1] if isinstance(words[1], str) else words[1][0]).strip()]
@@ -87,7 +92,7 @@ class LastMessageLine(LineWidget):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
-        if not self.asked and not self._shows_key:
-            self.screen.set_focus(None)
+        if not self.asked:
+            self.screen.set_focus(None)  # The key of the log must not be typed into a field.
         for hint in hints(self, "app.question" if self.asked else "app.messages"):
             self.app.call_later(self.app.simulate_key, hint.key)

@@ -69,7 +69,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         before, n, filter = self.rows, self.current, query.filter
         if filter is not None and self.session.commands is not None:
             filter = filter.widened(AlwaysShown(query.changed_after, self._questions))
-        self.reader.show(filter, by_exchange=query.by_exchange, folds=query.folds)
+        self.reader.show(filter, by_exchange=query.by_exchange, fold=query.fold)
         view = self.reader.view
         rows = self._flat if view.exchanges is None else WaterfallRows(self._flat, view.exchanges)
         rows.show(view.numbers, self._upto)
@@ -202,7 +202,7 @@ class MessageList(VirtualList, inherit_bindings=False):
 
     def _go_to_now(self) -> None:
         """Put the cursor on the last row that had happened, if wanted and if rows are visible."""
-        if not self._goes_to_now or not self.is_on_screen:
+        if not self._goes_to_now or not self.is_on_screen or self.reader.is_behind:
             return
         self._goes_to_now = False
         rows, happened = self.rows, self.rows.happened
@@ -246,6 +246,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         look = rows.look(rows.numbers[index])
         if self._looks.get(index) != look:
             self._cache.discard_row(index)
+            self._looks.discard(index)  # The cache of Textual keeps an earlier value.
             self._looks.set(index, look)
         return super()._row(index, cells)
 
@@ -260,7 +261,6 @@ def _moment_line(width: int) -> list[Segment]:
 def verb_facts(messages: MessageList, query: LogQuery, *, typed: bool) -> LogFacts:
     """Return what the verbs depend on; `typed`: the filter field has text."""
     session, view, current = messages.session, messages.reader.view, messages.current
-    journal = session.journal
     return LogFacts(
         rows=messages.count,
         live=session.commands is not None,
@@ -268,25 +268,24 @@ def verb_facts(messages: MessageList, query: LogQuery, *, typed: bool) -> LogFac
         filtered=query.filter is not None,
         can_clear=query.filter is not None or typed or messages.place.compared > 0,
         searched=query.searched is not None,
-        folds=query.folds,
+        fold=query.fold,
         by_exchange=query.by_exchange,
         is_one_exchange=query.is_one_exchange,
         matching=view.matching,
         hidden=len(view.folding.hidden) if view.folding is not None else 0,
-        findings=journal.findings.total,
-        marks=len(journal.marks),
-        current=current,
-        marked=current > 0 and journal.marks.of(current) is not None,
-        has_partner=current > 0 and journal.index.pair(current) > 0,
-        sent=sent_by_us(journal.index, current) > 0,
+        sent=sent_by_us(session.journal.index, current) > 0,
     )
 
 
 def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
-    """Return the facts at the top: rows, what is new or folded, results of exchanges, follow mode."""
+    """Return the facts at the top: rows, what is folded, hidden or new, results of exchanges, follow mode.
+
+    Rows, folded and hidden ones together are the events.
+    """
     session, view, signs = messages.session, messages.reader.view, signs_now()
     happened, newer = messages.rows.happened, messages.unseen
     rows = len(view.numbers)
+    total = view.last
     thing = "row" if view.folding is not None or view.exchanges is not None else "event"
     found: list[paint.Pieces] = [[(query.problem, "error")]] if query.problem else []
     if messages.reader.is_behind and view.behind:
@@ -299,12 +298,15 @@ def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
             found.append(f"{count(view.matching)} of {quantity(view.last, 'event')} match")
     elif view.filtered is not None:
         total = len(view.everything)
-        found.append(f"{quantity(rows, thing)}{' of this exchange' if query.is_one_exchange else ''}")
+        found.append(f"{quantity(rows, thing)}{' of this call' if query.is_one_exchange else ''}")
         if total > rows:
             hidden = f"{count(total - rows)} hidden"
             found.append([(hidden if query.problem else f"{hidden} by the filter", "bright")])
     else:
+        total = rows
         found.append(quantity(rows, thing))
+    if view.last > total:
+        found.append(f"{count(view.last - total)} folded")
     if newer:
         found.append([(f"{signs.unfolded} {quantity(newer, f'newer {thing}')} below", "bright")])
     if view.exchanges is not None and session.at_end:
@@ -320,8 +322,6 @@ def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
     marks = len(session.journal.marks)
     if marks:
         found.append([(f"{quantity(marks, 'mark')}", "bright")])
-    if view.folding is not None and view.folding.hidden and view.filtered is None:
-        found.append(f"{quantity(len(view.folding.hidden), 'event')} folded")
     if messages.follow:
         found.append("follow")
     return found
@@ -329,8 +329,12 @@ def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
 
 def empty_text(messages: MessageList, query: LogQuery) -> str:
     """Return the text for a log without rows."""
+    journal = messages.session.journal
+    if query.filter is None and messages.session.commands is not None:
+        return "No messages yet."
     if query.filter is None:
-        return "No messages yet." if messages.session.commands is not None else "The recording has no messages yet."
+        reads = not journal.is_read or len(journal) > 0
+        return f"Reading the recording {signs_now().cut}" if reads else "The recording has no messages."
     return f"Looking {signs_now().cut}" if messages.reader.is_behind else "No message matches the filter."
 
 

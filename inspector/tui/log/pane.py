@@ -11,28 +11,27 @@ from textual.message import Message
 
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
+from inspector.journal.failures import problems
 from inspector.journal.filters import Filter
 from inspector.journal.filters.completion import Completions, complete
+from inspector.journal.folding import FoldedRows
 from inspector.tui.advice import error_text
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import bindings
 from inspector.tui.log import copy_as, labels
-from inspector.tui.log.copy_as import send_again, sent_by_us, text_to_edit
+from inspector.tui.log.copy_as import sent_by_us, text_to_edit
 from inspector.tui.log.detail import AskNote, toggle_mark, write_note
 from inspector.tui.log.filter import highlight, known_names
 from inspector.tui.log.message_list import MessageList, empty_text, log_facts, next_hit, next_of, verb_facts
 from inspector.tui.log.reader import LONG
 from inspector.tui.log.rows import TIMES, TIMES_WORDS
 from inspector.tui.model.log import (
-    EXCHANGE_VERBS,
     LOG_VERBS,
     LogFacts,
     LogQuery,
     exchange_filter,
-    footer_verbs,
-    without_negotiation,
 )
-from inspector.tui.pane_keys import hints
-from inspector.tui.pane_messages import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
+from inspector.tui.pane_keys import VerbsByRules, hints
+from inspector.tui.pane_messages import EditMessage, EventHighlighted, Export, HintsChanged, SendAgain, ShowEvent
 from inspector.tui.themes import signs_now
 from inspector.tui.timers import SingleTimer
 from inspector.tui.widgets.completing_filter import CompletingFilter
@@ -47,9 +46,10 @@ FILTER_DELAY = 0.15
 """Seconds without a key before a filter runs over a long recording."""
 
 
-class MessagesPane(Pane):
+class MessagesPane(Pane, VerbsByRules):
     """The log. `maximised` turns it into the exchange view; other panes call `select` and `show_exchange`."""
 
+    RULES = LOG_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]
     DEFAULT_CSS = """
     MessagesPane > MessageList { height: 1fr; }
@@ -80,7 +80,8 @@ class MessagesPane(Pane):
         """Which events are folded into the row of another; other panes may read it."""
         self._filter = CompletingFilter(self._complete, highlight=highlight, examples=EXAMPLES)
         self._delay = SingleTimer(self, self._narrow)
-        self._follows_after_run = False
+        self._keeps_up = session.commands is not None
+        """Whether the end is followed again when the user leaves the log, and after a run of saved calls."""
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -97,6 +98,10 @@ class MessagesPane(Pane):
     def on_show(self) -> None:
         # While hidden, it drew nothing.
         self.tick()
+
+    def fold(self) -> FoldedRows:
+        """Fold what is new, also while the log is hidden. Returns its rows without a filter."""
+        return self._list.reader.fold()
 
     def focus_inside(self) -> bool:
         """Focus the rows, unless the focus is inside already."""
@@ -120,6 +125,11 @@ class MessagesPane(Pane):
         return self._list.has_focus
 
     @property
+    def rows_shown(self) -> int:
+        """The number of its rows."""
+        return self._list.count
+
+    @property
     def filter(self) -> Filter | None:
         """The filter in force."""
         return self.log_query.filter
@@ -140,9 +150,6 @@ class MessagesPane(Pane):
         self._list.note_seen()
         self.facts = log_facts(self._list, self.log_query)
         self._list.empty = empty_text(self._list, self.log_query)
-        if self.maximised:
-            # Letters go to the filter, so none of these keys works.
-            self.keys = () if self._filter.has_focus else hints(self, *EXCHANGE_VERBS.line(self.verb_facts()))
         self.post_message(HintsChanged())
 
     def verb_facts(self) -> LogFacts:
@@ -160,8 +167,6 @@ class MessagesPane(Pane):
             return
         self._filter.opens_down = maximised
         self.set_class(maximised, "-exchanges")
-        if not maximised:
-            self.keys = ()
         self._show(self.log_query._replace(by_exchange=maximised))
 
     def _show(self, query: LogQuery) -> None:
@@ -200,20 +205,26 @@ class MessagesPane(Pane):
         self.show_filtered(exchange_filter(self.session.journal, n))
 
     def show_filtered(self, filter: str) -> None:
-        """Show only the messages that match a filter, until the user sends another call."""
-        self._set_filter(filter, by_program=True)
+        """Show only the messages that match a filter, until the user sends another call or leaves the log."""
+        self._follow_program(self.log_query.shown(filter, self._last))
+
+    def end_shown(self) -> None:
+        """End a filter of the program and follow the end again: the user leaves the log or sends a call."""
+        self._follow_program(self.log_query.ended(self._last))
+        self._list.follow = self._list.follow or self._keeps_up
+
+    def stay(self) -> None:
+        """Do not follow the end until the user asks for it."""
+        self._keeps_up = self._list.follow = False
 
     def show_run(self, wanted: str) -> None:
         """Show only the messages of a run of saved calls, by its filter; an empty one shows all messages again.
 
-        A filter that the user typed stays. A log that followed its end does so again after the run, whose steps the
-        cursor went to.
+        A filter that the user typed stays.
         """
-        if wanted and not self.log_query.run:
-            self._follows_after_run = self._list.follow
         ends = bool(self.log_query.run) and not wanted
         self._follow_program(self.log_query.with_run(wanted, self._last))
-        if ends and self._follows_after_run:
+        if ends and self._keeps_up:
             self._list.follow = True
 
     def read_again(self) -> None:
@@ -237,6 +248,9 @@ class MessagesPane(Pane):
             self._describe()
 
     def action_filter(self) -> None:
+        if self.log_query.set_after is not None:
+            # What the program wrote is replaced by what is typed.
+            self._filter.action_select_all()
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
@@ -245,17 +259,12 @@ class MessagesPane(Pane):
         self._describe()
 
     def action_fold(self) -> None:
-        """Show one row a message, or every event."""
-        self._show(self.log_query._replace(folds=not self.log_query.folds))
+        """Show more rows: those of the start of the session, then every event, then few again."""
+        self._show(self.log_query.unfolded())
 
-    def action_negotiation(self) -> None:
-        """Hide the messages of the negotiation, or show them again."""
-        self._set_filter(without_negotiation(self.log_query.source))
-
-    def _set_filter(self, text: str, *, by_program: bool = False) -> None:
+    def _set_filter(self, text: str) -> None:
         self._filter.show_without_change(text)
-        query = self.log_query.narrowed(text, self._last)
-        self._show(query.by_program(self._last) if by_program else query.by_user())
+        self._show(self.log_query.narrowed(text, self._last).by_user())
 
     def _follow_program(self, query: LogQuery) -> None:
         """Show a query that the program changed, in the filter field too."""
@@ -282,10 +291,6 @@ class MessagesPane(Pane):
         # When the input loses the focus, the filter applies, even if nothing matches.
         self.call_after_refresh(self._narrow)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key of a verb that does not work now goes to what is around the log."""
-        return LOG_VERBS.can(action, self.verb_facts)
-
     def action_next_hit(self) -> None:
         self._go_to_hit(1)
 
@@ -303,25 +308,29 @@ class MessagesPane(Pane):
         self._go(n, f"No {'later' if step > 0 else 'earlier'} message matches {searched.source}")
 
     def action_next_finding(self) -> None:
-        self._go_among(self.session.journal.findings.events(), 1, "finding")
+        self._go_among(self._problems, 1, "finding", "error or finding")
 
     def action_previous_finding(self) -> None:
-        self._go_among(self.session.journal.findings.events(), -1, "finding")
+        self._go_among(self._problems, -1, "finding", "error or finding")
 
     def action_next_mark(self) -> None:
-        self._go_among(self.session.journal.marks.events(), 1, "mark")
+        self._go_among(self.session.journal.marks.events(), 1, "mark", "mark")
 
     def action_previous_mark(self) -> None:
-        self._go_among(self.session.journal.marks.events(), -1, "mark")
+        self._go_among(self.session.journal.marks.events(), -1, "mark", "mark")
 
-    def _go_among(self, numbers: list[int], step: int, what: str) -> None:
+    @property
+    def _problems(self) -> list[int]:
+        return problems(self.session.journal.index, self.session.journal.findings)
+
+    def _go_among(self, numbers: list[int], step: int, verb: str, what: str) -> None:
         """Go to the nearest of these messages. If there is only one the other way, name the key for it."""
         rows, n = self._list.rows, self.current
         found = next_of(numbers, rows, n, step)
         way, back, other = ("later", "previous", "an earlier") if step > 0 else ("earlier", "next", "a later")
         otherwise = f"No {way} {what} in the rows shown."
         if not found and next_of(numbers, rows, n, -step):
-            keys = hints(self, f"messages.{back}-{what}")
+            keys = hints(self, f"messages.{back}-{verb}")
             otherwise += "".join(f" {hint.label} goes to {other} one." for hint in keys)
         self._go(found, otherwise)
 
@@ -343,7 +352,7 @@ class MessagesPane(Pane):
             self.show_exchange(self.current)
 
     def action_follow(self) -> None:
-        self._list.follow = not self._list.follow
+        self._list.follow = self._keeps_up = not self._list.follow
 
     def action_times(self) -> None:
         rows = self._list.rows
@@ -366,13 +375,9 @@ class MessagesPane(Pane):
 
     def action_send_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current)
-        session = self.session.commands
-        if n and session is not None:
-            if self.log_query.set_after is not None:
-                self._set_filter("")
-            problem = send_again(session, n)
-            if problem:
-                self.notify(problem, severity="error", markup=False)
+        if n:
+            self.end_shown()
+            self.post_message(SendAgain(n))
 
     def action_edit_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current) or self.current
@@ -426,7 +431,3 @@ class MessagesPane(Pane):
         """Draw the marks of the recording."""
         self.tick()
         self._list.refresh()
-
-    def hints(self) -> list[KeyHint]:
-        """The keys for the row under the cursor."""
-        return hints(self, *footer_verbs(self.verb_facts()))

@@ -17,6 +17,7 @@ from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.journal import Journal
 from inspector.tui.log.rows import AllEvents, Numbers
 from inspector.tui.log.waterfall import PAUSE, ExchangeRows, Growth
+from inspector.tui.model.log import Fold
 from inspector.tui.timers import SingleTimer
 
 FOLD_TIME = 0.01
@@ -148,19 +149,26 @@ class LogReader:
     def __init__(
         self, owner: Widget, journal: Journal, on_rows: Callable[[int | None], None], on_more: Callable[[], object]
     ) -> None:
-        self.folding = Folding(journal)
-        """Which events are folded into the row of another."""
+        self.folding = Folding(journal, starts=True)
+        """Which events are folded into the row of another, also at the start of the session."""
+        self._of_messages = Folding(journal)
+        """The same without the start of the session. It lags behind until it is used."""
         self.view = MessageView(journal, None, by_exchange=False, folding=self.folding)
         self._owner, self._journal, self._on_rows = owner, journal, on_rows
         self._seen = (-1, -1, -1)
+        self._refolded: int | None = None
+        """The first row that folding has changed since the last tick."""
         self._in_thread: MessageView | None = None
         self._more = SingleTimer(owner, on_more)
         self._figures = SingleTimer(owner, self._read)
 
-    def show(self, filter: Filter | None, *, by_exchange: bool, folds: bool) -> None:
+    def show(self, filter: Filter | None, *, by_exchange: bool, fold: Fold) -> None:
         """Make another view, and read its rows: all of them, or the first in a thread."""
-        folding = self.folding if folds else None
+        folding = {Fold.START: self.folding, Fold.MESSAGE: self._of_messages, Fold.NOTHING: None}[fold]
+        if folding is not None:
+            folding.advance(self._journal.index.count, FOLD_TIME)
         view = self.view = MessageView(self._journal, filter, by_exchange=by_exchange, folding=folding)
+        self._refolded = None
         self._seen = self._depends_on
         if view.quick:
             view.apply(view.scan(view.last))
@@ -171,15 +179,30 @@ class LogReader:
     def tick(self) -> None:
         """Fold and read what is new."""
         count = self._journal.index.count
-        first = self.view.refold(self.folding.advance(count, FOLD_TIME))
+        # The detail of a message reads the first one, whatever is shown.
+        foldings = {self.folding, *([self.view.folding] if self.view.folding is not None else [])}
+        for folding in foldings:
+            self._fold(folding)
+        first, self._refolded = self._refolded, None
         if first is not None:
             self._on_rows(first)
-        if self.folding.seen < count:
+        if any(folding.seen < count for folding in foldings):
             self._more.start(FOLD_PAUSE)
         seen = self._depends_on
         if seen != self._seen:
             self._seen = seen
             self._read()
+
+    def fold(self) -> FoldedRows:
+        """Fold what is new, also while the log is hidden. Returns its rows without a filter."""
+        self._fold(self.folding)
+        return FoldedRows(self.folding)
+
+    def _fold(self, folding: Folding) -> None:
+        moved = folding.advance(self._journal.index.count, FOLD_TIME)
+        first = self.view.refold(moved) if folding is self.view.folding else None
+        if first is not None:
+            self._refolded = first if self._refolded is None else min(first, self._refolded)
 
     @property
     def is_behind(self) -> bool:

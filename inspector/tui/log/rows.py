@@ -17,7 +17,7 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size, yours
-from inspector.tui.log.labels import HttpLabels, id_text, list_words, sign_of, standing
+from inspector.tui.log.labels import HttpLabels, id_text, list_words, sign_of, standing, start_words
 from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -129,6 +129,8 @@ class RowFacts(NamedTuple):
     """The messages of a list of several pages."""
     folded: list[int]
     """The other events in the row."""
+    group: list[int]
+    """The rows that the row replaces: of the start of a session, or of the progress of a call."""
     state: State
     timed: int
     """The event whose duration is shown."""
@@ -224,6 +226,13 @@ class MessageRows:
         """The messages of a list of several pages whose row is `n`; else empty. At a moment, those so far."""
         return self._so_far(n, self.folding.list_messages(n)) if self.folding is not None else []
 
+    def group(self, n: int) -> list[int]:
+        """The rows that the row of `n` replaces, itself first; else empty. At a moment, those so far."""
+        return self._so_far(n, list(self.folding.group(n))) if self.folding is not None else []
+
+    def _is_start(self, n: int) -> bool:
+        return self.folding is not None and self.folding.is_start(n)
+
     def _so_far(self, n: int, numbers: list[int]) -> list[int]:
         upto = self.upto
         return numbers if upto is None or n > upto else [m for m in numbers if m <= upto]
@@ -248,9 +257,12 @@ class MessageRows:
 
     def read(self, n: int) -> RowFacts:
         """Read what the row of event `n` shows."""
-        listed, answer, state = self.list_messages(n), self.answer(n), self.state(n)
+        listed, folded, answer, state = self.list_messages(n), self.folded(n), self.answer(n), self.state(n)
+        if self._is_start(n):
+            listed = [n, *(m for m in folded if self.journal.index.kind(m) is Kind.RPC)]
+            state = State.DONE  # whatever became of its first request: the connection is ready
         timed = n if listed else self._timed(n, answer)
-        return RowFacts(n, answer, listed, self.folded(n), state, timed, self._times(timed, listed))
+        return RowFacts(n, answer, listed, folded, self.group(n), state, timed, self._times(timed, listed))
 
     def _timed(self, n: int, answer: int) -> int:
         return n
@@ -272,11 +284,7 @@ class MessageRows:
         line: list[Segment] = []
         if columns.time:
             line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
-        sign = sign_of(facts, n, signs)
-        if row.listed and row.answer:
-            line += paint.segments([(sign[0], "received"), (signs.received, "received")])
-        else:
-            line += [*paint.segments([sign]), Segment(" ")]
+        line += paint.segments(self.signs(row))
         line += paint.cell([("" if row.listed else id_text(facts, n), "muted")], columns.id, right=True)
         line.append(Segment(" " * columns.gap))
         words, role = self.duration_text(row) if columns.duration else ("", "muted")
@@ -295,19 +303,36 @@ class MessageRows:
         line += paint.segments([(signs.finding, "finding") if self._findings(n, row.folded) else " "])
         return line
 
+    def signs(self, row: RowFacts) -> list[Piece]:
+        """Return the sign of a row in two cells; an answered list has those of both directions."""
+        signs = signs_now()
+        if self._is_start(row.n):
+            return [(signs.local, "muted"), " "]
+        sign = sign_of(self.journal.index, row.n, signs)
+        return [(sign[0], "received"), (signs.received, "received")] if row.listed and row.answer else [sign, " "]
+
     def summary(self, row: RowFacts) -> list[Piece]:
         """The summary of a row, cached for the rows drawn last."""
-        key = (row.n, len(row.listed))
+        key = (row.n, len(row.listed) + len(row.group))
         found = self._summaries.get(key)
         if found is None:
-            found = list_words(self.journal, row.n, row.listed) if row.listed else summary(self.journal, row.n)
+            found = self._read_summary(row)
             self._summaries.set(key, found)
         return found
 
+    def _read_summary(self, row: RowFacts) -> list[Piece]:
+        if self._is_start(row.n):
+            return start_words(self.journal, row.listed)
+        if row.listed:
+            return list_words(self.journal, row.n, row.listed)
+        return summary(self.journal, row.group[-1] if row.group else row.n)
+
     def ending(self, row: RowFacts, gap: str) -> list[Piece]:
-        """Return what follows the summary of a row: the time of a person, and an unusual state."""
+        """Return what follows the summary of a row: how many rows it replaces, the time of a person, a state."""
         word = standing(row.state)
+        replaced = f"{gap}{signs_now().times}{len(row.group):,}"
         return [
+            *([(replaced, "muted")] if row.group else []),
             *([(f"{gap}{yours(duration(row.person))}", "ask")] if row.person else []),
             *([gap, word] if word is not None else []),
         ]

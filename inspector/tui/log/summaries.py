@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from inspector.journal import alterations
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Event, Kind
 from inspector.journal.index import Index
@@ -57,7 +58,7 @@ def summary(journal: Journal, n: int) -> list[Piece]:
     if event.dropped is not None:
         return [*_too_large(kind, shape, method, event.dropped), (", not recorded", "muted")]
     if kind == Kind.RPC:
-        return _message(index, n, event, shape, method)
+        return [*_message(index, n, event, shape, method), *_altered(event)]
     if kind == Kind.INVALID:
         return [("not JSON: ", "error"), one_line(event.text)]
     if kind == Kind.STDERR:
@@ -80,6 +81,11 @@ def summary(journal: Journal, n: int) -> list[Piece]:
         return [("line ", "muted"), one_line(event.text)]
     name = facts.text("event") or facts.text("step") or event.kind_name
     return [(name, "bright"), *_facts(facts.members, {"event", "step"})]
+
+
+def _altered(event: Event) -> list[Piece]:
+    """Return who changed, refused or answered a message."""
+    return [(f"  {one_line(step.did)} by {one_line(step.by)}", "finding") for step in alterations.read(event.fields)]
 
 
 def _login_step(facts: View) -> list[Piece]:
@@ -355,7 +361,7 @@ def _spawned(facts: View) -> list[Piece]:
 
 def _exited(facts: View) -> list[Piece]:
     signal, status = facts.members.get("signal"), facts.members.get("status")
-    by = "we stopped the server" if facts.text("by") == "us" else "the server exited"
+    by = "Inspector stopped the server" if facts.text("by") == "us" else "the server exited"
     if type(signal) is int:
         return [(f"{by}: signal {signal}", "error" if facts.text("by") != "us" else "normal")]
     role = "normal" if status in (0, None) or facts.text("by") == "us" else "error"

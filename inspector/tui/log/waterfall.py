@@ -16,6 +16,7 @@ from inspector.journal.durations import asks_people, questions, response_times, 
 from inspector.journal.exchange import add_roots, given_up_at, is_answer
 from inspector.journal.folding import Folding
 from inspector.journal.format import Dir, Kind
+from inspector.journal.gaps import FOLD, gaps
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query, both, picked
@@ -23,7 +24,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
 from inspector.tui.log.labels import FAILED, bar_role, id_text, sign_of
 from inspector.tui.log.rows import MessageRows, Numbers, RowFacts, fitted
-from inspector.tui.themes import palette, signs_now
+from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.paint import Piece
@@ -36,6 +37,8 @@ _LOW = 0xFFFFFFFF
 _MANY = 20_000
 PAUSE = 1.0
 """Seconds between two measurements of the durations in a journal of more than `_MANY` events."""
+_FOLDED_PART = 20
+"""A gap takes so little of the line of the bars: a twentieth of the time without gaps."""
 _OUTERMOST = Query(shape=Shape.REQUEST, inside=0)
 _FAILURES = Query(state=FAILED)
 
@@ -221,15 +224,31 @@ def _percentile(ordered: list[int], part: int) -> int | None:
 
 
 class TimeSpan(NamedTuple):
-    """A period in microseconds since the start."""
+    """A period in microseconds since the start. A gap in it is folded: it takes a small part of the line."""
 
     begin: int
     end: int
+    gaps: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def busy(self) -> int:
+        """Its length without gaps."""
+        return max(self.end - self.begin - sum(high - low for low, high in self.gaps), 1)
+
+    def _place(self, t: int) -> int:
+        """The microseconds that are drawn before a moment."""
+        folded = max(self.busy // _FOLDED_PART, 1)
+        place = t - self.begin
+        for low, high in self.gaps:
+            if t > low:
+                passed = min(t, high) - low
+                place += folded * passed // (high - low) - passed
+        return place
 
     def cell(self, t: int, cells: int) -> int:
         """The cell of a moment."""
-        length = max(self.end - self.begin, 1)
-        return min(max((t - self.begin) * cells // length, 0), cells - 1)
+        length = max(self._place(self.end), 1)
+        return min(max(self._place(t) * cells // length, 0), cells - 1)
 
 
 class WaterfallColumns:
@@ -280,8 +299,9 @@ class WaterfallRows(MessageRows):
         self._looked = asked
         visible = [self.exchanges[row] for row in range(min(top, count), min(top + height, count))]
         begins = [self.journal.index.time(n) for n in visible]
-        ends = [self._end(n) for n in visible if not self._is_standing(n)] or [self._end(n) for n in visible]
-        span = TimeSpan(min(begins, default=0), max([*begins, *ends], default=1))
+        busy = [(self.journal.index.time(n), self._end(n)) for n in visible if not self._is_standing(n)]
+        ends = [end for _, end in busy] or [self._end(n) for n in visible]
+        span = TimeSpan(min(begins, default=0), max([*begins, *ends], default=1), gaps(busy))
         changed = span != self.span
         self.span = span
         return changed
@@ -384,9 +404,10 @@ class WaterfallRows(MessageRows):
     def _bar(self, row: RowFacts, cells: int) -> list[Segment]:
         n, state, index, signs = row.n, row.state, self.journal.index, signs_now()
         begin = self.span.cell(index.time(n), cells)
+        before = self._before_bar(index.time(n), begin, cells)
         if index.shape(n) != Shape.REQUEST:
             sign, role = signs.bars[5], sign_of(index, n, signs)[1]
-            return paint.cell([" " * begin, (sign, role if role != "faint" else "muted")], cells)
+            return paint.cell([*before, (sign, role if role != "faint" else "muted")], cells)
         end = max(self.span.cell(self._end(n), cells), begin)
         asks = state is State.PENDING and self._asks(n)
         role = "chart-ask" if asks else bar_role(index, n, state, done=(State.DONE,))
@@ -394,7 +415,21 @@ class WaterfallRows(MessageRows):
         for low, high in questions(index, n, self.answer(n) or self.upto or index.count, self._end(n)):
             first, last = (self.span.cell(t, cells) - begin for t in (low, high))
             bar[max(first, 0) : last + 1] = ["chart-ask"] * (min(last, len(bar) - 1) - max(first, 0) + 1)
-        return paint.cell([" " * begin, *((signs.bars[-1], role) for role in bar)], cells)
+        return paint.cell([*before, *((signs.bars[-1], role) for role in bar)], cells)
+
+    def _before_bar(self, t: int, begin: int, cells: int) -> list[Piece]:
+        """Draw the line up to a bar that begins at a time, with the gaps before it."""
+        fold = ":" if ascii_only() else "┊"
+        line = [" "] * begin
+        for low, high in self.span.gaps:
+            at = self.span.cell(low + (high - low) // 2, cells)
+            if high <= t and at < begin:
+                line[at] = fold
+        length = next((high - low for low, high in self.span.gaps if high == t), 0)
+        words = f"{duration(length)} gap " if length else ""
+        if words and len(words) < begin:
+            return [("".join(line[: begin - len(words)]), "faint"), (words, "muted")]
+        return [("".join(line), "faint")]
 
 
 class WaterfallHead(LineWidget):
@@ -422,7 +457,11 @@ class WaterfallHead(LineWidget):
         line += paint.cell([("method and name", "muted")], columns.what)
         if columns.bars:
             length = duration(max(rows.span.end - rows.span.begin, 0))
-            scale = paint.spread(paint.segments([("0", "muted")]), paint.segments([(length, "muted")]), columns.bars)
+            folded = f"gaps over {FOLD:g} s folded  " if rows.span.gaps else ""
+            if len(folded) + len(length) + 2 > columns.bars:
+                folded = ""
+            end = paint.segments([(folded, "faint"), (length, "muted")])
+            scale = paint.spread(paint.segments([("0", "muted")]), end, columns.bars)
             line += [Segment(" "), *scale]
         if columns.duration:
             line += paint.cell([("duration", "muted")], columns.duration, right=True)

@@ -23,6 +23,7 @@ from inspector.tui.login.steps import LoginStepRows, LoginStepsView, logged_in_r
 from inspector.tui.main import chrome
 from inspector.tui.model.screens import LOGIN_VERBS, LoginFacts
 from inspector.tui.model.tabs import TABS
+from inspector.tui.model.widths import TWO_COLUMNS
 from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, paragraph, plain
@@ -213,7 +214,6 @@ def _own(step: AuthStep) -> list[Row]:
 
 LOOK_AGAIN = 0.2
 """Seconds between two reads of the journal."""
-NARROW = 100
 _MAX_OF_LOGIN = 20
 """Lines of the pane about the token."""
 
@@ -228,9 +228,9 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("authorization"),
         app_binding("quit", "quit"),
-        *(app_binding(f"tab-{key}", f"tab('{id}')") for id, key, *_ in TABS),
+        *(app_binding(f"tab-{key}", f"tab('{id}')") for id, key, *_ in TABS if key),
     ]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012 - Textual declares it so
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (TWO_COLUMNS, "-wide")]  # noqa: RUF012 - Textual declares it so
     DEFAULT_CSS = """
     AuthorizationScreen #auth-body { height: 1fr; }
     AuthorizationScreen #auth-left { width: 58%; }
@@ -272,7 +272,6 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
 
     def on_mount(self) -> None:
         self.query_one("#auth-step-list").focus()
-        self.query_one(Footer).note = "tokens, codes and verifiers are hidden and not recorded"
         self.tick()
         self.set_interval(LOOK_AGAIN, self.tick)
 
@@ -296,7 +295,7 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
         header, tabs = self.query_one(HeaderLine), self.query_one(TabLine)
         state = None if self.session.commands is not None else ("recording", "muted")
         header.parts = chrome.header(self.session, state, self.size.width)
-        tabs.tabs, tabs.active = chrome.main_tabs(self.session), "server"
+        tabs.tabs, tabs.active = chrome.main_tabs(self.session, "server"), "server"
 
     def _draw(self) -> None:
         view, steps = self.query_one("#auth-step-list", LoginStepsView), self._found.steps()
@@ -313,16 +312,16 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
         edge.facts = (f"stopped at step {failed + 1} of {len(steps)}",) if failed >= 0 else ()
         edge.keys = self.hints()
         self._draw_login()
-        self.query_one(Footer).hints = self._footer()
+        self.query_one(Footer).offer(self._footer(), "app.quit")
 
     def _footer(self) -> list[KeyHint]:
         reveal = ["authorization.reveal"] if self._work.has_token else []
         names = ("its-messages", "next-tab", "copy", "leave")
-        return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal, "app.quit")
+        return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal)
 
     def _draw_login(self) -> None:
         found, edge = self._found.logged_in(), self.query_one("#auth-login", Pane)
-        edge.display = found is not None and (self.size.width >= NARROW or bool(self._token))
+        edge.display = found is not None and (self.size.width >= TWO_COLUMNS or bool(self._token))
         if found is None:
             return
         rows = logged_in_rows(found, self.session.journal)

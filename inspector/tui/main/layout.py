@@ -13,65 +13,58 @@ from textual.widget import Widget
 from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
-from inspector.protocol.extensions import SKILLS
+from inspector.errors import FeatureError
+from inspector.tui.advice import error_text
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.zoom import ZoomedPane
-from inspector.tui.model.arrangement import PANES, PARTS_OF_LOG, Arrangement, FocusIn, Front
-from inspector.tui.model.tabs import BY_ID
+from inspector.tui.model.arrangement import PANES, PARTS_OF_LOG, Arrangement, FocusIn, Front, LogPlace
+from inspector.tui.model.room import dock_lines
+from inspector.tui.model.tabs import BY_ID, Tab
+from inspector.tui.model.widths import LIST_CELLS
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.widgets.virtual_list import VirtualList
 
 CSS = """
 MainScreen { layout: vertical; layers: base above; }
-#body { layout: horizontal; height: 1fr; }
-#catalog { width: 34; height: 1fr; }
-#inbox, #tasks, #calls, #skills { width: 34; height: 1fr; }
-#work, #task, #flow, #skill { width: 1fr; height: 1fr; }
-#server, #failed, #check { width: 1fr; height: 1fr; }
-#log { width: 41%; height: 1fr; }
-#log > #messages { height: 60%; }
-#log > #detail { height: 1fr; }
+#body { layout: horizontal; height: 1fr; layers: base log; }
+#catalog, #inbox, #tasks, #calls, .feature-list { width: 38%; min-width: 34; max-width: LIST_CELLS; height: 1fr; }
+#work, #task, #flow, .feature-beside { width: 1fr; height: 1fr; }
+#server, #failed, #check, .feature-whole { width: 1fr; height: 1fr; }
+#log { width: 34%; height: 1fr; }
+#log > #messages, #log > #detail { height: 1fr; }
+#log > #messages > FilterInput { display: none; }
 #last { height: 1; display: none; }
 
-MainScreen.-medium #body { layout: grid; grid-size: 2 1; grid-columns: 34 1fr; grid-rows: 1fr; }
-MainScreen #log.-below { dock: bottom; width: 100%; height: 6; }
-MainScreen #log.-below.-entered { height: 44%; }
+MainScreen.-in-log #log > #messages > FilterInput { display: block; }
+MainScreen.-in-log #log { width: 41%; }
+MainScreen.-in-log #log > #messages { height: 60%; }
+MainScreen.-in-log #log > #detail { height: 1fr; }
+MainScreen.-beside-form #log { layer: log; dock: right; }
+
+MainScreen.-medium #log { dock: bottom; width: 100%; height: 5; }
+MainScreen.-medium.-in-log #log { height: 44%; }
 MainScreen.-medium #log > #messages { height: 1fr; }
 MainScreen.-medium.-detail #log { layout: horizontal; }
 MainScreen.-medium.-detail #log > #messages { width: 1fr; }
-MainScreen.-medium.-detail #log > #detail { width: 1fr; height: 1fr; }
-MainScreen.-medium #catalog, MainScreen.-medium #inbox, MainScreen.-medium #tasks { width: 100%; }
-MainScreen.-medium #work, MainScreen.-medium #task { width: 100%; }
-MainScreen.-medium #calls, MainScreen.-medium #flow { width: 100%; }
-MainScreen.-medium #skills, MainScreen.-medium #skill { width: 100%; }
-MainScreen.-medium #server, MainScreen.-medium #failed, MainScreen.-medium #check { column-span: 2; width: 100%; }
+MainScreen.-medium.-detail #log > #detail { width: 1fr; }
 
-MainScreen.-narrow #catalog, MainScreen.-narrow #inbox, MainScreen.-narrow #tasks { width: 1fr; }
-MainScreen.-narrow #calls, MainScreen.-narrow #skills, MainScreen.-narrow #log { width: 1fr; }
+MainScreen.-narrow #body > * { width: 1fr; max-width: 100%; }
 MainScreen.-narrow #log > #messages { height: 1fr; }
 MainScreen.-narrow #last { display: block; }
-MainScreen.-maximised #body { layout: horizontal; }
 MainScreen.-maximised #log { width: 1fr; layout: horizontal; }
 MainScreen.-maximised #log > #messages { width: 1fr; height: 1fr; }
 MainScreen.-maximised #log > #detail { width: 52; height: 1fr; }
 MainScreen.-narrow.-maximised #log > #detail { width: 1fr; }
-MainScreen.-zoomed #body { layout: horizontal; }
-MainScreen.-zoomed #body > * { width: 1fr; height: 1fr; }
-MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
-MainScreen.-zoomed #tasks, MainScreen.-zoomed #calls, MainScreen.-zoomed #log { width: 1fr; }
-MainScreen.-zoomed #skills { width: 1fr; }
-MainScreen.-zoomed #log > #detail { height: 1fr; }
+MainScreen.-zoomed #body > * { width: 1fr; max-width: 100%; height: 1fr; dock: none; }
 MainScreen.-zoomed #body > * Pane { width: 1fr; height: 1fr; max-height: 100%; }
-MainScreen.-medium SkillPane #skill-side { width: 42; }
-MainScreen.-narrow SkillPane #skill-md { display: none; }
-MainScreen.-narrow SkillPane #skill-side { width: 1fr; }
-MainScreen.-narrow SkillPane #skill-files { height: 9; }
-MainScreen.-zoomed SkillPane #skill-side { width: 1fr; }
-MainScreen.-zoomed SkillPane #skill-files { height: 1fr; }
 MainScreen.-narrow ServerPane { layout: vertical; }
 MainScreen.-narrow ServerPane #connection, MainScreen.-medium ServerPane #connection { height: 2fr; }
-"""
+""".replace("LIST_CELLS", str(LIST_CELLS))
 """The widths and heights of the panes: three columns; two above the log; one."""
+
+
+LogSize = tuple[int | None, int | str | None]
+"""Width and height of the log; None: as the style sheet says."""
 
 
 @runtime_checkable
@@ -94,6 +87,7 @@ class PaneLayout:
         self._panes = panes
         self._arranged = arranged
         self._zoom = ZoomedPane(panes.body, panes.work)
+        self._log_size: LogSize = (None, None)
         self.arrangement = Arrangement()
 
     @property
@@ -124,11 +118,32 @@ class PaneLayout:
             for name, part in zip(PARTS_OF_LOG, (panes.messages, panes.detail, panes.timeline), strict=True):
                 if part is not None:
                     part.display = name in visible
-        # Below two columns it is docked, and has all lines when it is alone.
-        panes.log.set_class(now.log_below, "-below")
         self._zoom.apply()
         self._keep_focus()
+        self.fit()
         self._arranged()
+
+    def fit(self) -> None:
+        """Give the log the lines that its rows need, and the form those that its fields need."""
+        panes = self._panes
+        if panes.work.has_form is not self.arrangement.form_shown:
+            self.arrange(replace(self.arrangement, form_shown=panes.work.has_form))
+            return
+        now = self.arrangement
+        height, rows = panes.body.size.height, panes.messages.rows_shown
+        beside = now.log_place is LogPlace.BESIDE_FORM
+        panes.work.put_log_beside(rows, now.form_cells)
+        size: LogSize = (None, None)
+        if beside:
+            size = (now.log_cells, panes.work.form_lines)
+        elif now.log_place is LogPlace.BELOW and not now.in_log:
+            size = (None, dock_lines(height, rows))
+        elif now.log_place is LogPlace.ALONE:
+            size = (None, "1fr")
+        if size != self._log_size:
+            # Each None that is set lays the whole screen out again, even where nothing was set before.
+            self._log_size = size
+            panes.log.styles.width, panes.log.styles.height = size
 
     def resized(self) -> None:
         """The size of the screen has changed."""
@@ -158,8 +173,8 @@ class PaneLayout:
         self._end_pane_zoom()
         if place != "calls":
             self._panes.messages.show_run("")
-        if place in KINDS:
-            self._panes.catalog.show(place)
+        if BY_ID[place].lists:
+            self._panes.catalog.show(BY_ID[place].lists[0])
         has_lists = any(self._session.catalog[name].pages for name in KINDS)
         self.arrange(self.arrangement.with_tab(place, has_lists=has_lists))
         if place == "inbox" and self._panes.inbox is not None:
@@ -216,18 +231,14 @@ class PaneLayout:
             return FocusIn.MESSAGES
         if panes.detail.has_focus_within:
             return FocusIn.DETAIL
-        beside = (panes.work, panes.task, panes.flow, panes.skill)
-        return (
-            FocusIn.BESIDE if any(pane is not None and pane.has_focus_within for pane in beside) else FocusIn.ELSEWHERE
-        )
+        return FocusIn.BESIDE if any(pane.has_focus_within for pane in panes.beside) else FocusIn.ELSEWHERE
 
     def focus_moved(self) -> None:
-        """Give the log below two columns its lines while it is used, and a few otherwise: the answer needs them."""
-        entered = self._panes.log.has_focus_within
-        self._panes.log.set_class(entered, "-entered")
-        if not entered:
-            before = Front.BESIDE if self._focus_in is FocusIn.BESIDE else Front.MAIN
-            self.arrangement = replace(self.arrangement, before_log=before)
+        """Give the log more lines while it is used, and a few otherwise: the answer needs them."""
+        before = self.arrangement
+        self.arrangement = before.with_focus(FocusIn.MESSAGES if self._panes.in_timeline else self._focus_in)
+        if self.arrangement.in_log is not before.in_log:
+            self.arrange()
 
     def _keep_focus(self) -> None:
         """If the focused widget is hidden, focus a visible one: keys must not go to a hidden widget."""
@@ -282,58 +293,55 @@ class PaneLayout:
 
     # Tabs and panes by key
 
-    async def action_tab_1(self) -> None:
-        await self.show_place("tools")
-
-    async def action_tab_2(self) -> None:
-        await self.show_place("resources")
-
-    async def action_tab_3(self) -> None:
-        await self.show_place("templates")
-
-    async def action_tab_4(self) -> None:
-        await self.show_place("prompts")
-
-    async def action_tab_5(self) -> None:
-        await self.show_place("tasks")
-
-    async def action_tab_6(self) -> None:
-        await self.show_place("server")
-
-    async def action_tab_7(self) -> None:
-        await self.show_place("inbox")
-
-    async def action_tab_8(self) -> None:
-        await self.show_place("check")
-
-    async def action_tab_9(self) -> None:
-        await self.show_place("calls")
-
-    async def action_tab_0(self) -> None:
-        if declared_settings(self._session.server, SKILLS) is None:
-            self._screen.notify("The server does not declare skills.", timeout=4)
-        else:
-            await self.show_place("skills")
+    async def show_tab(self, tab: Tab) -> None:
+        """Show a tab as its key does: that of a feature, if the server has something for it."""
+        if tab.extension and declared_settings(self._session.server, tab.extension) is None:
+            self._screen.notify(tab.missing, timeout=4)
+            return
+        try:
+            await self.show_place(tab.id)
+        except FeatureError as error:
+            self._screen.notify(error_text(error, self._screen), severity="warning", timeout=8)
 
     def action_next_pane(self) -> None:
         self._screen.focus_next()
 
     def action_previous_pane(self) -> None:
+        form = self._panes.work.request.form
+        was_in_form = form.has_focus_within
         self._screen.focus_previous()
+        if form.has_focus_within and not was_in_form:
+            form.focus_edited()
+
+    def action_result(self) -> None:
+        """Go to what is below the form; from there, back to the form, or to the list without one."""
+        work = self._panes.work
+        goes_back = work.outcome_has_focus
+        self.show_beside()
+        if not goes_back:
+            work.focus_lower()
+        elif not work.focus_form():
+            self.leave_work()
 
     def action_messages(self) -> None:
         """Go to the log; from the log, back to the list or the pane beside it."""
         if self.in_log:
             self._end_pane_zoom()
-            self.arrange(self.arrangement.without_log_zoom().with_front(self.arrangement.before_log))
-            if self.arrangement.before_log is Front.BESIDE:
-                self._focus_beside()
-            else:
-                self.focus_list()
+            self._leave_log()
             return
         self.show_log(Front.MESSAGES)
         self._panes.messages.tick()
         self.focus_in(self._panes.messages)
+
+    def _leave_log(self) -> None:
+        """Go back to the pane that had the focus before, and end a filter that the way there has set."""
+        self._panes.messages.end_shown()
+        before = self.arrangement.before_log
+        self.arrange(self.arrangement.without_log_zoom().with_front(before))
+        if before is Front.BESIDE:
+            self._focus_beside()
+        else:
+            self.focus_list()
 
     @property
     def back_leads_to(self) -> Front | None:
@@ -341,10 +349,12 @@ class PaneLayout:
         return self.arrangement.back(self._focus_in, live=self._session.commands is not None)
 
     def action_back(self) -> None:
-        """Go from a message to the log; in a single column, from the log or the server to the list."""
+        """Go from a message to the log, and from there to the pane before it; else to the list."""
         if self.back_leads_to is Front.MESSAGES:
             self.go(Front.MESSAGES)
             self.focus_in(self._panes.messages)
+        elif self.in_log:
+            self._leave_log()
         elif self.back_leads_to is Front.MAIN:
             self.leave_work()
 

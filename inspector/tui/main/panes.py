@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
+from inspector.tui import feature_verbs
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.pane import MessagesPane
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.server.failed import FailedPane
     from inspector.tui.server.pane import ServerPane
-    from inspector.tui.skills.pane import SkillsPane, SkillsState
-    from inspector.tui.skills.skill_pane import SkillPane
     from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.task import TaskPane
     from inspector.tui.work.tasks import TasksPane
@@ -73,16 +72,19 @@ _LATER: dict[str, Callable[[SessionState], Widget]] = {
     "failed": _failed,
 }
 """The factories of the panes made later; their modules are imported only then."""
+_FEATURE_PANES = {id: (feature, tab, place) for feature, tab in feature_verbs.tabs() for id, place in tab.panes.items()}
+"""The panes of features by their id."""
+_FEATURE_BESIDE = tuple(id for id, (_, tab, _) in _FEATURE_PANES.items() if id != tab.id)
 _ORDER = (
     "catalog",
     "inbox",
     "tasks",
     "calls",
-    "skills",
+    *(id for id in _FEATURE_PANES if id not in _FEATURE_BESIDE),
     "work",
     "task",
     "flow",
-    "skill",
+    *_FEATURE_BESIDE,
     "server",
     "check",
     "failed",
@@ -102,7 +104,8 @@ class Panes:
         self._made = made
         self._later: dict[str, Widget] = {}
         self._saved: SavedCalls | None = None
-        self._skills_state: SkillsState | None = None
+        self._states: dict[str, Any] = {}
+        """The state of each tab of a feature that was shown."""
         self._making = asyncio.Lock()
         self.catalog = CatalogPane(session, id="catalog")
         self.work = WorkPane(session, id="work")
@@ -110,10 +113,9 @@ class Panes:
         self.catalog.running_call = lambda: self.work.running_call
         self.messages = MessagesPane(session, id="messages")
         self.detail = DetailPane(session, folding=self.messages.folding, id="detail")
-        self.detail.call_beside = lambda: self.work.shown_call
         self.log = Vertical(self.messages, self.detail, id="log")
         self.body = Container(self.catalog, self.work, self.log, id="body")
-        self.last = LastMessageLine(session, id="last")
+        self.last = LastMessageLine(session, self.messages.fold, id="last")
         self.timeline: TimelinePane | None = None
         """The timeline, shown instead of the messages; None until it is first shown."""
 
@@ -124,17 +126,17 @@ class Panes:
     async def make(self, *names: str) -> None:
         """Make these panes, hidden, if they do not exist.
 
-        They are `inbox`, `tasks`, `task`, `calls`, `flow`, `skills`, `skill`, `server`, `check` and `failed`.
+        They are `inbox`, `tasks`, `task`, `calls`, `flow`, `server`, `check`, `failed` and those of features.
         Afterwards they can be shown and focused. Other names are ignored.
         """
         async with self._making:
-            made = {
+            made: dict[str, Callable[[], Widget]] = {
                 "inbox": self._inbox,
                 "calls": self._calls,
                 "flow": self._flow,
-                "skills": self._skills,
-                "skill": self._skill,
-            } | {name: partial(make, self._session) for name, make in _LATER.items()}
+                **{id: partial(self._of_feature, id) for id in _FEATURE_PANES},
+                **{name: partial(make, self._session) for name, make in _LATER.items()},
+            }
             missing = [name for name in names if name in made and name not in self._later]
             for name in missing:
                 pane = made[name]()
@@ -162,6 +164,11 @@ class Panes:
 
     def lost_call(self) -> int:
         """The request of the newest call if its answer was lost with the connection; else 0."""
+        session = self.work.session
+        if session.commands is None:
+            from inspector.client.state.steps import lost_call
+
+            return lost_call(session.journal, session.upto)
         lost = self.work.sending.lost_work()
         return lost.call.n if lost is not None and lost.call is not None else 0
 
@@ -190,24 +197,19 @@ class Panes:
 
         return CallsPane(self.saved_calls, id="calls")
 
-    @property
-    def skills_state(self) -> SkillsState:
-        """The skills of the session."""
-        if self._skills_state is None:
-            from inspector.tui.skills.pane import SkillsState
+    def counts(self) -> dict[str, int]:
+        """The counts of the tabs of features that were shown."""
+        return {id: state.count for id, state in self._states.items()}
 
-            self._skills_state = SkillsState(self._session)
-        return self._skills_state
-
-    @property
-    def skill_count(self) -> int:
-        """The number of skills that are known; 0 until the tab was shown."""
-        return 0 if self._skills_state is None else len(self._skills_state.log.skills)
-
-    def _skills(self) -> Widget:
-        from inspector.tui.skills.pane import SkillsPane
-
-        return SkillsPane(self.skills_state, id="skills")
+    def _of_feature(self, id: str) -> Widget:
+        """A pane of a feature. Raises `FeatureError`."""
+        feature, tab, place = _FEATURE_PANES[id]
+        if tab.id not in self._states:
+            self._states[tab.id] = feature.load(tab.state)(self._session)
+        pane: Widget = feature.load(place)(self._states[tab.id], id=id)
+        kind = "beside" if id in _FEATURE_BESIDE else "list" if tab.beside else "whole"
+        pane.add_class(f"feature-{kind}")
+        return pane
 
     def _inbox(self) -> Widget:
         from inspector.tui.ask.inbox import InboxPane
@@ -215,11 +217,6 @@ class Panes:
         pane = InboxPane(self._session, id="inbox")
         pane.asked = lambda: self.work.asked_from_inbox
         return pane
-
-    def _skill(self) -> Widget:
-        from inspector.tui.skills.skill_pane import SkillPane
-
-        return SkillPane(self.skills_state, id="skill")
 
     def get(self, name: str) -> Widget | None:
         """A column or a part of the log by its name; None if it does not exist yet."""
@@ -258,14 +255,10 @@ class Panes:
         return self._later.get("flow")  # type: ignore[return-value]  # made by `_flow`
 
     @property
-    def skills(self) -> SkillsPane | None:
-        """The list of skills, once it was shown."""
-        return self._later.get("skills")  # type: ignore[return-value]  # made by `_skills`
-
-    @property
-    def skill(self) -> SkillPane | None:
-        """One skill, once the list of skills was shown."""
-        return self._later.get("skill")  # type: ignore[return-value]  # made by `_skill`
+    def beside(self) -> list[Widget]:
+        """The panes beside a list that exist."""
+        names = ("work", "task", "flow", *_FEATURE_BESIDE)
+        return [pane for name in names if (pane := self.get(name)) is not None]
 
     @property
     def check(self) -> CheckPane | None:
@@ -286,7 +279,7 @@ class Panes:
         """Let each visible pane draw what is new; the log and the event below it only `with_log`."""
         for pane in (self.catalog, self.work, *((self.messages, self.detail) if with_log else ())):
             # A list that a first question hides chooses its item all the same.
-            if pane.is_on_screen or (pane is self.catalog and self.work.work is None):
+            if pane.is_on_screen or (pane is self.catalog and self.work.work.is_empty):
                 pane.tick()
         for other in (
             self.server,
@@ -294,10 +287,12 @@ class Panes:
             self.inbox,
             self.tasks,
             self.task,
-            self.skills,
-            self.skill,
             self.timeline,
             self.last,
         ):
             if other is not None and other.display:
                 other.tick()
+        for id in _FEATURE_PANES:
+            of_feature: Any = self._later.get(id)
+            if of_feature is not None and of_feature.display:
+                of_feature.tick()

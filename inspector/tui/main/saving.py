@@ -57,7 +57,7 @@ class SavedFiles:
         self._screen.run_worker(self._export(numbers), exclusive=True, group="dialog")
 
     async def _save(self, data: bytes, suggested: str, what: str, note: str) -> None:
-        path = await self._screen.app.push_screen_wait(AskPath(f"Save {what}", suggested))
+        path = await self._screen.app.push_screen_wait(AskPath(f"Write {what} to a file", suggested))
         if path is not None:
 
             def write() -> list[str]:
@@ -67,7 +67,7 @@ class SavedFiles:
             self._write(path, write)
 
     async def _export(self, numbers: list[int] | None) -> None:
-        from inspector.export import FORMATS
+        from inspector.formats import WRITABLE
 
         app = self._screen.app
         marked = self._session.journal.marks.events()
@@ -86,13 +86,13 @@ class SavedFiles:
             messages = sum(kind(n) in (Kind.RPC, Kind.INVALID) for n in numbers)
             which = quantity(messages, "message") if messages else quantity(len(numbers), "event")
         format = await app.push_screen_wait(
-            Choose(f"Export {which}", [(name, found.summary) for name, found in FORMATS.items()])
+            Choose(f"Export {which}", [(name, found.summary) for name, found in WRITABLE.items()])
         )
         if format is None:
             return
         label = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._session.target.label)
         name = label.strip("-.")[:_NAME] or "session"
-        path = await app.push_screen_wait(AskPath(f"Export {which} as {format}", name + FORMATS[format].suffix))
+        path = await app.push_screen_wait(AskPath(f"Export {which} as {format}", name + WRITABLE[format].suffix))
         if path is not None:
             self._write(path, partial(export_new, self._session.journal, format, path, numbers))
 

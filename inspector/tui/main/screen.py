@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -20,8 +21,9 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.journal.format import Kind
+from inspector.text import quantity
 from inspector.tui import pane_messages
-from inspector.tui.available_verbs import contexts, lend
+from inspector.tui.available_verbs import contexts, lend, lend_features, run_of_feature
 from inspector.tui.custom_commands import CustomCommand
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
@@ -32,10 +34,12 @@ from inspector.tui.main.redraw_pace import DrawingPace
 from inspector.tui.main.saving import SavedFiles
 from inspector.tui.main.session_verbs import SessionVerbs
 from inspector.tui.model.arrangement import Front
+from inspector.tui.model.tabs import OF_LIST, TABS
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import ScreenConnection
 from inspector.tui.server.watches import FileWatch, PinWatch
-from inspector.tui.sessions import Sessions, is_down
+from inspector.tui.sessions import Sessions, is_lost
+from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, TabLine
@@ -102,7 +106,7 @@ class RecordingPart(Protocol):
         """The keys beside the tabs."""
 
     def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
-        """The keys of the last line; `shown` are those of the panes."""
+        """The keys of the player, and then `shown`, those of the pane."""
 
 
 class MainScreen(Screen[None]):
@@ -170,6 +174,9 @@ class MainScreen(Screen[None]):
             collection=lambda: self._calls.saved.collection if self._calls is not None else None,
         )
         lend(self._verbs, "app", self)
+        lend_features("app", self, lambda: ("", None))
+        for tab in TABS:
+            setattr(self, f"action_{BY_ID[tab.verb].action}", partial(self.pane_layout.show_tab, tab))
         if playback is not None:
             playback.join(self)
 
@@ -177,7 +184,7 @@ class MainScreen(Screen[None]):
         # Before there are widgets: each would be styled again when the first resize sets the class.
         self.pane_layout.begin(self.app.size.width)
         yield HeaderLine(id="header")
-        yield TabLine(hints=hints(self, "app.palette", "app.help"), id="tabs")
+        yield TabLine(hints=hints(self, "app.palette"), id="tabs")
         yield from self.panes.compose()
         if self.playback is not None:
             yield from self.playback.compose()
@@ -188,9 +195,8 @@ class MainScreen(Screen[None]):
     async def on_mount(self) -> None:
         self.session.changes.listen(self.wake)
         self.panes.catalog.show("tools")
-        self.panes.work.sending.ask_before = window_of(self).settings.ask_before_call
         if not self._follow_log:
-            self.panes.messages.query_one(VirtualList).follow = False
+            self.panes.messages.stay()
         self._tell_notices()
         self.pane_layout.resized()
         if self._first == "doctor":
@@ -214,7 +220,9 @@ class MainScreen(Screen[None]):
                 self.notify(notice, severity="warning", markup=False, timeout=6)
 
     def _focus_first(self) -> None:
-        self.pane_layout.focus_list()
+        # A recording that is opened at a message may show it by now: its pane is there only while it has the focus.
+        if not self.pane_layout.arrangement.in_log:
+            self.pane_layout.focus_list()
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
@@ -236,6 +244,10 @@ class MainScreen(Screen[None]):
             self._calls = CallsPart(self, self.panes, self._judging.made(), lambda: self._files.on)
         return self._calls
 
+    @property
+    def _saved_count(self) -> int:
+        return len(self._calls.saved.flows) if self._calls is not None else 0
+
     def _read_calls(self) -> None:
         folder = window_of(self).settings.calls_folder or "calls"
         if self.session.commands is not None and Path(folder).expanduser().is_dir():
@@ -247,18 +259,8 @@ class MainScreen(Screen[None]):
     def on_calls_pane_opened(self) -> None:
         self.pane_layout.open_work()
 
-    def on_skills_pane_highlighted(self) -> None:
-        if self.panes.skill is not None:
-            self.panes.skill.tick()
-
-    def on_skills_pane_opened(self) -> None:
+    def on_open_beside(self) -> None:
         self.pane_layout.open_work()
-        pane, state = self.panes.skill, self.panes.skills_state
-        if pane is not None and state.skill is not None and state.skill.kind != "invalid":
-            pane.read(state.skill, state.skill.skill_md)
-
-    def on_skill_pane_left(self) -> None:
-        self.pane_layout.leave_work()
 
     def on_flow_pane_looked(self, event: FlowPane.Looked) -> None:
         self.calls.look_at(event.n)
@@ -280,15 +282,12 @@ class MainScreen(Screen[None]):
         self.calls.save(event.list_name, event.address, event.arguments, event.schema)
 
     @work(exclusive=True, group="dialog")
-    async def on_load_tool(self, event: pane_messages.LoadTool) -> None:
-        """Ask for the plan of a load test, and show its run."""
-        if self.session.commands is not None:
-            await window_of(self).navigator.load(self.session.commands, event.tool, event.arguments)
+    async def on_use_feature(self, event: pane_messages.UseFeature) -> None:
+        """Run a verb of a feature."""
+        await run_of_feature(self, event)
 
     def on_result_pane_expect(self, event: ResultPane.Expect) -> None:
-        work = self.panes.work.work
-        if work is not None:
-            self.calls.expect(work, event.pointer)
+        self.calls.expect(self.panes.work.work, event.pointer)
 
     def on_result_pane_pin_call(self) -> None:
         self.panes.work.pin_call()
@@ -302,7 +301,9 @@ class MainScreen(Screen[None]):
         self._call_again = False
         if lost is not None:
             item = lost.catalog_item
-            self.pane_layout.show_made(item.list_name)
+            # The server may exit again before a tick sees that it was there.
+            self.pane_layout.block(False)
+            self.pane_layout.show_made(OF_LIST[item.list_name].id)
             self.panes.catalog.select(item.list_name, item.address)
             self.panes.work.show_item(item.list_name, item.item)
             self.panes.work.sending.send_again(lost, lost.sent)
@@ -413,17 +414,19 @@ class MainScreen(Screen[None]):
             self.pane_layout.arrangement.blocked,
             session.phase,
             session.server,
-            len(session.journal),
             session.journal.incomplete,
+            session.journal.findings.total,
+            len(session.journal.notices),
             self.size.width,
             self.pane_layout.place,
             len(session.inbox.open()),
-            session.latency,
+            len(session.inbox.questions),
+            self._saved_count,
             session.changes["calls"],
             self.connection.indexing,
             session.journal.ended is None,
             session.changes["tasks"],
-            self.panes.skill_count,
+            *self.panes.counts().values(),
             *map(tuple, self._sessions.marks(session)),
             *((len(session.catalog[name]), session.catalog[name].pages > 0) for name in KINDS),
         )
@@ -455,8 +458,10 @@ class MainScreen(Screen[None]):
         stray = next((question for question in fresh if not question.parent), None)
         if stray is not None:
             untouched = window_of(self).key_came < max(self.connection.began, self._uncovered_at)
-            untouched = untouched and self.pane_layout.place in KINDS
+            untouched = untouched and bool(self.pane_layout.arrangement.tab.lists)
             self.panes.work.show_unprompted(stray, untouched=untouched)
+        if session.inbox.questions:
+            self.panes.work.look()
 
     def _has_lists(self) -> bool:
         return any(self.session.catalog[name].pages for name in KINDS)
@@ -472,24 +477,30 @@ class MainScreen(Screen[None]):
         header = chrome.header(self.session, None, self.size.width) if playback is None else playback.header()
         self.query_one(HeaderLine).parts = [*header, *others]
         line = self.query_one(TabLine)
-        line.tabs = chrome.main_tabs(self.session, check.score if check is not None else "", self.panes.skill_count)
         line.active = self.pane_layout.place
+        line.tabs = chrome.main_tabs(
+            self.session,
+            line.active,
+            check.score if check is not None else "",
+            saved=self._saved_count,
+            of_features=self.panes.counts(),
+        )
         if playback is not None:
             line.note, line.hints = playback.tab_note(), playback.tab_hints()
         self._show_footer()
 
     def _show_footer(self) -> None:
-        footer, asked = self.query_one(Footer), self.check_action("question", ()) is True
-        arrangement, out_of_log = self.pane_layout.arrangement, self.pane_layout.out_of_log
-        down = is_down(self.session)
-        shown = chrome.footer_hints(self, arrangement, self.zoom_hint, asked=asked, out_of_log=out_of_log, is_down=down)
-        footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
-        footer.note = chrome.footer_note(self.session)
-        footer.note_last = bool(self.session.journal.notices)
-        pins = arrangement.is_zoomed or (arrangement.narrow and not self.session.journal.notices)
-        footer.pinned = chrome.footer_help(self, arrangement) if pins else None
+        chrome.draw_footer(
+            self.query_one(Footer),
+            self.pane_layout.arrangement,
+            self.zoom_hint,
+            first=self.playback.footer_hints if self.playback is not None else None,
+            in_panes=self.panes.work.keys_below,
+            asked=self.check_action("question", ()) is True,
+            out_of_log=self.pane_layout.out_of_log,
+            is_down=is_lost(self.session),
+        )
         self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())
-        self.panes.last.show_key(not (out_of_log or chrome.is_typing(self)))
 
     @property
     def zoom_hint(self) -> tuple[str, str] | None:
@@ -501,6 +512,8 @@ class MainScreen(Screen[None]):
         self._show_footer()
 
     def on_hints_changed(self) -> None:
+        # A pane may need more lines or fewer.
+        self.pane_layout.fit()
         self._show_footer()
 
     def on_choice_field_list_shown(self) -> None:
@@ -511,11 +524,29 @@ class MainScreen(Screen[None]):
 
     def show_address(self, name: ListName, address: str) -> None:
         """Select an item by its name or URI."""
-        self.pane_layout.show_made(name)
+        self.pane_layout.show_made(OF_LIST[name].id)
         self.panes.catalog.select(name, address)
         item = self.session.catalog[name].get(address)
         if item is not None:
             self.call_later(self._open_item, name, item)
+
+    def show_in_list(self, name: ListName, address: str) -> None:
+        """Select an item by its name or URI in its list."""
+        self.pane_layout.show_made(OF_LIST[name].id)
+        self.panes.catalog.select(name, address)
+        self.pane_layout.focus_list()
+
+    def saved_calls(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return the file of each saved call, its number of steps, and a function that goes to it."""
+        return [
+            (flow.path.name, quantity(len(flow.steps), "step"), partial(self._show_saved, flow.path))
+            for flow in (self._calls.saved.flows if self._calls is not None else ())
+        ]
+
+    async def _show_saved(self, path: Path) -> None:
+        await self.pane_layout.show_place("calls")
+        if self.panes.calls is not None:
+            self.panes.calls.select(path, 0)
 
     def on_item_highlighted(self, event: pane_messages.ItemHighlighted) -> None:
         self.panes.work.show_item(event.list_name, event.item)
@@ -525,7 +556,7 @@ class MainScreen(Screen[None]):
         """Show an item of the list. A resource is read at once: that changes nothing."""
         self._open_item(event.list_name, event.item)
         work = self.panes.work.work
-        if event.list_name == "resources" and self.session.phase == "ready" and work is not None and not work.answer:
+        if event.list_name == "resources" and self.session.phase == "ready" and not work.answer:
             self.panes.work.send()
 
     def _open_item(self, list_name: ListName, item: dict[str, Any]) -> None:
@@ -535,8 +566,15 @@ class MainScreen(Screen[None]):
 
     def on_catalog_pane_call_requested(self) -> None:
         """Send the form of the selected item; if it is incomplete, the form shows that."""
-        self.pane_layout.go(Front.BESIDE)
-        self.panes.work.send()
+        if self.panes.work.may_send():
+            self.pane_layout.go(Front.BESIDE)
+            self.panes.work.send()
+
+    def on_catalog_pane_save_requested(self) -> None:
+        self.panes.work.save_call()
+
+    def on_result_pane_save_call(self) -> None:
+        self.panes.work.save_shown_call()
 
     def on_inbox_pane_highlighted(self, event: InboxPane.Highlighted) -> None:
         if event.question is not None and self.pane_layout.place == "inbox":
@@ -568,15 +606,6 @@ class MainScreen(Screen[None]):
         found = self.panes.check.found if self.panes.check is not None else None
         if found is not None and found.journal is not None:
             window_of(self).navigator.show_journal(found.journal, found.path, event.n)
-
-    def on_show_model(self, event: pane_messages.ShowModel) -> None:
-        """Show the tools as a model gets them; a tool that is opened there is shown here."""
-
-        def opened(name: str | None) -> None:
-            if name is not None:
-                self.show_address("tools", name)
-
-        window_of(self).navigator.show_model(self.session, event.name, opened)
 
     def on_leave_work(self) -> None:
         self.pane_layout.leave_work()
@@ -644,6 +673,9 @@ class MainScreen(Screen[None]):
                 self.session.commands, event.text, whole=self.pane_layout.arrangement.log_zoomed
             )
 
+    def on_send_again(self, event: pane_messages.SendAgain) -> None:
+        self.panes.work.sending.repeat(event.n)
+
     def on_failed_pane_again(self, event: FailedPane.Again) -> None:
         self._call_again = event.and_call
         self.connection.reopen()
@@ -678,9 +710,6 @@ class MainScreen(Screen[None]):
     def on_zoom_ended(self) -> None:
         self.pane_layout.restore_zoom()
 
-    def on_server_pane_extensions(self) -> None:
-        self.connection.choose_extensions()
-
     def on_server_pane_log_level(self) -> None:
         self.connection.choose_log_level()
 
@@ -700,6 +729,10 @@ class MainScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording offers nothing that needs a live server; only a process can be started."""
         return (self.playback is None or self.playback.can(action)) and self._verbs.can(action)
+
+    def why_not(self, verb: str) -> str:
+        """Return why a verb does not work now; empty if it does, or if another part of the screen decides."""
+        return self._verbs.why_not(verb)
 
     def on_key(self, event: Key) -> None:
         commands = window_of(self).custom_commands

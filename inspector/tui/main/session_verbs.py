@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from inspector.client.session_state import SessionState
-from inspector.client.state.catalog import KINDS
 from inspector.errors import InspectorError
-from inspector.protocol.extensions import EVENTS
 from inspector.protocol.forms.form import UNSET
-from inspector.tui.advice import error_text
+from inspector.tui.advice import connect_again, error_text
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.main.layout import PaneLayout
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import SavedFiles
+from inspector.tui.model.reasons import why_not
 from inspector.tui.model.session import SESSION_VERBS, SessionFacts
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import EditMessage, ShowEvent, ShowFiltered, ShowStart
@@ -67,6 +66,10 @@ class SessionVerbs:
         """Whether a verb works now."""
         return SESSION_VERBS.can(action, self._facts)
 
+    def why_not(self, verb: str) -> str:
+        """Why a verb does not work now; empty if it does."""
+        return why_not(verb, SESSION_VERBS, self._facts())
+
     def _facts(self) -> SessionFacts:
         session = self._session
         return SessionFacts(
@@ -74,6 +77,7 @@ class SessionVerbs:
             is_process=session.target.kind == "stdio",
             asked=self._panes.work.next_question() is not None,
             can_go_back=self._layout.back_leads_to is not None,
+            has_outcome=self._layout.arrangement.tab.beside == "work" and self._panes.work.has_outcome,
         )
 
     def _dialog(self, ask: Coroutine[Any, Any, None]) -> None:
@@ -107,7 +111,7 @@ class SessionVerbs:
         question, came_from = self._panes.work.next_question(), self._screen.focused
         if question is None:
             return
-        if self._layout.place not in (*KINDS, "inbox"):
+        if not self._layout.arrangement.tab.lists and self._layout.place != "inbox":
             await self._layout.show_place("inbox")
         if self._layout.place == "inbox" and self._panes.inbox is not None:
             self._panes.inbox.move_to(question)
@@ -117,27 +121,6 @@ class SessionVerbs:
     def action_stderr(self) -> None:
         """Show what the server process wrote to stderr."""
         self._screen.post_message(ShowFiltered("kind:stderr"))
-
-    def action_events(self) -> None:
-        """Show the events of the server. The draft extension must be offered (`--extension events`)."""
-        session = self._session.commands
-        if session is None:
-            self._screen.notify("A recording sends no requests; the log shows its events.", timeout=5)
-            return
-        if session.options.extensions.get(EVENTS) is None:
-            self._screen.notify(
-                "Events are a draft. Offer the extension io.modelcontextprotocol/events first: choose “extensions” in "
-                "the palette, or connect with --extension events.",
-                severity="warning",
-                timeout=8,
-            )
-            return
-
-        def opened(n: int | None) -> None:
-            if n is not None:
-                self._screen.post_message(ShowEvent(n))
-
-        window_of(self._screen).navigator.show_events(session, opened)
 
     async def action_check(self) -> None:
         """Check the server, or the messages in the recording."""
@@ -167,9 +150,9 @@ class SessionVerbs:
 
     # Dialogs
 
-    def action_search(self) -> None:
-        """Search everywhere, and go to the chosen result."""
-        self._dialog(self._search())
+    def action_search(self, text: str = "") -> None:
+        """Search everywhere for a text, and go to the chosen result."""
+        self._dialog(self._search(text))
 
     async def _search(self, text: str = "", selected: SearchHit | None = None) -> None:
         from inspector.tui.search.screen import SearchScreen
@@ -219,9 +202,8 @@ class SessionVerbs:
         self._dialog(self._quit())
 
     async def _quit(self) -> None:
-        app = self._screen.app
-        calls = window_of(self._screen).sessions.in_flight() or calls_in_flight(self._session)
-        if await leave_calls(app, calls, "Quit with a call in flight?", "leave"):
+        app, sessions = self._screen.app, window_of(self._screen).sessions
+        if await leave_calls(app, lambda: sessions.in_flight() or calls_in_flight(self._session), "Quit", "leave"):
             app.exit(0)
 
     def action_side_by_side(self) -> None:
@@ -231,7 +213,7 @@ class SessionVerbs:
     async def _side_by_side(self) -> None:
         screen, navigator = self._screen, window_of(self._screen).navigator
         if self._session.phase != "ready":
-            screen.notify("This session is not connected.", timeout=5)
+            screen.notify(f"This session is not connected. {connect_again(screen)}", timeout=5)
             return
         others = navigator.pair_candidates(self._session)
         if not others:
@@ -246,7 +228,6 @@ class SessionVerbs:
                 return
             other = others[[name for name, _ in names].index(chosen)]
         item = self._panes.work.work
-        is_tool = item is not None and item.catalog_item.list_name == "tools"
-        tool = item.catalog_item.address if item is not None and is_tool else ""
-        value = self._panes.work.request.form.value if is_tool else UNSET
+        tool = item.catalog_item.address if item.catalog_item.list_name == "tools" else ""
+        value = self._panes.work.request.form.value if tool else UNSET
         await navigator.show_pair(self._session, other, tool, value)

@@ -8,21 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from inspector.tui import feature_verbs
 from inspector.tui.model.tabs import BY_ID, TABS, Tab
-
-WIDE, MEDIUM = 140, 100
-"""Widths in cells from which there are three columns, and two."""
+from inspector.tui.model.widths import LIST_CELLS, THREE_COLUMNS, TWO_COLUMNS
 
 PANES = (*dict.fromkeys(name for tab in TABS for name in (tab.main, tab.beside) if name), "failed", "log")
 """The columns of the body."""
 PARTS_OF_LOG = ("messages", "detail", "timeline")
 
-ALONE = frozenset({"check", "skills"})
-"""Tabs that have the width of the log: the checks have a recording of their own, and a skill needs the room."""
+ALONE = frozenset({"check", *(tab.id for _, tab in feature_verbs.tabs() if tab.is_alone)})
+"""Tabs that have the width of the log: the checks have a recording of their own, some features need the room."""
 
 
 class Front(Enum):
-    """The pane that one column shows. Two columns show the detail only as `DETAIL`; three ignore it."""
+    """The pane that one column shows. Two columns show the detail only as `DETAIL`; three, while the log is entered."""
 
     MAIN = auto()
     BESIDE = auto()
@@ -31,6 +30,19 @@ class Front(Enum):
 
 
 LOG_FRONTS = (Front.MESSAGES, Front.DETAIL)
+
+
+class LogPlace(Enum):
+    """Where the log is. `BESIDE_FORM`: above the result, which has the whole width; `BELOW`: docked below two columns.
+
+    `ALONE`: it is the only column, or it is zoomed.
+    """
+
+    NONE = auto()
+    COLUMN = auto()
+    BESIDE_FORM = auto()
+    BELOW = auto()
+    ALONE = auto()
 
 
 class Zoom(Enum):
@@ -74,6 +86,10 @@ class Arrangement:
     connection: ConnectionView = ConnectionView.FINE
     before_log: Front = Front.MAIN
     """The column that had the focus before the log: the key of the log leads back there."""
+    in_log: bool = False
+    """The user works in the log: it has more lines, and the detail is beside it."""
+    form_shown: bool = True
+    """There is a form beside which the log can be; a first question has the place of the form too."""
 
     @property
     def tab(self) -> Tab:
@@ -83,12 +99,12 @@ class Arrangement:
     @property
     def narrow(self) -> bool:
         """There is one column."""
-        return self.width < MEDIUM
+        return self.width < TWO_COLUMNS
 
     @property
     def medium(self) -> bool:
         """There are two columns above the log."""
-        return MEDIUM <= self.width < WIDE
+        return TWO_COLUMNS <= self.width < THREE_COLUMNS
 
     @property
     def log_zoomed(self) -> bool:
@@ -119,11 +135,19 @@ class Arrangement:
         connection = self.connection
         if self.blocked:
             connection = ConnectionView.LOOKED_AWAY if has_lists else ConnectionView.MISSING
-        return replace(self, tab_id=tab_id, front=Front.MAIN, zoom=Zoom.NONE, connection=connection)
+        shown = replace(self, tab_id=tab_id, zoom=Zoom.NONE, connection=connection)
+        return shown.with_front(Front.MAIN)
 
     def with_front(self, front: Front) -> Arrangement:
         """Show a pane in one column. It ends the zoom of a pane, but not that of the log."""
-        return replace(self._without_pane_zoom(), front=front)
+        return replace(self._without_pane_zoom(), front=front, in_log=front in LOG_FRONTS)
+
+    def with_focus(self, focus: FocusIn) -> Arrangement:
+        """Give the log its lines while the user works in it; the other panes have them back afterwards."""
+        if focus in (FocusIn.MESSAGES, FocusIn.DETAIL):
+            return replace(self, in_log=True)
+        before = Front.BESIDE if focus is FocusIn.BESIDE else Front.MAIN
+        return replace(self, in_log=False, before_log=before)
 
     def with_log(self, front: Front) -> Arrangement:
         """Show the log, hidden or not."""
@@ -187,15 +211,34 @@ class Arrangement:
         else:
             shown |= {tab.main} if in_main or (not tab.beside and in_beside) else set()
             shown |= {tab.beside} if tab.beside and in_beside else set()
-        if self._shows_log:
+        if self.log_place is not LogPlace.NONE:
             shown |= {"log", *self._parts_of_log()}
         return frozenset(shown)
 
     @property
-    def _shows_log(self) -> bool:
-        if self.narrow:
-            return self.front in LOG_FRONTS
-        return not self.log_hidden and (self.tab_id not in ALONE or self.front in LOG_FRONTS)
+    def log_place(self) -> LogPlace:
+        """Where the log is shown, if it is."""
+        front_in_log = self.front in LOG_FRONTS
+        if self.log_zoomed or (self.narrow and front_in_log):
+            return LogPlace.ALONE
+        if self.narrow or self.log_hidden or (self.tab_id in ALONE and not front_in_log):
+            return LogPlace.NONE
+        if self.zoom is Zoom.PANE:
+            return LogPlace.ALONE
+        if self.medium:
+            return LogPlace.BELOW
+        beside_form = self.tab.beside == "work" and self.form_shown and not (self.in_log or self.shows_failure)
+        return LogPlace.BESIDE_FORM if beside_form else LogPlace.COLUMN
+
+    @property
+    def log_cells(self) -> int:
+        """The cells of a log beside the form."""
+        return self.width * 38 // 100
+
+    @property
+    def form_cells(self) -> int:
+        """The cells of a form with the log beside it; 0 where it has the width of the result."""
+        return self.width - LIST_CELLS - self.log_cells if self.log_place is LogPlace.BESIDE_FORM else 0
 
     def _parts_of_log(self) -> set[str]:
         in_detail = self.front is Front.DETAIL
@@ -203,7 +246,8 @@ class Arrangement:
             return ({"detail"} if in_detail else set()) | ({"timeline"} if not (self.narrow and in_detail) else set())
         if self.narrow:
             return {"detail"} if in_detail else {"messages"}
-        beside = not self.medium or in_detail or self.zoom in (Zoom.LOG, Zoom.PANE)
+        entered = self.in_log and (in_detail or not self.medium)
+        beside = entered or self.zoom in (Zoom.LOG, Zoom.PANE)
         return {"messages", *(["detail"] if beside else [])}
 
     def classes(self) -> dict[str, bool]:
@@ -211,17 +255,14 @@ class Arrangement:
         return {
             "-narrow": self.narrow,
             "-medium": self.medium,
-            "-wide": self.width >= WIDE,
+            "-wide": self.width >= THREE_COLUMNS,
             "-detail": self.front is Front.DETAIL and not self.log_zoomed,
             "-maximised": self.log_zoomed,
             "-timeline": self.zoom is Zoom.TIMELINE,
             "-zoomed": self.zoom is Zoom.PANE,
+            "-beside-form": self.log_place is LogPlace.BESIDE_FORM,
+            "-in-log": self.in_log,
         }
-
-    @property
-    def log_below(self) -> bool:
-        """The log is docked below two columns."""
-        return self.medium and self.zoom is Zoom.NONE
 
     @property
     def main_pane(self) -> str:
@@ -246,12 +287,12 @@ class Arrangement:
         return "timeline" if self.zoom is Zoom.TIMELINE else "messages"
 
     def back(self, focus: FocusIn, *, live: bool) -> Front | None:
-        """Return where the key for back leads: to the log, or in one column to the list; None for nowhere."""
-        in_log = focus is FocusIn.MESSAGES
-        if focus is FocusIn.DETAIL or (in_log and self.medium and self.front is Front.DETAIL and not self.log_zoomed):
+        """Return where the key for back leads: to the log, or to the pane before it; None for nowhere."""
+        in_rows = focus is FocusIn.MESSAGES and not self.log_zoomed
+        if focus is FocusIn.DETAIL or (in_rows and self.medium and self.front is Front.DETAIL):
             return Front.MESSAGES
-        if in_log and not self.log_zoomed and (self.narrow or self.tab_id in ALONE):
-            return Front.MAIN
+        if in_rows:
+            return self.before_log
         # Nothing in the form of a recording can have the focus.
         return Front.MAIN if self.narrow and self.front is Front.BESIDE and not live else None
 

@@ -59,6 +59,7 @@ CALLS_VERBS: VerbRules[CallsFacts] = VerbRules(
     (
         Offer("list.select", lambda facts: facts.select != "", lambda facts: facts.select),
         Offer("calls.leave", lambda facts: facts.running, "stop"),
+        Offer("calls.leave", lambda facts: facts.filtered and not facts.running, "clear filter"),
         _idle("calls.run"),
         _idle("calls.run-all"),
         _idle("calls.edit"),

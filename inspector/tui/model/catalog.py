@@ -13,8 +13,6 @@ class CatalogFacts(NamedTuple):
 
     live: bool = True
     rows: int = 1
-    verb: str = "call"
-    """What sending an item does: `call`, `read` or `get`."""
     asked: tuple[str, ...] = ()
     """The verbs of the question that is shown beside the list."""
     filtered: bool = False
@@ -25,9 +23,6 @@ class CatalogFacts(NamedTuple):
     page: bool = False
     """The tool has a page."""
     sortable: bool = False
-    by_cost: bool = False
-    roomy: bool = True
-    """The footer has room for all keys."""
 
 
 class InboxFacts(NamedTuple):
@@ -51,30 +46,29 @@ CATALOG_VERBS: VerbRules[CatalogFacts] = VerbRules(
     {
         **{verb: _asks(verb) for verb in (*_ASKED, "asked.later")},
         "catalog.all": lambda facts: facts.filtered or facts.calling,
+        "catalog.call": lambda facts: facts.rows > 0 and facts.live,
+        "catalog.save": lambda facts: facts.live and facts.rows > 0,
         "catalog.refresh": lambda facts: facts.live,
         "catalog.sort": lambda facts: facts.sortable,
-        "catalog.model": lambda facts: facts.tool,
-        "catalog.page": lambda facts: facts.live and facts.page,
     },
     (
         *(Offer[CatalogFacts](verb) for verb in _ASKED),
         Offer("list.select", lambda facts: facts.rows > 0),
         Offer("asked.later"),
-        Offer("catalog.all", lambda facts: not facts.asked and not facts.filtered and facts.calling, "cancel call"),
-        Offer(
-            "catalog.call", lambda facts: facts.rows > 0 and facts.live and not facts.asked, lambda facts: facts.verb
-        ),
+        Offer("catalog.call", lambda facts: facts.rows > 0 and facts.live and not facts.asked),
         Offer("catalog.filter"),
-        Offer("catalog.refresh"),
-        # A narrower footer has no room for it beside the way out; `?` and the palette name it.
         Offer(
-            "catalog.sort",
-            lambda facts: facts.sortable and facts.roomy,
-            lambda facts: "server's order" if facts.by_cost else "by cost",
+            "catalog.all",
+            lambda facts: (facts.calling or facts.filtered) and not facts.asked,
+            lambda facts: "clear filter" if facts.filtered else "cancel call",
         ),
-        Offer("catalog.model"),
-        Offer("catalog.page"),
     ),
+    context="catalog",
+    needs={
+        "tool": lambda facts: facts.tool,
+        "call": lambda facts: facts.live and facts.tool,
+        "page": lambda facts: facts.live and facts.page,
+    },
 )
 
 INBOX_VERBS: VerbRules[InboxFacts] = VerbRules(

@@ -46,7 +46,8 @@ _WORKS: Mapping[str, Callable[[CheckFacts], bool]] = {
     "check.login": lambda facts: facts.may_send and facts.http,
     "check.its-messages": lambda facts: facts.messages,
     "check.copy": lambda facts: facts.current,
-    "check.leave": lambda facts: facts.reading or facts.in_text or facts.running,
+    "check.stop": lambda facts: facts.running,
+    "check.leave": lambda facts: facts.reading or facts.in_text,
     **dict.fromkeys(("check.report", "check.baseline"), lambda facts: facts.results and not facts.running),
     **dict.fromkeys(("check.faults", "check.level", "check.next", "check.previous"), lambda facts: facts.report),
 }
@@ -54,23 +55,15 @@ _WORKS: Mapping[str, Callable[[CheckFacts], bool]] = {
 CHECK_VERBS: VerbRules[CheckFacts] = VerbRules(
     _WORKS,
     (
+        Offer("check.stop"),
         Offer("list.select", lambda facts: facts.idle_list and facts.current, "evidence"),
         Offer("check.its-messages", lambda facts: facts.reading and not facts.running and facts.messages),
         Offer("check.run", lambda facts: facts.idle_list),
         Offer("check.again"),
         Offer("check.copy", lambda facts: facts.reading and not facts.running and facts.current),
-        Offer("check.allow", lambda facts: facts.idle_list and facts.live),
-        Offer("check.hosts", lambda facts: facts.idle_list),
         Offer("check.faults", lambda facts: facts.idle_list and facts.report),
         Offer("check.report", lambda facts: facts.idle_list and facts.results),
-        Offer(
-            "check.leave",
-            lambda facts: facts.reading or facts.running,
-            lambda facts: "stop" if facts.running else "back",
-        ),
+        Offer("check.allow", lambda facts: facts.idle_list and facts.live),
+        Offer("check.leave", lambda facts: facts.reading),
     ),
 )
-FINDING_VERBS: VerbRules[CheckFacts] = VerbRules(
-    _WORKS, (Offer("check.its-messages"), Offer("check.copy"), Offer("check.baseline"))
-)
-"""The same at the edge of the text of a check."""

@@ -29,25 +29,17 @@ _WORKS: dict[str, Callable[[DetailFacts], bool]] = {
     # Elsewhere its key opens help.
     "detail.why": lambda facts: facts.hides_findings,
 }
-_COPY: Offer[DetailFacts] = Offer("detail.copy", lambda facts: facts.shown)
-_KEYS: tuple[Offer[DetailFacts], ...] = (
-    Offer("detail.copy-curl", lambda facts: facts.sent and facts.http),
-    Offer("detail.copy-command", lambda facts: facts.sent and not facts.http),
-    Offer("detail.save", lambda facts: facts.shown),
-    Offer("detail.mark", lambda facts: facts.shown, lambda facts: "remove mark" if facts.marked else "mark"),
-    Offer("detail.related", lambda facts: facts.related),
-    Offer("detail.export", lambda facts: facts.shown),
-    Offer("detail.open-source"),
-    Offer("detail.why"),
-)
 DETAIL_VERBS: VerbRules[DetailFacts] = VerbRules(
     _WORKS,
     (
-        _COPY,
+        Offer("detail.copy", lambda facts: facts.shown),
+        Offer("detail.why"),
+        Offer("detail.open-source"),
+        Offer("detail.related", lambda facts: facts.related),
+        Offer("detail.copy-curl", lambda facts: facts.sent and facts.http),
+        Offer("detail.next-tab", lambda facts: facts.shown, "view"),
+        Offer("detail.mark", lambda facts: facts.shown, lambda facts: "remove mark" if facts.marked else "mark"),
+        Offer("detail.save", lambda facts: facts.shown),
         Offer("app.back", title="messages"),
-        *_KEYS,
-        Offer("detail.next-tab", lambda facts: facts.shown, "next view"),
     ),
 )
-EDGE_VERBS: VerbRules[DetailFacts] = VerbRules(_WORKS, (_COPY, *_KEYS))
-"""The same at the edge of the pane, without the ways out of it and to its other views."""

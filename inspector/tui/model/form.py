@@ -14,8 +14,6 @@ class FormFacts:
 
     live: bool = True
     kind: Literal["", "tool", "prompt", "resource", "template"] = "tool"
-    verb: str = "call"
-    """What sending does: `call`, `read` or `get`."""
     running: bool = False
     answered: bool = False
     asks: bool = False
@@ -41,6 +39,13 @@ class FormFacts:
         return self.live and self.kind != ""
 
     @property
+    def follow(self) -> str:
+        """The title of the key for changes of the resource: `subscribe`, `unsubscribe`, or `""` without such a key."""
+        if not (self.sendable and self.kind == "resource" and self.can_subscribe):
+            return ""
+        return "unsubscribe" if self.subscribed else "subscribe"
+
+    @property
     def is_tool(self) -> bool:
         """The item is a tool."""
         return self.kind == "tool"
@@ -52,35 +57,29 @@ FORM_VERBS: VerbRules[FormFacts] = VerbRules(
         "form.save": lambda facts: facts.sendable,
         "form.empty": lambda facts: facts.sendable,
         "form.leave": lambda facts: facts.kind != "",
-        "form.result": lambda facts: facts.kind != "" and (facts.answered or facts.running),
         "form.call-task": lambda facts: facts.sendable and facts.may_be_task,
-        "form.load": lambda facts: facts.sendable and facts.is_tool,
-        "form.model": lambda facts: facts.is_tool,
-        "form.older-call": lambda facts: facts.sendable and facts.past,
         "form.past-calls": lambda facts: facts.sendable and (facts.is_tool or facts.past),
         "form.saved-calls": lambda facts: facts.sendable and facts.saved,
         "resource.read": lambda facts: facts.sendable and facts.kind == "resource",
-        "resource.subscribe": lambda facts: facts.sendable and facts.kind == "resource" and facts.can_subscribe,
+        "resource.subscribe": lambda facts: facts.follow != "",
     },
     (
-        Offer("form.call", title=lambda facts: "to question" if facts.asks else facts.verb),
-        Offer("form.result", lambda facts: facts.sendable and facts.answered and not facts.running),
-        # Before all that may not fit: without this key a new user does not find the way back.
-        Offer("form.leave", lambda facts: facts.kind != "" and not (facts.live and facts.running)),
+        # While the call waits for an answer, the key of the question is shown.
+        Offer("form.call", lambda facts: facts.sendable and not facts.asks),
+        Offer("app.result", lambda facts: facts.sendable and facts.answered and not facts.running),
+        Offer("call.cancel", lambda facts: facts.sendable and facts.running),
         Offer("form.call-task"),
         Offer("app.revision", lambda facts: facts.sendable and facts.other_revision, "other revision"),
-        Offer("call.cancel", lambda facts: facts.sendable and facts.running),
-        Offer("resource.subscribe", title=lambda facts: "unsubscribe" if facts.subscribed else "subscribe"),
+        Offer("resource.subscribe", title=lambda facts: facts.follow),
         Offer(
             "form.json",
             lambda facts: facts.sendable and facts.kind != "resource" and facts.editable,
             lambda facts: "form" if facts.as_json else "json",
         ),
-        Offer("form.editor", lambda facts: facts.sendable and facts.kind != "resource" and facts.editable),
-        Offer("form.model", lambda facts: facts.sendable and facts.is_tool),
         Offer("form.past-calls", lambda facts: facts.sendable and facts.past and not facts.offers),
         Offer("form.save"),
-        Offer("form.saved-calls"),
-        Offer("form.load"),
+        Offer("form.leave", lambda facts: facts.kind != "" and not (facts.live and facts.running)),
     ),
+    context="form",
+    needs={"tool": lambda facts: facts.is_tool, "call": lambda facts: facts.sendable and facts.is_tool},
 )

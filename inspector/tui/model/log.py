@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
 from inspector.journal.exchange import rounds
 from inspector.journal.filters import Filter, FilterError, parse
-from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
@@ -19,10 +19,22 @@ from inspector.tui.model.verbs import Offer, VerbRules
 
 CALLS = ("tools/call", "resources/read", "prompts/get")
 """Requests that the user sends; others are sent automatically."""
-_CALLS = Query(dir=Dir.SEND, shape=Shape.REQUEST, method=CALLS)
+CALLS_SENT = Query(dir=Dir.SEND, shape=Shape.REQUEST, method=CALLS)
 _FEW = 8
 """Most messages with the same id that are compared: request and answer, in both directions."""
-_NO_NEGOTIATION = "-phase:negotiation"
+
+
+class Fold(Enum):
+    """The events that share a row: all of the start of a session, those of one message, or none."""
+
+    START = "start"
+    MESSAGE = "message"
+    NOTHING = "nothing"
+
+    @property
+    def further(self) -> Fold:
+        """The next one: with more rows, and after the last one the first."""
+        return {Fold.START: Fold.MESSAGE, Fold.MESSAGE: Fold.NOTHING, Fold.NOTHING: Fold.START}[self]
 
 
 class LogQuery(NamedTuple):
@@ -33,15 +45,18 @@ class LogQuery(NamedTuple):
     changed_after: int = 0
     """The last event when the filter changed: what fails after it is shown in spite of the filter."""
     set_after: int | None = None
-    """The last event when the program set the filter, which then ends with another call; None: the user typed it."""
+    """The last event when the program set the filter, which then ends with another call and when the user leaves the
+    log; None: the user typed it."""
+    typed: str = ""
+    """The filter of the user that the program replaced by its own."""
     searched: Filter | None = None
     """The last filter in force, even if it was cleared since: the next match is a match of it."""
     problem: str = ""
     """Why the text of the filter field is not in force."""
     run: str = ""
     """The filter of the run of saved calls that the list shows, in force or not."""
-    folds: bool = True
-    """One row a message, instead of one an event."""
+    chosen_fold: Fold = Fold.START
+    """What the user chose to fold."""
     by_exchange: bool = False
     """One row an exchange: the log has the whole screen."""
 
@@ -51,9 +66,20 @@ class LogQuery(NamedTuple):
         return "" if self.filter is None else self.filter.source
 
     @property
-    def rows(self) -> tuple[str, bool, bool]:
+    def fold(self) -> Fold:
+        """Return what is folded: the start of a session only where nothing else selects the rows."""
+        selects = self.filter is not None or self.by_exchange
+        return Fold.MESSAGE if selects and self.chosen_fold is Fold.START else self.chosen_fold
+
+    def unfolded(self) -> LogQuery:
+        """Fold less; after the least, fold all again."""
+        after = self._replace(chosen_fold=self.fold.further)
+        return after if after.fold is not self.fold else after.unfolded()
+
+    @property
+    def rows(self) -> tuple[str, Fold, bool]:
         """All that the rows depend on: other rows are needed if it differs."""
-        return self.source, self.folds, self.by_exchange
+        return self.source, self.fold, self.by_exchange
 
     @property
     def is_one_exchange(self) -> bool:
@@ -71,54 +97,58 @@ class LogQuery(NamedTuple):
         after = self._replace(filter=found, searched=found or self.searched, problem="")
         return after if after.source == self.source else after._replace(changed_after=last)
 
+    def _narrowed(self, text: str, last: int) -> LogQuery:
+        """Filter by a text of the program: the next match is still one of what the user typed."""
+        return self.narrowed(text, last)._replace(searched=self.searched)
+
     def by_user(self) -> LogQuery:
         """The user types: the filter stays until the user clears it."""
-        return self._replace(set_after=None)
+        return self._replace(set_after=None, typed="")
 
     def by_program(self, last: int) -> LogQuery:
         """The program has set the filter after event `last`: it ends when the user sends another call."""
         return self._replace(set_after=last)
+
+    def shown(self, text: str, last: int) -> LogQuery:
+        """The program filters by a text, after event `last`, until the user sends another call or leaves the log."""
+        typed = self.source if self.set_after is None else self.typed
+        return self._narrowed(text, last)._replace(set_after=last, typed=typed)
+
+    def ended(self, last: int) -> LogQuery:
+        """The filter of the program ends, except that of the run in the list: the user leaves the log."""
+        if self.set_after is None or self.source == self.run:
+            return self
+        if self.run and not self.typed:
+            return self._narrowed(self.run, last).by_program(last)
+        return self._typed_again(last)
+
+    def _typed_again(self, last: int) -> LogQuery:
+        """Filter by what the user typed before the program set its own filter."""
+        return self.narrowed(self.typed, last).by_user()
 
     def after_calls(self, journal: Journal) -> LogQuery:
         """Return the query after the calls that followed the one for which the program set the filter.
 
         The filter moves with a call that continues its exchange, and ends with another one.
         """
-        filter, last, source = self.filter, journal.index.count, self.source
+        filter, last = self.filter, journal.index.count
+        source: str | None = self.source
         if filter is None or self.set_after is None:
             return self
-        for n in _CALLS.each(journal.index, self.set_after):
+        for n in CALLS_SENT.each(journal.index, self.set_after):
             if not filter.matches(journal, n):
                 moved = exchange_filter(journal, n)
-                source = moved if set(source.split("|")) < set(moved.split("|")) else ""
-        return (self if source == self.source else self.narrowed(source, last)).by_program(last)
+                source = moved if source and set(source.split("|")) < set(moved.split("|")) else None
+        if source is None:
+            return self._typed_again(last)
+        return (self if source == self.source else self._narrowed(source, last)).by_program(last)
 
     def with_run(self, run: str, last: int) -> LogQuery:
         """The list shows this run of saved calls after event `last`, or none (`""`). A filter that was typed stays."""
         after = self._replace(run=run)
         return (
-            after.narrowed(run, last).by_program(last) if run != self.run and self.source in ("", self.run) else after
+            after._narrowed(run, last).by_program(last) if run != self.run and self.source in ("", self.run) else after
         )
-
-
-def without_negotiation(text: str) -> str:
-    """Return the filter with the negotiation excluded; if it is already excluded, included again."""
-    rest = text.strip()
-    if rest == _NO_NEGOTIATION:
-        return ""
-    if rest.endswith(f" {_NO_NEGOTIATION}"):
-        return rest[: -len(_NO_NEGOTIATION)].rstrip()
-    return f"({rest}) {_NO_NEGOTIATION}" if _has_alternatives(rest) else f"{rest} {_NO_NEGOTIATION}".lstrip()
-
-
-def _has_alternatives(text: str) -> bool:
-    """Whether `|` occurs outside all parentheses of a filter."""
-    depth = 0
-    for token in tokens(text):
-        depth += {"(": 1, ")": -1}.get(token.kind, 0)
-        if token.kind == "|" and not depth:
-            return True
-    return False
 
 
 def exchange_filter(journal: Journal, n: int) -> str:
@@ -185,19 +215,13 @@ class LogFacts(NamedTuple):
     can_clear: bool = False
     """A filter is in force or typed, or one of two messages to compare is chosen."""
     searched: bool = False
-    folds: bool = True
+    fold: Fold = Fold.START
     by_exchange: bool = False
     is_one_exchange: bool = False
     matching: int = 0
     """Events that match the filter."""
     hidden: int = 0
     """Events that are folded into other rows."""
-    findings: int = 0
-    marks: int = 0
-    current: int = 0
-    """The event under the cursor; 0 for none."""
-    marked: bool = False
-    has_partner: bool = False
     sent: bool = False
     """The event is our message, or the answer to it."""
 
@@ -213,52 +237,29 @@ _WORKS: dict[str, Callable[[LogFacts], bool]] = {
 }
 """When verbs work that do not always work; otherwise their keys go to what is around the log."""
 
-_FOLD: Offer[LogFacts] = Offer(
-    "messages.fold",
-    lambda facts: not facts.folds or facts.hidden > 0,
-    lambda facts: "unfold" if facts.folds else "fold",
-)
 LOG_VERBS: VerbRules[LogFacts] = VerbRules(
     _WORKS,
     (
-        Offer("list.select", title=lambda facts: "" if facts.live else "go there"),
+        Offer("list.select", lambda facts: facts.rows > 0, lambda facts: "open" if facts.live else "go there"),
         Offer("messages.filter"),
-        Offer("messages.next-hit", lambda facts: facts.searched),
-        Offer("messages.next-finding", lambda facts: facts.findings > 0),
-        Offer("messages.mark", lambda facts: facts.current > 0, lambda facts: "unmark" if facts.marked else "mark"),
-        Offer("messages.next-mark", lambda facts: facts.marks > 0),
-        _FOLD,
-        Offer("messages.exchange", title=lambda facts: "all" if facts.is_one_exchange else ""),
-        Offer("messages.partner", lambda facts: facts.has_partner),
-        Offer("messages.timeline"),
+        # While the filter is in force, each row matches.
+        Offer("messages.next-hit", lambda facts: facts.searched and not facts.filtered),
+        Offer(
+            "messages.exchange",
+            lambda facts: facts.rows > 0,
+            lambda facts: "all calls" if facts.is_one_exchange else "",
+        ),
         Offer("messages.send-again", lambda facts: facts.live and facts.sent),
-        Offer("messages.edit-again", lambda facts: facts.live and facts.sent),
-        Offer("messages.follow"),
-        Offer("messages.times"),
-        # A log with the whole screen has its way out at the right of the footer.
-        Offer("app.zoom", lambda facts: not facts.by_exchange),
-    ),
-)
-EXCHANGE_VERBS: VerbRules[LogFacts] = VerbRules(
-    _WORKS,
-    (
-        Offer("messages.filter"),
-        Offer("list.select"),
-        Offer("messages.timeline"),
-        Offer("messages.send-again"),
-        _FOLD,
-        Offer("messages.compare"),
-        Offer("messages.follow"),
-        Offer("messages.times"),
         Offer(
             "messages.export",
-            title=lambda facts: f"export these {count(facts.matching)}" if facts.filtered else "export",
+            lambda facts: facts.by_exchange and facts.filtered,
+            lambda facts: f"export these {count(facts.matching)}",
+        ),
+        Offer("messages.timeline"),
+        Offer(
+            "messages.fold",
+            lambda facts: facts.fold is Fold.NOTHING or facts.hidden > 0,
+            lambda facts: "fold" if facts.fold is Fold.NOTHING else "unfold",
         ),
     ),
 )
-"""The same below the exchanges: verbs for the filtered events, whatever row the cursor is on."""
-
-
-def footer_verbs(facts: LogFacts) -> list[tuple[str, str]]:
-    """Return the verbs for the row under the cursor, each with its title, or `""` for its usual one."""
-    return LOG_VERBS.line(facts) if facts.rows else [("messages.filter", "")]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from inspector.tui.model.verbs import VerbRules
+from inspector.tui.model.verbs import Offer, VerbRules
 
 BOTH_VIEWS = "result.previous-tab|result.next-tab"
-BOTH_COLUMNS = "table.previous-column|table.next-column"
 """Two keys that are shown as one."""
-
-_VIEWS = {"content": "content", "table": "table", "structured": "structured", "json": "raw"}
-"""The verbs that show one view, and their views."""
-_AGAIN = {"resources/read": "read again", "prompts/get": "get again"}
 
 
 class Showing(Enum):
@@ -32,8 +28,6 @@ class ResultFacts:
     shown: bool = True
     """There is a result, or the end of a call without one."""
     showing: Showing = Showing.OTHER
-    method: str = "tools/call"
-    view: str = "content"
     views: tuple[str, ...] = ("content", "raw")
     links: bool = False
     """The server wants links to be opened first."""
@@ -43,62 +37,60 @@ class ResultFacts:
     called_before: bool = False
     differs: bool = False
     """It differs from its schema, at places that can be gone to."""
-    pinned: bool = False
+    follow: str = ""
+    """The title of the key for changes of the resource; `""` without such a key."""
     filtered: bool = False
     """Only some rows of the table are shown."""
-    compact: bool = False
-    """The footer is short."""
+
+
+def _when(verb: str, useful: Callable[[ResultFacts], bool] = lambda _: True, title: str = "") -> Offer[ResultFacts]:
+    """Return the offer of a verb that is useful for some results, and never without one."""
+    return Offer(verb, lambda facts: facts.shown and useful(facts), title)
+
+
+def _in_table(facts: ResultFacts) -> bool:
+    return facts.showing is Showing.TABLE
+
+
+def _in_row(facts: ResultFacts) -> bool:
+    return facts.showing is Showing.ROW
+
+
+def _in_text(facts: ResultFacts) -> bool:
+    return facts.showing is Showing.OTHER and facts.answered
 
 
 RESULT_VERBS: VerbRules[ResultFacts] = VerbRules(
     {
         "result.call": lambda facts: facts.live,
+        "resource.subscribe": lambda facts: facts.follow != "",
         "result.compare": lambda facts: facts.called_before,
+        "result.save-call": lambda facts: facts.live and facts.shown,
         "result.expect": lambda facts: facts.live and facts.shown,
         "result.pin-call": lambda facts: facts.live and facts.shown,
         "result.next-difference": lambda facts: facts.differs,
         "result.previous-difference": lambda facts: facts.differs,
     },
-    (),
+    (
+        _when("result.leave", _in_row, "table"),
+        _when("result.open", lambda facts: facts.links and facts.showing is Showing.OTHER),
+        _when("result.call", lambda facts: facts.live),
+        _when("list.select", _in_table, "open row"),
+        Offer("resource.subscribe", lambda facts: facts.shown and facts.follow != "", lambda facts: facts.follow),
+        _when("result.next-difference", lambda facts: facts.differs),
+        _when("table.sort", _in_table),
+        _when("table.filter", _in_table, "filter rows"),
+        _when("table.all", lambda facts: _in_table(facts) and facts.filtered),
+        _when("table.copy", _in_table, "copy"),
+        _when("json.copy", _in_row, "copy value"),
+        _when("result.copy", _in_text),
+        _when(BOTH_VIEWS, lambda facts: len(facts.views) > 2, "view"),
+        _when("result.compare", lambda facts: facts.called_before),
+        _when("result.its-messages", lambda facts: facts.requested),
+        _when("result.leave", lambda facts: not _in_row(facts)),
+        _when("app.result", lambda facts: facts.live, "to form"),
+        _when("result.save-call", lambda facts: facts.live),
+        _when("result.expect", lambda facts: facts.live),
+        _when("result.save", _in_text),
+    ),
 )
-
-
-def result_verbs(facts: ResultFacts, zoom: tuple[str, str] | None) -> list[tuple[str, str]]:
-    """Return the verbs to show, each with its title, or `""` for its usual one. `zoom` is the verb of the zoom key."""
-    if not facts.shown:
-        return []
-    in_table, in_row = facts.showing is Showing.TABLE, facts.showing is Showing.ROW
-    call = [("result.call", _AGAIN.get(facts.method, "call again"))] if facts.live else []
-    compare = [("result.compare", "")] if facts.called_before else []
-    own = [*([("result.open", "")] if facts.links else []), *call]
-    if in_table:
-        own = [*call, *compare]
-    elif in_row:
-        own = [("result.leave", "table"), ("json.copy", "copy value"), ("json.strings", "")]
-    elif facts.answered:
-        own += [("result.copy", ""), *compare, ("result.save", "")]
-    if facts.differs:
-        own.append(("result.next-difference", ""))
-    views = [(BOTH_VIEWS, "view")] if len(facts.views) > 2 else []
-    zooms = [zoom] if zoom is not None else []
-    line = [*_table_verbs(facts), *views, *zooms, *own] if in_table else [*own, *views, *zooms]
-    line += [(f"result.{verb}", "") for verb, view in _VIEWS.items() if view in facts.views and view != facts.view]
-    if facts.requested:
-        line += [("result.its-messages", ""), ("result.export", ""), *compare]
-    if facts.live:
-        line += [("result.expect", ""), ("result.pin-call", "not on restart" if facts.pinned else "run on restart")]
-    if not in_row:
-        # On a low screen the footer is short; a table needs all of it for its own keys.
-        line.insert(1 if facts.compact and facts.live and not in_table else len(line), ("result.leave", ""))
-    return list(dict.fromkeys(line))
-
-
-def _table_verbs(facts: ResultFacts) -> list[tuple[str, str]]:
-    return [
-        ("table.sort", ""),
-        (BOTH_COLUMNS, "column"),
-        ("table.filter", ""),
-        *([("table.all", "")] if facts.filtered else []),
-        ("list.select", "open row"),
-        ("table.save", ""),
-    ]

@@ -1,4 +1,4 @@
-"""The verbs of a login, a load test, and the comparison of two recordings."""
+"""The verbs of a login, and of the comparison of two recordings."""
 
 from __future__ import annotations
 
@@ -25,37 +25,6 @@ LOGIN_VERBS: VerbRules[LoginFacts] = VerbRules(
         "authorization.reveal": lambda facts: facts.token,
     },
     [Offer(f"authorization.{verb}") for verb in ("open", "again", "log-in", "otherwise", "log-out")],
-)
-
-
-class LoadFacts(NamedTuple):
-    """The facts about a load test. `has_rate`: it sends calls at a rate now."""
-
-    has_rate: bool = False
-    paused: bool = False
-    over: bool = False
-    report: bool = False
-    recorded: bool = False
-    """Some calls are recorded."""
-    narrow: bool = False
-    """The screen has room for one view."""
-
-
-LOAD_VERBS: VerbRules[LoadFacts] = VerbRules(
-    {
-        **dict.fromkeys(("load.pause", "load.faster", "load.slower"), lambda facts: facts.has_rate),
-        "load.report": lambda facts: facts.report,
-        "load.edit": lambda facts: facts.over,
-        "load.its-messages": lambda facts: facts.recorded,
-        "load.next-view": lambda facts: facts.narrow,
-    },
-    [
-        Offer("load.pause", title=lambda facts: "go on" if facts.paused else "pause"),
-        Offer("load.faster"),
-        Offer("load.slower"),
-        Offer("load.leave", title=lambda facts: "back" if facts.over else "stop"),
-        *(Offer[LoadFacts](f"load.{verb}") for verb in ("report", "edit", "its-messages", "next-view")),
-    ],
 )
 
 

@@ -25,6 +25,8 @@ class ServerTabFacts(NamedTuple):
     """A call was lost with the connection."""
     needs_login: bool = False
     """The connection failed for lack of a login."""
+    hides_cause: bool = False
+    """The doctor's report is shown instead of the cause."""
 
     @property
     def local(self) -> bool:
@@ -44,7 +46,6 @@ SERVER_VERBS: VerbRules[ServerTabFacts] = VerbRules(
         "server.restart": lambda facts: facts.local,
         "server.watch": lambda facts: facts.local,
         "server.log-level": lambda facts: facts.live and facts.can_log,
-        "server.extensions": lambda facts: facts.live,
         "server.authorization": lambda facts: facts.logins,
     },
     (
@@ -53,7 +54,6 @@ SERVER_VERBS: VerbRules[ServerTabFacts] = VerbRules(
         Offer("server.restart"),
         Offer("server.watch", title=lambda facts: "stop watching" if facts.watching else ""),
         Offer("server.log-level"),
-        Offer("server.extensions"),
         Offer("server.authorization"),
         Offer("app.revision", lambda facts: facts.live),
     ),
@@ -69,10 +69,11 @@ def _again(facts: ServerTabFacts) -> str:
 FAILED_VERBS: VerbRules[ServerTabFacts] = VerbRules(
     {
         "failed.stop": lambda facts: facts.connecting,
-        "failed.again": lambda facts: facts.failed,
+        "failed.again": lambda facts: facts.failed and facts.live,
         "failed.call-again": lambda facts: facts.failed and facts.live and facts.lost_call,
         "failed.edit": lambda facts: facts.failed and facts.live,
         "failed.doctor": lambda facts: facts.live,
+        "failed.back": lambda facts: facts.hides_cause,
         "failed.watch": lambda facts: facts.local,
         "failed.authorization": lambda facts: facts.logins,
         "failed.otherwise": lambda facts: facts.needs_login,
@@ -80,13 +81,14 @@ FAILED_VERBS: VerbRules[ServerTabFacts] = VerbRules(
     },
     (
         Offer("failed.stop"),
+        Offer("failed.back"),
         Offer("failed.again", title=_again),
         Offer("failed.call-again"),
-        Offer("failed.edit", lambda facts: facts.failed and facts.local, "edit the command"),
         # The login and its error are wanted more often than another path.
         Offer("failed.authorization", lambda facts: facts.failed and facts.logins and not facts.stdio),
         Offer("failed.otherwise", lambda facts: facts.failed and facts.needs_login and not facts.stdio),
         Offer("failed.doctor"),
+        Offer("failed.edit", lambda facts: facts.failed and facts.local, "edit the command"),
         Offer("failed.copy", lambda facts: facts.failed),
         Offer("failed.edit", lambda facts: facts.failed and facts.live and not facts.stdio, "edit the URL"),
         Offer("failed.open-source", lambda facts: facts.failed and facts.names_file and facts.stdio),
@@ -95,6 +97,6 @@ FAILED_VERBS: VerbRules[ServerTabFacts] = VerbRules(
             lambda facts: facts.failed and facts.local,
             lambda facts: "stop watching" if facts.watching else "restart on change",
         ),
-        Offer("app.revision", lambda facts: facts.failed),
+        Offer("app.revision", lambda facts: facts.failed and facts.live),
     ),
 )

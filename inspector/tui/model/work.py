@@ -7,14 +7,18 @@ it. `Facts` are of the session and of the item that is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from math import inf
 from typing import Literal
 
 from inspector.client.inbox import Question
 from inspector.client.state.calls import CallState
 
 ZoomedPart = Literal["", "request", "lower"]
+
+_ANSWERED = ("answered", "declined", "cancelled")
+"""The states of a question after a key of the user."""
 
 
 class Standing(Enum):
@@ -39,11 +43,18 @@ class Unprompted:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The state of the pane. `chosen` is the question that the user went to; `zoom` is the part shown alone."""
+    """The state of the pane. `chosen` is the question that the user went to; `zoom` is the part shown alone.
+
+    `asks` is the open question that is shown. `changed` is when it came or left without a key of the user, in seconds.
+    `waiting` are the questions that were open at the last look.
+    """
 
     chosen: Question | None = None
     unprompted: Unprompted | None = None
     zoom: ZoomedPart = ""
+    asks: Question | None = field(default=None, compare=False)
+    changed: float = field(default=-inf, compare=False)
+    waiting: Sequence[Question] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +64,7 @@ class Facts:
     `questions` are those of the inbox, oldest first, and `waiting` the open ones. `call` is the newest of the item.
     `request_n` is the request of a recording that is shown. `asking` is the question in its pane, whether shown or
     hidden; `answering`: it has the focus. `can_return`: the user went to the question from a widget that can have the
-    focus again.
+    focus again. `now` is in seconds.
     """
 
     live: bool = True
@@ -66,6 +77,7 @@ class Facts:
     asking: Question | None = None
     answering: bool = False
     can_return: bool = False
+    now: float = 0.0
 
     @property
     def running(self) -> CallState | None:
@@ -175,7 +187,7 @@ def _question_of(call: CallState, questions: Iterable[Question], asking: Questio
     if waiting:
         return asking if asking in waiting else waiting[0]
     last = mine[-1] if mine else None
-    if last is None or last.state not in ("answered", "declined", "cancelled"):
+    if last is None or last.state not in _ANSWERED:
         return None
     return None if call.progress is not None and call.progress.n > last.n else last
 
@@ -288,6 +300,39 @@ Effect = AnswerNext | Do
 
 def update(work: Work, event: Event, facts: Facts) -> tuple[Work, Effect | None]:
     """Return the state after an event, and what is to be done."""
+    after, effect = _after(work, event, facts)
+    asks = _open_question(after, facts)
+    return replace(after, asks=asks, changed=_changed(work, event, facts, after, asks)), effect
+
+
+def _changed(work: Work, event: Event, facts: Facts, after: Work, asks: Question | None) -> float:
+    """Return when the key that sends got something else to act on, without a key of the user."""
+    asked = work.asks
+    for came in (work.unprompted, after.unprompted):
+        if came is not None and came.standing is Standing.BELOW and not facts.answering:
+            return -inf  # It acts on the form.
+    if asks is asked:
+        return work.changed
+    if asks is not None:
+        by_user = isinstance(event, QuestionChosen)
+    else:
+        by_user = not isinstance(event, Looked) or (asked is not None and asked.state in _ANSWERED)
+    return -inf if by_user else facts.now
+
+
+def sends_unseen(work: Work, facts: Facts, read_time: float) -> str:
+    """Return why the key that sends does nothing; empty if the user saw what it acts on for `read_time` seconds."""
+    if facts.now - work.changed >= read_time:
+        return ""
+    return "the question has just appeared" if work.asks is not None else "the question has just disappeared"
+
+
+def _open_question(work: Work, facts: Facts) -> Question | None:
+    question = question_to_show(work, facts) if facts.live else None
+    return question if question is not None and question.state == "open" else None
+
+
+def _after(work: Work, event: Event, facts: Facts) -> tuple[Work, Effect | None]:
     match event:
         case ItemChosen(moved):
             return replace(_below(work) if moved else work, chosen=None), None
@@ -316,9 +361,12 @@ def update(work: Work, event: Event, facts: Facts) -> tuple[Work, Effect | None]
         case QuestionAnswered(question):
             return _answered(work, question, facts)
         case Looked():
-            came = work.unprompted
-            gone = came is not None and came.question.state == "withdrawn" and not shows_unprompted(work, facts)
-            return (replace(work, unprompted=None), Do.SAY_WITHDRAWN) if gone else (work, None)
+            came, here = work.unprompted, question_to_show(work, facts)
+            if came is not None and came.question.state == "withdrawn" and not shows_unprompted(work, facts):
+                work = replace(work, unprompted=None)
+            gone = any(question.state == "withdrawn" and question is not here for question in work.waiting)
+            waiting = tuple(facts.waiting) if facts.live else ()
+            return replace(work, waiting=waiting), Do.SAY_WITHDRAWN if gone else None
 
 
 def _below(work: Work) -> Work:
@@ -341,7 +389,9 @@ def _answered(work: Work, question: Question, facts: Facts) -> tuple[Work, Effec
     came = work.unprompted
     if came is not None and came.question is question:
         following = next((one for one in facts.waiting if not one.parent), None)
-        after = Work(None, None if following is None else Unprompted(following, came.standing), work.zoom)
+        after = replace(work, chosen=None, unprompted=None)
+        if following is not None:
+            after = replace(after, unprompted=Unprompted(following, came.standing))
         if not facts.answering:
             return after, None
         if following is not None:

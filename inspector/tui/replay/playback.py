@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,27 +11,30 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from inspector.client.recorded import RecordedSession
-from inspector.client.state.catalog import KINDS
+from inspector import command_words
+from inspector.client.recorded_session import RecordedSession
 from inspector.errors import UsageError
 from inspector.journal.filters import Filter
+from inspector.journal.gaps import FOLD
 from inspector.journal.journal import Journal
-from inspector.replay import positions, speeds
-from inspector.replay.player import FOLD, Player
-from inspector.replay.positions import TypedPosition
-from inspector.text import safe
+from inspector.replay import positions
+from inspector.replay.player import Player
+from inspector.replay.positions import TypedPosition, Unit
+from inspector.text import count, safe
 from inspector.tui.advice import advice, error_text
-from inspector.tui.available_verbs import contexts, lend
-from inspector.tui.dialogs import Choose
+from inspector.tui.available_verbs import lend
 from inspector.tui.keymap import KeyHint
 from inspector.tui.log.rows import moment
+from inspector.tui.main.chrome import header_parts
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.model.arrangement import Front
+from inspector.tui.model.header import HeaderFacts, needs
+from inspector.tui.model.log import CALLS_SENT
+from inspector.tui.model.tabs import OF_LIST
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import ShowEvent
 from inspector.tui.replay.scrub import ScrubPane, playing
 from inspector.tui.server.connection import state_of_file
-from inspector.tui.themes import signs_now
 from inspector.tui.widgets.dialog import LineDialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
@@ -133,6 +135,8 @@ class Playback:
         )
         self.scrub = ScrubPane(self.player, self._sought, id="scrub")
         self._wanted = opened.at
+        self._opens = True
+        """The place where it opens is not shown yet."""
         self._event = opened_from.n if opened_from is not None else 0
         """The event to select once it is read, or 0."""
         self._shown_root = 0
@@ -176,9 +180,14 @@ class Playback:
         player, screen = self.player, self._screen
         if player.profile.advance():
             screen.wake()
-        if self._wanted and not screen.connection.indexing:
-            wanted, self._wanted = self._wanted, ""
-            self.go_to_place(wanted)
+        if self._opens and not screen.connection.indexing:
+            self._opens = False
+            if self._wanted:
+                self.go_to_place(self._wanted)
+            else:
+                screen.panes.messages.moment_changed(go=True)
+                # The lists must have their rows.
+                screen.call_after_refresh(self._follow_action)
         stood = screen.panes.messages.stands_now
         if player.tick():
             self._show_moment(go=stood)
@@ -226,10 +235,11 @@ class Playback:
         self.session.at(None if self.player.at_end else self.player.position, self.player.now)
 
     def _follow_action(self) -> None:
-        """In a list, select the item of the newest event."""
+        """In a list, select the item of the newest event; at the end, that of the last call."""
         session, player, screen = self.session, self.player, self._screen
-        root = session.journal.index.root_of(player.position) if player.position and not player.at_end else 0
-        if not root or root == self._shown_root or screen.pane_layout.place not in KINDS:
+        index = session.journal.index
+        root = CALLS_SENT.last(index) if player.at_end else index.root_of(player.position) if player.position else 0
+        if not root or root == self._shown_root or not screen.pane_layout.arrangement.tab.lists:
             return
         about = item_called(session.journal, root)
         if about is None:
@@ -239,7 +249,7 @@ class Playback:
         if session.catalog[list_name].get(address) is None:
             screen.panes.work.show_call(root)
             return
-        screen.pane_layout.name_tab(list_name)
+        screen.pane_layout.name_tab(OF_LIST[list_name].id)
         # The cursor decides what the middle shows: the newest request of that item, which is this one.
         screen.panes.catalog.select(list_name, address)
 
@@ -248,7 +258,7 @@ class Playback:
     def header(self) -> Sequence[LinePart]:
         """Describe the recording, and how it plays."""
         state = state_of_file(self.session.journal, self._screen.connection)
-        return header_parts(self.session, self.player, state, self._screen.size.width)
+        return _header(self.session, self.player, state, self._screen.size.width)
 
     def tab_note(self) -> Pieces:
         """Describe the moment shown."""
@@ -258,7 +268,7 @@ class Playback:
 
     def tab_hints(self) -> list[KeyHint]:
         """The keys at the right of the tabs."""
-        return hints(self._screen, "app.palette", "app.help") if self.player.at_end else []
+        return hints(self._screen, "app.palette") if self.player.at_end else []
 
     def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
         """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
@@ -288,19 +298,6 @@ class Playback:
         self.player.change_speed(by)
         self._draw(behind=self.behind)
 
-    def action_speed(self) -> None:
-        """Choose a speed."""
-        self._screen.run_worker(self._choose_speed(), exclusive=True, group="dialog")
-
-    async def _choose_speed(self) -> None:
-        words = [speeds.words(speed) for speed in speeds.SPEEDS]
-        choices = [(word, "as fast as possible" if word == "max" else "") for word in words]
-        chosen = await self._screen.app.push_screen_wait(Choose("Speed", choices, speeds.words(self.player.speed)))
-        speed = speeds.read(chosen) if chosen is not None else None
-        if speed is not None:
-            self.player.speed = speed
-            self._draw(behind=self.behind)
-
     # Go to a place
 
     def action_next_frame(self) -> None:
@@ -326,10 +323,10 @@ class Playback:
         self._go_to_finding(-1)
 
     def _go_to_finding(self, by: int) -> None:
-        if self.player.go_to_finding(by):
+        if self.player.go_to_problem(by):
             self._moved()
         else:
-            self._say_none(by, "finding")
+            self._say_none(by, "error or finding")
 
     def action_next_hit(self) -> None:
         self._look_for_hit(1)
@@ -355,7 +352,7 @@ class Playback:
             self._say_none(by, f"message matches {searched.source}")
 
     def _say_none(self, by: int, what: str) -> None:
-        self._screen.notify(f"No {'later' if by > 0 else 'earlier'} {what}", timeout=3, markup=False)
+        self._screen.notify(f"No {'later' if by > 0 else 'earlier'} {what}.", timeout=3, markup=False)
 
     def go_to(self, n: int | None) -> None:
         self.player.go(n)
@@ -373,8 +370,11 @@ class Playback:
 
     def _went(self, place: positions.TypedPosition | None) -> None:
         if place is not None:
+            began = self.player.position if place.unit == "number" else self.player.now
             self.player.go_to(place)
             self._moved()
+            if note := elsewhere(place.value + began * place.relative, place.unit, self.player):
+                self._screen.notify(note, timeout=6, markup=False)
 
     def go_to_place(self, words: str) -> None:
         try:
@@ -412,41 +412,22 @@ class Playback:
         window_of(self._screen).navigator.rerun(self.session.target.path, recorded_target(self.session))
 
 
-WIDE = 130
-"""Width in cells from which more than the moment fits."""
-_MOVES = frozenset({"table", "text", "json", "timeline", "field", "choices"})
-"""Contexts that use the arrows themselves."""
+FLYING_FROM = 130
+"""Width in cells from which the calls in flight fit before the moment."""
 _MIN_NAME = 16
 _MAX_LENGTH = 200
 
 
-def header_parts(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[LinePart]:
-    """Return the header: recording, target, date, playback; `state` is the state of the file with its role."""
-    path, server, journal = session.target.path, session.server, session.journal
-    target = _target_of(session)
-    address = safe(recorded_target(session) or target.get("name", ""), _MAX_LENGTH)
-    began = journal.clock(0)
-    date = f"{began.day} {began:%b %H:%M}" if journal.started.timestamp() else ""
-    revision: Pieces = [server.revision, (f" {server.era}", "muted")] if server.known else ""
+def _header(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[LinePart]:
+    """Return the header: recording, state of the file or of the player, and what needs the user."""
+    journal = session.journal
     word, role = state
     # The rest of the line shows a file in its usual state.
     odd = role in ("finding", "progress", "error") or word == "following"
-    name = safe(server.title, max(width // 4, _MIN_NAME))
-    parts = [
-        LinePart([[("replay", "bright bold")]]),
-        LinePart([[safe(path.name, _MAX_LENGTH)], [safe(path.name, max(width // 3, _MIN_NAME))]], (3,), gap=2),
-        LinePart([[(name, "muted")], ""], (4,), gap=2),
-        LinePart([[(address, "muted")], [(safe(address, width // 4), "muted")], ""], (1, 2), gap=2),
-        LinePart([safe(target.get("kind", ""), 20), ""], (6,), right=True),
-        LinePart([revision, server.revision if server.known else "", ""], (0, 7), right=True, gap=2),
-        LinePart([[(date, "muted")], ""], (5,), right=True),
-        LinePart([[(playing(player), "progress")], ""], (9,), right=True),
-    ]
-    if odd:
-        sign = signs_now().live if role == "received" else signs_now().finding if role == "finding" else ""
-        parts.append(LinePart([[(f"{sign} {word}".strip(), role)]], right=True))
-    parts.append(LinePart([[("read-only", "muted")], ""], (8,), right=True))
-    return parts
+    shown = state if odd else (f"{playing(player)}  read-only", "muted")
+    facts = HeaderFacts(findings=journal.findings.total, notices=tuple(journal.notices))
+    name: Pieces = [("replay", "bright bold"), "  ", safe(session.target.path.name, max(width // 2, _MIN_NAME))]
+    return header_parts(name, shown, needs(facts))
 
 
 def _target_of(session: RecordedSession) -> dict[str, Any]:
@@ -460,15 +441,32 @@ def recorded_target(session: RecordedSession) -> str:
     url, argv = target.get("url"), target.get("argv")
     if isinstance(url, str):
         return url
-    return shlex.join(map(str, argv)) if isinstance(argv, list) else ""
+    return command_words.join(map(str, argv)) if isinstance(argv, list) else ""
 
 
 def moment_note(session: RecordedSession, player: Player, width: int, *, behind: bool) -> Pieces:
     """Return the moment shown, and the calls in flight then; `behind`: the panes do not show it yet."""
-    flying = len(waited_for(session)) if width >= WIDE else 0
+    flying = len(waited_for(session)) if width >= FLYING_FROM else 0
     calls: Pieces = [(f"{flying} in flight   ", "progress")] if flying else []
     at = (moment(player.now), "progress" if behind else "bright")
     return [*calls, ("as it was at ", "muted"), at]
+
+
+_APART = 1_000_000
+"""Microseconds by which a moment may differ from the one that was typed."""
+
+
+def elsewhere(wanted: int, unit: Unit, player: Player) -> str:
+    """Return why a typed place led elsewhere: it is beyond an end, or no event is near. Empty if it did not."""
+    index, n = player.journal.index, player.position
+    if unit == "number" and wanted > player.count:
+        return f"The last event is {count(player.count)}."
+    if unit != "time" or abs(wanted - player.now) < _APART:
+        return ""
+    if n >= player.count or not n:
+        return f"The recording {'ends' if n else 'begins'} at {moment(player.now)}."
+    then = moment(index.time(n + 1))
+    return f"No event between {moment(player.now)} and {then}: this is the last one before {moment(wanted)}."
 
 
 def waited_for(session: RecordedSession) -> list[int]:
@@ -478,25 +476,12 @@ def waited_for(session: RecordedSession) -> list[int]:
 
 
 def player_hints(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> list[KeyHint]:
-    """Return the footer's keys: at the end those of the panes and play, elsewhere those of the player."""
+    """Return the keys of the player, and then those of the pane: the same ones at each position."""
     play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
-    if player.at_end:
-        # Where the focus has its own use for the arrows, they do not step.
-        taken = {key for hint in shown for key in (hint.key, hint.label)}
-        steps = [] if _MOVES & set(contexts(screen.focused or screen)) else _step(screen)
-        steps = [hint for hint in steps if hint.key not in taken]
-        more = [hint for hint in hints(screen, "replay.serve", "replay.rerun") if hint.key not in taken]
-        return [*play, *steps, *hints(screen, "replay.seek"), *shown, *more]
-    found = [
-        *play,
-        *_step(screen),
-        *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "exchange"),
-        *_pair(screen, "replay.previous-finding", "replay.next-finding", "finding", gap=" "),
-        *_pair(screen, "replay.slower", "replay.faster", speeds.words(player.speed), gap=" "),
-        *hints(screen, "replay.seek", "replay.serve", "replay.rerun"),
-    ]
-    taken = {key for hint in found for key in (hint.key, hint.label)}
-    return [*found, *(hint for hint in shown if hint.key not in taken)]
+    arrows = [*_step(screen), *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "call")]
+    if player.profile.errors or player.journal.findings.total:
+        arrows += _pair(screen, "replay.previous-finding", "replay.next-finding", "error")
+    return [*play, *arrows, *shown, *hints(screen, "replay.seek")]
 
 
 def _step(screen: Screen[None]) -> list[KeyHint]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -15,16 +13,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from inspector import command_words
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
+from inspector.own_commands import module_command
 from inspector.reasons import split_reason
 from inspector.replay.mock.server import Mock
-from inspector.serving.http import HttpEnd
+from inspector.serving.http import HttpServer
 from inspector.text import count, safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.dialog import Dialog
+from inspector.tui.widgets.dialog import Dialog, fit
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, heading
 from inspector.tui.widgets.pane import Pane
@@ -43,7 +43,7 @@ class LoopbackMock:
         self.path = path
         self.problem = ""
         self.mock: Mock | None = None
-        self._end: HttpEnd | None = None
+        self._end: HttpServer | None = None
         self._journal: Journal | None = None
 
     @property
@@ -58,7 +58,7 @@ class LoopbackMock:
             self._journal = Journal.open(self.path)
             self.mock = Mock(self._journal)
             await self.mock.load()
-            end = HttpEnd(self.mock.opens, "127.0.0.1", 0, self.mock.binding)
+            end = HttpServer(self.mock.opens, "127.0.0.1", 0, self.mock.binding)
             await end.start()
             self._end = end
         except InspectorError as error:
@@ -81,7 +81,7 @@ class ServeScreen(Dialog[None]):
     """The state of the server, its requests, and the commands that serve without the interface."""
 
     DEFAULT_CSS = """
-    ServeScreen > Pane { width: 92%; max-width: 110; height: 22; }
+    ServeScreen > Pane { width: 92%; max-width: 110; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "start_or_stop", show=False),
@@ -93,7 +93,7 @@ class ServeScreen(Dialog[None]):
     def __init__(self, server: LoopbackMock) -> None:
         super().__init__()
         self.server = server
-        path = shlex.quote(str(server.path))
+        path = command_words.quote(str(server.path))
         self.commands = (f"inspector serve {path}", f"inspector serve --http 8000 {path}")
 
     def compose(self) -> ComposeResult:
@@ -122,7 +122,9 @@ class ServeScreen(Dialog[None]):
         rows += fact("over HTTP", self.commands[1])
         text = "It answers as the recorded server did; its clients cannot tell that it is a mock."
         rows += [Row(), Row([(text, "muted")])]
-        self.query_one(FactsView).show(RowSection(rows))
+        view = self.query_one(FactsView)
+        view.show(RowSection(rows))
+        fit(self, view)
         edge = self.query_one(Pane)
         edge.facts = ([("serving", "received")],) if server.url else ()
         url = [KeyHint("u", "copy URL", "u")] if server.url else []
@@ -151,14 +153,14 @@ class ServeScreen(Dialog[None]):
             copy(self, self.server.url, "the URL")
 
 
-_MAX_COUNT = 1 << 20
-"""Bytes of the report that are shown."""
+_MAX_BYTES = 1 << 20
+"""The longest report that is shown."""
 _VERDICTS = {0: ("same answers as recorded", "received"), 5: ("different answers", "finding")}
 
 
 def words_of(path: Path, target: str) -> list[str]:
     """Return the arguments after `inspector` that rerun a recording on a typed target. Raises ValueError."""
-    words = shlex.split(target)
+    words = command_words.split(target)
     alone = len(words) == 1 and (words[0].startswith("@") or "://" in words[0])
     return ["rerun", str(path), *(words if alone else ["--", *words])]
 
@@ -220,7 +222,7 @@ class RerunScreen(Dialog[None]):
         """Copy the command for this rerun."""
         words = self._words()
         if words is not None:
-            copy(self, shlex.join(["inspector", *words]), "the command")
+            copy(self, command_words.join(["inspector", *words]), "the command")
 
     @work(exclusive=True, group="rerun", exit_on_error=False)
     async def action_run(self) -> None:
@@ -231,9 +233,7 @@ class RerunScreen(Dialog[None]):
         self._end()
         self.show_note("running", "progress")
         process = self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "inspector",
+            *module_command("inspector"),
             *words,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -243,7 +243,7 @@ class RerunScreen(Dialog[None]):
         assert process.stdout is not None
         told = bytearray()
         while block := await process.stdout.read(1 << 16):
-            told += block[: max(_MAX_COUNT - len(told), 0)]
+            told += block[: max(_MAX_BYTES - len(told), 0)]
         code = await process.wait()
         if process is self._process and self.is_attached:
             self.show_note(*_VERDICTS.get(code, (f"ended with exit code {code}", "error")))

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from inspector.client.recording_info import newest_first, read_info
+from inspector.client.recordings_folder import newest_first, read_info
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.config.paths import state_folder
+from inspector.config.paths import recordings_path
 from inspector.journal.filters import Filter, parse
 from inspector.journal.filters.completion import quoted
 from inspector.journal.filters.conditions import Scan
@@ -222,7 +222,7 @@ def recordings(
     the spellings that a recording usually has for them.
     """
     forms = [Needle(word).usual for word in words.all]
-    for path, octets in sorted(newest_first(state_folder() / "recordings"), key=lambda found: found[1] >= LARGE):
+    for path, octets in sorted(newest_first(recordings_path()), key=lambda found: found[1] >= LARGE):
         if not wanted():
             return
         if path == mine:

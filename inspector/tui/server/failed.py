@@ -1,4 +1,4 @@
-"""The pane of a failed connection: one sentence with the cause, the steps so far, the last lines of stderr."""
+"""The pane of a failed connection: one sentence with the cause, the last lines of stderr, the steps so far."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import View
 from inspector.text import quantity, safe
 from inspector.tui.advice import advice, error_text
-from inspector.tui.keymap import bindings
+from inspector.tui.keymap import bindings, keymap_of
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
 from inspector.tui.model.server import FAILED_VERBS, ServerTabFacts
-from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import Examination, connecting_rows, fix_rows, printed, step_rows
 from inspector.tui.source_location import open_source, source_locations
@@ -46,13 +46,13 @@ _PLAIN_WIDTH = 100
 """Width in cells of the steps in a copied text."""
 
 
-_FRAME = 5
-"""Lines of the pane beside the facts: its edge, its keys, and the heading of stderr with the line above it."""
+_FRAME = 4
+"""Lines of the pane beside the facts: its edge, and the heading of stderr with the line above it."""
 
 _CALL = 400
 """Characters of a lost call that are shown."""
-_LEAST_LINES = 3
-"""Lines of stderr that are shown even if the pane has to scroll."""
+_LEAST_LINES = 10
+"""Lines of stderr that are shown even if the pane has to scroll: a traceback is the cause."""
 
 
 class FailedPane(Container, VerbsByRules):
@@ -88,9 +88,6 @@ class FailedPane(Container, VerbsByRules):
     def compose(self) -> ComposeResult:
         yield Pane(FactsView(id="failed-rows", what=""), id="failed-edge")
 
-    def on_mount(self) -> None:
-        self.query_one(Pane).keys = self.hints()
-
     def verb_facts(self) -> ServerTabFacts:
         """The facts on which the verbs depend."""
         return ServerTabFacts(
@@ -102,6 +99,7 @@ class FailedPane(Container, VerbsByRules):
             connecting=self._connecting,
             lost_call=self.lost_call() > 0,
             needs_login=isinstance(self.session.error, AuthorizationNeeded),
+            hides_cause=self._examination is not None and self.session.error is not None,
         )
 
     @property
@@ -131,7 +129,6 @@ class FailedPane(Container, VerbsByRules):
         if not self.size.width:
             return
         if self._authorizations.advance():
-            self.query_one(Pane).keys = self.hints()
             self.post_message(HintsChanged())
         if self._authorizations.behind:
             self.call_after_refresh(self.tick)
@@ -139,23 +136,28 @@ class FailedPane(Container, VerbsByRules):
         if self._examination is not None and (
             phase == "ready" or (phase == "connecting" and not self._examination.running)
         ):
-            self._examination.stop()
-            self._examination = None
+            self._end_examination()
         told = (int(time.monotonic() * 2), len(self.session.journal)) if self._connecting else ()
-        seen = (self.session.changes["phase"], self.size.width, self.size.height, self._examined, self._cause, told)
+        reports = self._examination is not None
+        state = (self.session.changes["phase"], reports)
+        seen = (state, self.size.width, self.size.height, self._examined, self._cause, told)
         if seen == self._seen:
             return
         if self._seen[:1] != seen[:1]:
-            self.query_one(Pane).keys = self.hints()
             self.post_message(HintsChanged())
         self._seen = seen
-        if self._connecting:
+        if self._examination is not None:
+            self._show_examination(self._examination)
+        elif self._connecting:
             self._show_connecting()
         elif self.session.error is not None:
             self._show_failed(self.session.error)
-        elif self._examination is not None:
-            self.query_one(Pane).title = "Doctor"
-            self.query_one(FactsView).show(RowSection(self._examination.rows(self.size.width - 6)))
+
+    def _show_examination(self, examination: Examination) -> None:
+        """Show the doctor's report, or its steps so far."""
+        edge = self.query_one(Pane)
+        edge.tone, edge.title, edge.facts = "", "Doctor", ()
+        self.query_one(FactsView).show(RowSection(examination.rows(self.size.width - 6)))
 
     def _show_connecting(self) -> None:
         """Show the progress of the connection."""
@@ -170,7 +172,6 @@ class FailedPane(Container, VerbsByRules):
         """Show why the connection failed."""
         self._explain(error)
         edge = self.query_one(Pane)
-        edge.keys = self.hints()
         edge.tone, edge.facts = "error", ()
         lost = self.session.phase == "lost"
         edge.title = "Connection lost" if lost else "Connection failed"
@@ -199,8 +200,6 @@ class FailedPane(Container, VerbsByRules):
             self.tick()
 
     def _rows(self, width: int, *, whole: bool = False) -> list[Row]:
-        if self._examination is not None:
-            return self._examination.rows(width)
         error = self.session.error
         assert error is not None
         cause = self._cause if self.session.phase == "failed" else None
@@ -208,14 +207,14 @@ class FailedPane(Container, VerbsByRules):
         if cause is not None and (cause.fix.text or cause.fix.command):
             rows += fix_rows(cause.fix)
         rows += self._lost_rows()
-        rows.append(Row())
-        steps = connection_steps(self.session.journal)
+        steps = connection_steps(self.session.journal, self.session.upto)
         if isinstance(error, AuthorizationNeeded):
             steps = [*beside_error(steps, error.code, "no answer without a login"), *self._login_step()]
-        rows += step_rows(steps, width)
+        last = [Row(), *step_rows(steps, width)]
         if isinstance(error, ServerExited) and error.stderr:
-            room = max(self.size.height - _height(rows, width) - _FRAME, _LEAST_LINES)
+            room = max(self.size.height - _height([*rows, *last], width) - _FRAME, _LEAST_LINES)
             rows += _last_lines(shown(error.stderr), width, room if not whole else len(error.stderr) * width)
+        rows += last
         if cause is not None and (cause.fix.text or cause.fix.command):
             return rows
         if error.hint and not (isinstance(error, ServerExited) and error.stderr):
@@ -234,6 +233,8 @@ class FailedPane(Container, VerbsByRules):
         sent = f"{name}  {json_of(arguments)}" if arguments else name
         key = next((hint.label for hint in hints(self, "failed.call-again")), "")
         rows = [Row(), *fact("lost call", safe(sent, _CALL), "bright")]
+        if self.session.commands is None:
+            return rows
         told = f"{key} connects and sends it again. The other tabs keep lists, forms and results."
         return [*rows, *fact("", told, "muted")]
 
@@ -255,21 +256,35 @@ class FailedPane(Container, VerbsByRules):
 
             self.post_message(Copy(paste(found, f"inspector {__version__}"), "the doctor's report"))
             return
-        words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH, whole=True))}"
+        if self._examination is not None:
+            rows = self._examination.rows(_PLAIN_WIDTH)
+        else:
+            rows = self._rows(_PLAIN_WIDTH, whole=True)
+        words = f"{safe(self.session.target.describe())}\n\n{plain(rows)}"
         self.post_message(Copy(words, "the error report"))
 
     def action_doctor(self) -> None:
         """Run the doctor in the background; press again to repeat."""
         session = self.session.commands
         assert session is not None
-        if self._examination is not None:
-            self._examination.stop()
+        self._end_examination()
         if session.phase == "connecting":
             self.post_message(self.Stop())
         settings, keep = getattr(self.app, "settings", None) or Settings(), bool(getattr(self.app, "keep", False))
         self._examination = Examination(session, settings, keep, self._news)
         self._examination.start()
         self._news()
+
+    def action_back(self) -> None:
+        """Show the cause again instead of the doctor's report."""
+        self._end_examination()
+        self._news()
+
+    def _end_examination(self) -> None:
+        """Stop the doctor, and drop its report."""
+        if self._examination is not None:
+            self._examination.stop()
+            self._examination = None
 
     def _news(self) -> None:
         self._examined += 1
@@ -287,7 +302,6 @@ class FailedPane(Container, VerbsByRules):
     def show_watch(self, on: bool) -> None:
         """Show whether its files are watched."""
         self._watching = on
-        self.query_one(Pane).keys = self.hints()
         self.post_message(HintsChanged())
 
     def action_authorization(self) -> None:
@@ -311,9 +325,7 @@ class FailedPane(Container, VerbsByRules):
         self._connect_again(and_call=True)
 
     def _connect_again(self, *, and_call: bool = False) -> None:
-        if self._examination is not None:
-            self._examination.stop()
-            self._examination = None
+        self._end_examination()
         self.post_message(self.Again(and_call=and_call))
 
 

@@ -27,7 +27,7 @@ from inspector.protocol.extensions import title
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
 from inspector.protocol.views import View
-from inspector.text import duration, quantity, safe
+from inspector.text import count, duration, quantity, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.login.steps import logged_in_rows
 from inspector.tui.model.server import SERVER_VERBS, ServerTabFacts
@@ -114,9 +114,6 @@ class ServerPane(Container, VerbsByRules):
     class Reconnect(Message):
         """Reconnect, or restart the process."""
 
-    class Extensions(Message):
-        """Choose the extensions that our client offers."""
-
     class LogLevel(Message):
         """Choose the log level of the server."""
 
@@ -183,14 +180,8 @@ class ServerPane(Container, VerbsByRules):
     def show_watch(self, on: bool) -> None:
         """Show whether its files are watched."""
         self._watching = on
-        identity = self.query_one("#identity", Pane)
-        identity.facts = ("watching its files",) if on else ()
-        identity.keys = self.hints()
+        self.query_one("#identity", Pane).facts = ("watching its files",) if on else ()
         self.post_message(HintsChanged())
-
-    def action_extensions(self) -> None:
-        """Choose the extensions that our client offers, and reconnect with them."""
-        self.post_message(self.Extensions())
 
     def action_log_level(self) -> None:
         """Choose the log level of the server."""
@@ -226,6 +217,7 @@ class ServerPane(Container, VerbsByRules):
             [(answer.n, answer.is_fresh(now), answer.changed_early) for answer in cached],
             changes["server"],
             changes["phase"],
+            changes["calls"],
             changes["subscriptions"],
             len(self.session.surface_changes),
             id(self._drift),
@@ -235,7 +227,6 @@ class ServerPane(Container, VerbsByRules):
         )
         if seen != self._seen and self.size.width:
             self._seen = seen
-            self.query_one("#identity", Pane).keys = self.hints()
             self.post_message(HintsChanged())
             self.query_one("#identity-rows", FactsView).show(*self._identity())
             steps = step_rows(connection_steps(self.session.journal, self.session.upto), self._side_width)
@@ -272,6 +263,10 @@ class ServerPane(Container, VerbsByRules):
         if client.get("name") not in (None, "inspector"):
             rows += fact("connected as", f"{client['name']}  {client.get('version', '')}".rstrip())
         rows += self._interception()
+        latency = session.latency
+        timed = f"  answers in {duration(latency * 1_000_000)}" if latency else ""
+        rows += fact("transport", f"{session.transport_name}{timed}")
+        rows += fact("events", count(len(session.journal)))
         if server.how:
             rows += fact("detected", safe(server.how, _SHOWN_TEXT), "muted")
         for key, label in (("description", "description"), ("websiteUrl", "website")):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from inspector.client.engine.negotiation import BLIND_LIMIT
 from inspector.client.engine.pending_requests import Call
-from inspector.client.recording import new_journal
+from inspector.client.new_recording import new_journal
 from inspector.client.session_state import Commands
 from inspector.client.state.steps import ConnectionStep, connection_steps, last_start
 from inspector.config.command_lines import line_of
@@ -32,7 +32,7 @@ TITLE, DOCTOR_TITLE = 11, 15
 TIME = 10
 MIN_BESIDE = 40
 """Cells that the detail needs beside the title; with fewer it is below."""
-NARROW = 60
+TEXT_BELOW_UP_TO = 60
 """Width in cells up to which the text of a doctor's step is below its title."""
 MAX_LINES = 6
 DETAIL = 160
@@ -59,7 +59,7 @@ def doctor_rows(step: DoctorStep, width: int) -> list[Row]:
     first, *rest = text_lines(step.text)
     details = step.details if step.verdict in ("failed", "warn") and step.name != "stderr" else ()
     text = [(first, role), *((safe(line, DETAIL), "muted") for line in (*rest, *details)[:MAX_LINES])]
-    return _step(step.verdict, f"{step.name:<{DOCTOR_TITLE}}", time, text, below=width <= NARROW)
+    return _step(step.verdict, f"{step.name:<{DOCTOR_TITLE}}", time, text, below=width <= TEXT_BELOW_UP_TO)
 
 
 def _step(outcome: str, title: str, time: str, text: list[tuple[str, str]], *, below: bool) -> list[Row]:

@@ -18,9 +18,9 @@ from inspector.client.engine.pending_requests import Call
 from inspector.compare.surface import compare_surfaces
 from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET, Form
-from inspector.protocol.views import Tool, may_destroy
+from inspector.protocol.views import Tool
 from inspector.text import duration, quantity, safe
-from inspector.tui.advice import error_text
+from inspector.tui.advice import connect_again, error_text
 from inspector.tui.dialogs import Choose
 from inspector.tui.diff.answers import AnswersView
 from inspector.tui.diff.side import AnswerSide
@@ -38,6 +38,7 @@ from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem
+from inspector.tui.work.confirm_call import CallConsent
 from inspector.tui.work.outcome import of_call
 
 _OPENS = ("patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas")
@@ -159,8 +160,7 @@ class PairScreen(FullScreen[None]):
         self._compared: tuple[Any, ...] = ()
         self._compared_tools: tuple[Any, Any, list[str]] = (None, None, [])
         self._sends_anyway = False
-        self._agreed: set[str] = set()
-        """Tools that may destroy something, and that the user calls without a question."""
+        self._consent = CallConsent(self)
 
     @property
     def sides(self) -> tuple[PairSide, PairSide]:
@@ -287,7 +287,9 @@ class PairScreen(FullScreen[None]):
             tool = side.tool(self.name_of_tool)
             session = side.session.commands
             if session is None or session.phase != "ready":
-                side.problem = f"{side.opened.name} is not connected."
+                key = next((hint.label for hint in hints(self, f"pair.session-{'ab'[at]}")), "")
+                there = f" Go there with {key}." if key else ""
+                side.problem = f"{side.opened.name} is not connected.{there} {connect_again(self)}"
             elif tool is None:
                 side.problem = f"{side.opened.name} has no tool {safe(self.name_of_tool, _NAME)}."
             else:
@@ -303,20 +305,10 @@ class PairScreen(FullScreen[None]):
 
     async def _agrees(self, arguments: Any) -> bool:
         """Ask before a tool that may destroy something in one of the sessions, if the settings say so."""
-        mode = window_of(self).settings.ask_before_call
-        if mode == "never" or self.name_of_tool in self._agreed:
-            return True
-        tools = [side.tool(self.name_of_tool) for side in self.sides]
-        dangerous = next((tool for tool in tools if may_destroy(tool, by_default=mode == "unannotated") and tool), None)
-        if dangerous is None:
-            return True
-        from inspector.tui.work.confirm_call import ConfirmCall
-
+        tools = [Tool(tool) for side in self.sides if (tool := side.tool(self.name_of_tool)) is not None]
+        asked = next(filter(self._consent.reason, tools), None)
         names = f"{self.a.opened.name} and {self.b.opened.name}"
-        decision = await self.app.push_screen_wait(ConfirmCall(Tool(dangerous), names, arguments))
-        if decision == "session":
-            self._agreed.add(self.name_of_tool)
-        return decision != "cancel"
+        return asked is None or await self._consent.given(asked, names, arguments)
 
     def _tick(self) -> None:
         """Show what has changed in both sessions."""
@@ -353,7 +345,7 @@ class PairScreen(FullScreen[None]):
             parts.append(LinePart([pieces]))
         self.query_one(HeaderLine).parts = parts
         self._draw_edge()
-        self.query_one(Footer).hints = self.hints()
+        self.query_one(Footer).offer(self.hints())
 
     def _draw_edge(self) -> None:
         edge = self.query_one("#pair-form", Pane)
@@ -373,15 +365,15 @@ class PairScreen(FullScreen[None]):
         wanted.append(("pair.leave", "cancel calls" if running else "back"))
         # Their keys are letters, which are text in the form.
         compared = self._answers.hints() if self._answers.has_focus_within else []
-        return [*hints(self, *wanted), *compared, *hints(self, "app.help")]
+        return [*hints(self, *wanted), *compared]
 
     def on_descendant_focus(self) -> None:
         """Draw the keys at the focus."""
-        self.query_one(Footer).hints = self.hints()
+        self.query_one(Footer).offer(self.hints())
 
     def on_hints_changed(self) -> None:
         """Draw the keys that work now."""
-        self.query_one(Footer).hints = self.hints()
+        self.query_one(Footer).offer(self.hints())
 
     def on_form_view_changed(self) -> None:
         """The arguments have changed."""

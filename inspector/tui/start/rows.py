@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.segment import Segment
 
-from inspector.client.recording_info import RecordingInfo
+from inspector.client.recordings_folder import RecordingInfo
 from inspector.config.server_memory import LastOpen
 from inspector.config.servers import ServerEntry
 from inspector.text import cell_len, duration, quantity, safe, size, when
@@ -22,9 +22,11 @@ from inspector.tui.widgets.fact_rows import Row, fact
 from inspector.tui.widgets.paint import Piece, Pieces
 
 if TYPE_CHECKING:
-    from inspector.cards.registries import RegistryChoice, RegistryServer
+    from textual.app import App
 
-_ROOMY, _ALIGNED, _WIDE = 100, 130, 140
+    from inspector.config.targets import HttpTarget, StdioTarget
+
+_KIND_FROM, _ALIGNED_FROM, _FAILURE_FROM = 100, 130, 140
 """Widths in cells from which an entry has its kind and file, states have one column, and a failure has more room."""
 _KIND = 6
 """Cells of the kind of a target, or of what a recording was made for."""
@@ -71,20 +73,22 @@ class TypedTarget:
     kind: str
 
 
-@dataclass(frozen=True)
-class RegistryRow:
-    """One way to open a server of a registry."""
+@dataclass(frozen=True, slots=True)
+class SourceServer:
+    """A server that a feature found. All of it may be text of others."""
 
-    server: RegistryServer
-    choice: RegistryChoice
-    source: str
-    """The registry: a file or an address."""
-
-    @property
-    def state(self) -> str:
-        """Version, status and whether it is the latest, in a few words."""
-        latest = "" if self.server.is_latest is not False else "not latest"
-        return " ".join(filter(None, (self.server.version, self.server.status, latest)))
+    name: str
+    kind: str
+    summary: str
+    """The command or URL."""
+    state: str
+    """Its version and status, in a few words."""
+    searched: str
+    """What the typed text is searched in, beside the name."""
+    facts: Callable[[], list[Row]]
+    """What the pane below the list shows."""
+    opened: Callable[[App[int]], Awaitable[StdioTarget | HttpTarget | None]]
+    """Returns its target once the user has agreed, or None. Must run in a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,10 @@ class Demo:
     """The demo server."""
 
 
-Thing = OpenSession | Configured | RecordingInfo | TypedTarget | Demo | RegistryRow
+Thing = OpenSession | Configured | RecordingInfo | TypedTarget | Demo | SourceServer
 """A row's target."""
 
-GroupName = Literal["typed", "open", "configured", "recordings", "demo", "registry"]
+GroupName = Literal["typed", "open", "configured", "recordings", "demo", "found"]
 
 
 @dataclass(slots=True)
@@ -214,8 +218,8 @@ class StartRows:
         if isinstance(thing, TypedTarget):
             pieces: list[Piece] = ["  Open as typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
             return lambda width: paint.cut(paint.segments(pieces, room=width), width)
-        if isinstance(thing, RegistryRow):
-            return lambda width: self._in_registry(thing, width)
+        if isinstance(thing, SourceServer):
+            return lambda width: self._found(thing, width)
         about_demo = ("  a server with every feature; no network needed", "muted")
         return lambda width: paint.cut(paint.segments(["  ", ("f5", "key"), " demo", about_demo], room=width), width)
 
@@ -230,10 +234,14 @@ class StartRows:
         end: list[Segment],
         *,
         dim: bool = False,
+        kind_stays: bool = False,
     ) -> list[Segment]:
-        """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay."""
+        """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay.
+
+        `kind_stays`: without its kind the row may look like another one.
+        """
         names = min(self._name, max(width // 4, 12)) + 2
-        kinds = _KIND + 1 if width >= _ROOMY else 0
+        kinds = _KIND + 1 if width >= _KIND_FROM or (kind and kind_stays) else 0
         middle = max(width - 2 - names - kinds - paint.width(state) - paint.width(end) - 1, 0)
         line = paint.cell(sign, 2)
         named = paint.underlined(name, self.typed.words, "muted" if dim else "bright")
@@ -244,7 +252,7 @@ class StartRows:
         return [*line, *paint.cell(shown, middle), *paint.cell("", 1), *state, *end]
 
     def _opened(self, opened: OpenSession, width: int) -> list[Segment]:
-        target, roomy = opened.session.target, width >= _ROOMY
+        target, roomy = opened.session.target, width >= _KIND_FROM
         asked: Pieces = [(opened.wants, "ask")] if opened.wants else ""
         return self._columns(
             width,
@@ -257,7 +265,7 @@ class StartRows:
         )
 
     def _configured(self, thing: Configured, width: int) -> list[Segment]:
-        entry, last, signs, roomy = thing.entry, thing.last, signs_now(), width >= _ROOMY
+        entry, last, signs, roomy = thing.entry, thing.last, signs_now(), width >= _KIND_FROM
         sign: Pieces = ""
         if last is not None and not last.needs_login:
             sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
@@ -274,13 +282,15 @@ class StartRows:
             dim=entry.disabled,
         )
 
-    def _in_registry(self, thing: RegistryRow, width: int) -> list[Segment]:
-        roomy = width >= _ROOMY
+    def _found(self, thing: SourceServer, width: int) -> list[Segment]:
+        roomy = width >= _KIND_FROM
         state = paint.cell([(thing.state, "muted")], 28 if roomy else 20)
-        return self._columns(width, "", thing.server.name, thing.choice.kind[:6], thing.choice.summary, state, [])
+        return self._columns(width, "", thing.name, thing.kind[:_KIND], thing.summary, state, [])
 
     def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
         state: Pieces = [(quantity(info.failures, "error"), "error")] if info.failures else ""
+        if info.loss:
+            state = [(info.loss, "error")]
         if info.problem:
             state = [(info.problem.removeprefix("is "), "error")]
         elif info.growing:
@@ -290,21 +300,21 @@ class StartRows:
         elif not info.revision:
             state = [("never connected", "error")]
         told = paint.cell([(when(info.started), "normal")], 17)
-        if width >= _ROOMY:
+        if width >= _KIND_FROM:
             events = "" if info.events is None else quantity(info.events, "event")
-            cells = 17 if width >= _WIDE else 14
+            cells = 17 if width >= _FAILURE_FROM else 14
             told += paint.cell(events if len(events) < cells else events.partition(" ")[0], cells, right=True)
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
-        end = paint.cell(state, _ENDS if width >= _WIDE else 16, right=True)
+        end = paint.cell(state, _ENDS if width >= _FAILURE_FROM else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
-        return self._columns(width, sign, info.name, safe(info.purpose, _KIND), target, told, end)
+        return self._columns(width, sign, info.name, safe(info.purpose, _KIND), target, told, end, kind_stays=True)
 
 
 def _states(width: int) -> int:
     """Return the cells of a state on a roomy screen. If there is room, it begins in the column of a date."""
-    return 44 if width >= _WIDE else 39 if width >= _ALIGNED else 28
+    return 44 if width >= _FAILURE_FROM else 39 if width >= _ALIGNED_FROM else 28
 
 
 def _shortened(target: str, cells: int) -> str:
@@ -318,19 +328,15 @@ def _shortened(target: str, cells: int) -> str:
 def _identity(thing: Thing) -> Hashable:
     if isinstance(thing, Configured):
         return (str(thing.entry.path), thing.entry.name)
-    if isinstance(thing, RegistryRow):
-        return (thing.server.name, thing.server.version, thing.choice.name)
+    if isinstance(thing, SourceServer):
+        return (thing.name, thing.state, thing.kind, thing.summary)
     return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, OpenSession) else ""
 
 
 def _name_of(thing: Thing) -> str:
     if isinstance(thing, Configured):
         return f"@{thing.entry.name}"
-    if isinstance(thing, RecordingInfo):
-        return thing.name
-    if isinstance(thing, RegistryRow):
-        return thing.server.name
-    return thing.name if isinstance(thing, OpenSession) else ""
+    return thing.name if isinstance(thing, OpenSession | RecordingInfo | SourceServer) else ""
 
 
 def _texts(thing: Thing) -> tuple[str, str]:
@@ -342,8 +348,8 @@ def _texts(thing: Thing) -> tuple[str, str]:
         texts = [entry.name, entry.summary, entry.source_label]
     elif isinstance(thing, RecordingInfo):
         texts = [thing.label, thing.target, thing.revision, when(thing.started), thing.path.name]
-    elif isinstance(thing, RegistryRow):
-        texts = [thing.server.title, thing.server.description, thing.choice.summary]
+    elif isinstance(thing, SourceServer):
+        texts = [thing.searched, thing.summary]
     else:
         texts = []
     return _name_of(thing), " ".join(texts)
@@ -368,18 +374,9 @@ def about(thing: Thing | None, kept: frozenset[str] = frozenset()) -> RowDetails
         return _of_session(thing)
     if isinstance(thing, Configured):
         return _of_entry(thing)
-    if isinstance(thing, RegistryRow):
-        return _of_found(thing)
+    if isinstance(thing, SourceServer):
+        return RowDetails(thing.name, (thing.state,), thing.facts())
     return _of_recording(thing, thing.path.name in kept) if isinstance(thing, RecordingInfo) else None
-
-
-def _of_found(thing: RegistryRow) -> RowDetails:
-    rows = fact("opens", thing.choice.summary)
-    rows += fact("about", thing.server.description) if thing.server.description else []
-    rows += fact("registry", thing.source)
-    for problem in thing.server.problems[:3]:
-        rows += fact("", problem, "finding")
-    return RowDetails(thing.server.name, (thing.state,), rows)
 
 
 def _of_session(opened: OpenSession) -> RowDetails:
@@ -428,6 +425,8 @@ def _of_recording(info: RecordingInfo, is_kept: bool) -> RowDetails:
     if info.duration is not None:
         rows += fact("lasted", duration(info.duration))
     rows += fact("protocol", info.revision or "never connected", "normal" if info.revision else "muted")
+    if info.loss:
+        rows += fact("ended", info.loss, "error")
     if info.failures:
         rows += fact("errors", quantity(info.failures, "error"), "error")
     if info.problem:

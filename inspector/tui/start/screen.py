@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -14,8 +13,8 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
-from inspector.client.recording import keep, kept
-from inspector.client.recording_info import RecordingInfo
+from inspector import command_words
+from inspector.client.recordings_folder import RecordingInfo, keep, kept
 from inspector.config.servers import ServerEntry
 from inspector.config.settings import Settings
 from inspector.config.target_arguments import parse_target
@@ -25,17 +24,18 @@ from inspector.protocol.forms.form import UNSET
 from inspector.reasons import os_reason, split_reason
 from inspector.text import safe
 from inspector.tui.advice import advice, error_text
+from inspector.tui.available_verbs import lend_features, run_of_feature
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
+from inspector.tui.feature_verbs import verbs_in
 from inspector.tui.full_screen import FullScreen
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import KeyHint, bindings, keymap_of
 from inspector.tui.matching import Typed
-from inspector.tui.pane_keys import hints, keymap_of
-from inspector.tui.pane_messages import First, OpenTarget
+from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import First, OpenTarget, UseFeature
 from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
-from inspector.tui.start.rows import Configured, Demo, RegistryRow, StartRows, Thing, TypedTarget, about
+from inspector.tui.start.rows import Configured, Demo, Group, SourceServer, StartRows, Thing, TypedTarget, about
 from inspector.tui.start.targets import (
     ROW_VERBS,
-    RegistrySearch,
     Targets,
     groups,
     is_named,
@@ -122,7 +122,8 @@ class StartScreen(FullScreen[None]):
         self.config = config
         self.sessions = sessions or Sessions()
         self._targets = Targets()
-        self._registry: RegistrySearch | None = None
+        self.found: Group | None = None
+        """The servers that a feature found."""
         self._phases: list[str] = []
         """The phases of the open sessions when they were last drawn."""
         self._away: Literal["", "dialog", "session", "beside"] = ""
@@ -142,10 +143,16 @@ class StartScreen(FullScreen[None]):
         return self.query_one("#target", Editor)
 
     @property
+    def typed(self) -> str:
+        """The text in the field."""
+        return self._field.value.strip()
+
+    @property
     def _list(self) -> ChoiceList:
         return self.query_one("#choices", ChoiceList)
 
     def on_mount(self) -> None:
+        lend_features("start", self, lambda: ("", None))
         self._field.focus()
         self._show_header()
         self._find()
@@ -205,9 +212,9 @@ class StartScreen(FullScreen[None]):
 
     def _show_rows(self, *, keep: bool) -> None:
         """Show what matches the typed text; with `keep` the cursor stays on its row if it is still there."""
-        text = self._field.value.strip()
+        text = self.typed
         targets, opened = self._targets, self.sessions.opened
-        found = groups(targets, self._registry, opened, text, settings=self.settings, config=self.config)
+        found = groups(targets, self.found, opened, text, settings=self.settings, config=self.config)
         rows = StartRows(found, Typed(text), kept=targets.kept)
         view = self._list
         key = view.row_key(view.cursor) if keep else None
@@ -246,17 +253,21 @@ class StartScreen(FullScreen[None]):
         back = [("start.clear", f"back to {front.name[:20]}")] if front is not None and not self._field.value else []
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []
-            registry = ["start.registry"] if self.settings.registry else []
-            named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo", *registry)]
-            return [*named, *hints(self, *back), *hints(self, "app.palette"), KeyHint("^q", "quit", "ctrl+q")]
+            named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo", *self._offered())]
+            return [*named, *hints(self, *back), KeyHint("^q", "quit", "ctrl+q")]
         titles = {"delete": "close"} if isinstance(thing, OpenSession) else {}
         if isinstance(thing, RecordingInfo):
             titles["keep"] = "release" if thing.path.name in self._targets.kept else "keep"
         shown += [(f"start.{verb}", titles.get(verb, "")) for verb in row_verbs(thing, front)]
-        return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
+        return hints(self, *shown, *back, "start.filter", "start.demo")
+
+    def _offered(self) -> list[str]:
+        """The verbs of features that the footer offers."""
+        of_features = [verb for _, verb in verbs_in("start") if verb.is_offered]
+        return [verb.id for verb in of_features if not verb.needs or getattr(self.settings, verb.needs)]
 
     def _show_footer(self) -> None:
-        self.query_one(Footer).hints = self.hints()
+        self.query_one(Footer).offer(self.hints(), "app.quit")
         self._show_about()
 
     def on_descendant_focus(self) -> None:
@@ -342,10 +353,8 @@ class StartScreen(FullScreen[None]):
             self.action_demo()
         elif isinstance(thing, TypedTarget):
             self._open_typed(thing.text)
-        elif isinstance(thing, RegistryRow):
-            from inspector.tui.start.registry import opened_from
-
-            self._open_resolved(lambda: opened_from(self.app, thing))
+        elif isinstance(thing, SourceServer):
+            self._open_resolved(lambda: thing.opened(self.app))
 
     def _open_target(self, target: Target, first: First = "", *, beside: bool = False, paired: bool = False) -> None:
         """Open a target; say if the host whose file has it does not start it."""
@@ -358,7 +367,7 @@ class StartScreen(FullScreen[None]):
     @work(exclusive=True, group="dialog")
     async def _open_typed(self, text: str) -> None:
         try:
-            words = shlex.split(text)
+            words = command_words.split(text)
             target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#start", Pane)
@@ -394,32 +403,18 @@ class StartScreen(FullScreen[None]):
             if target is not None:
                 self._open_target(target, first, beside=beside, paired=paired)
 
-    @work(exclusive=True, group="registry")
-    async def action_registry(self) -> None:
-        """Search the registry of the settings for the typed words. Nothing else contacts it."""
-        from inspector.cards.registries import search_source
-        from inspector.tui.start.registry import found_in
+    @work(exclusive=True, group="feature")
+    async def on_use_feature(self, event: UseFeature) -> None:
+        """Run a verb of a feature."""
+        await run_of_feature(self, event)
 
-        words, source = self._field.value.strip(), self.settings.registry
-        if not source:
-            text = "No registry is set. Name a file or an address in the setting “registry”."
-            self.notify(text, severity="warning", markup=False, timeout=8)
-            return
-        before = self._registry
-        self._registry = replace(before or RegistrySearch(), note=f"searching {source}")
-        self._show_rows(keep=True)
-        try:
-            listing = await search_source(source, words)
-        except InspectorError as error:
-            self._registry = before
-            self.notify(error_text(error, self), severity="error", markup=False, timeout=10)
-        else:
-            found = found_in(listing, words, source)
-            self._registry = RegistrySearch(found, "" if found else f"No server of {source} fits.")
+    def show_found(self, found: Group | None, *, select: bool = False) -> None:
+        """Show the servers that a feature found below the others; with `select` the cursor goes to the first one."""
+        self.found = found
         self._show_rows(keep=True)
         rows = self._list.source
-        first = rows.find(lambda thing: isinstance(thing, RegistryRow)) if isinstance(rows, StartRows) else None
-        if first is not None:
+        first = rows.find(lambda thing: isinstance(thing, SourceServer)) if isinstance(rows, StartRows) else None
+        if select and first is not None:
             self._list.cursor = first  # Else Enter would open the words of the search as a command.
             self._show_footer()
 
@@ -444,8 +439,7 @@ class StartScreen(FullScreen[None]):
         """Close an open session, or delete a recording; asks first if something would be lost."""
         thing = self._list.thing
         if isinstance(thing, OpenSession):
-            calls = calls_in_flight(thing.session)
-            if await leave_calls(self.app, calls, "Close this session with a call in flight?", "close"):
+            if await leave_calls(self.app, lambda: calls_in_flight(thing.session), "Close this session", "close"):
                 self.post_message(CloseSession(thing))
         elif isinstance(thing, RecordingInfo):
             await delete_recording(self.app, thing)
@@ -497,7 +491,7 @@ class StartScreen(FullScreen[None]):
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
         """Quit; asks first if any session has a call in flight."""
-        if await leave_calls(self.app, self.sessions.in_flight(), "Quit with a call in flight?", "leave"):
+        if await leave_calls(self.app, self.sessions.in_flight, "Quit", "leave"):
             self.app.exit(0)
 
 
@@ -523,14 +517,14 @@ async def keep_recording(app: App[int], info: RecordingInfo, *, on: bool) -> Non
 
 async def export_recording(app: App[int], info: RecordingInfo) -> None:
     """Export a recording, after the user has chosen a format and a file name."""
-    from inspector.export import FORMATS
+    from inspector.formats import WRITABLE
     from inspector.tui import output_files
 
-    formats = [(name, found.summary) for name, found in FORMATS.items()]
+    formats = [(name, found.summary) for name, found in WRITABLE.items()]
     format = await app.push_screen_wait(Choose("Export the recording", formats))
     if format is None:
         return
-    name = f"{info.path.stem.removesuffix('.mcp')}{FORMATS[format].suffix}"
+    name = f"{info.path.stem.removesuffix('.mcp')}{WRITABLE[format].suffix}"
     path = await app.push_screen_wait(AskPath(f"Export as {format}", name))
     if path is None:
         return

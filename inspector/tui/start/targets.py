@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from inspector.client.recording import kept
-from inspector.client.recording_info import RecordingInfo, list_recordings
-from inspector.config.paths import state_folder
+from inspector.client.recordings_folder import RecordingInfo, kept, list_recordings
+from inspector.command_words import find_program, split
+from inspector.config.paths import recordings_path
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import exposure_of, find_servers
 from inspector.config.settings import Settings
@@ -20,7 +19,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.config.trust import Memory, standing
 from inspector.text import quantity, size
 from inspector.tui.sessions import OpenSession
-from inspector.tui.start.rows import Configured, Demo, Group, RegistryRow, Thing, TypedTarget
+from inspector.tui.start.rows import Configured, Demo, Group, Thing, TypedTarget
 from inspector.tui.widgets.paint import Pieces
 
 EXAMPLES = (
@@ -50,14 +49,6 @@ class Targets:
     """The names of the recordings that the user keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrySearch:
-    """The last search of a registry: what it found, and a note without any."""
-
-    rows: Sequence[RegistryRow] = ()
-    note: str = ""
-
-
 def read_targets(config: Path | None) -> Targets:
     """Read config files and the heads and tails of recordings."""
     servers = find_servers(config=config)
@@ -70,25 +61,26 @@ def read_targets(config: Path | None) -> Targets:
         ],
         [f"{problem.path.name}: {problem.message}" for problem in servers.problems],
         list_recordings(),
-        kept(state_folder() / "recordings"),
+        kept(recordings_path()),
     )
 
 
 def groups(
     targets: Targets,
-    registry: RegistrySearch | None,
+    more: Group | None,
     sessions: Sequence[OpenSession],
     text: str,
     *,
     settings: Settings,
     config: Path | None,
 ) -> list[Group]:
-    """Return the groups of the list: open sessions, servers, recordings, what a registry has, and the typed text."""
+    """Return the groups of the list: open sessions, servers, recordings, `more` of a feature, and the typed text."""
     found: list[Group] = []
     typed = [Group("typed", "", [TypedTarget(text, _kind_of(text))])] if text else []
     is_target = _is_target(text)
     # Enter starts what was typed, and does not replay what it did before.
-    can_start = not is_target and (bool(shutil.which(text)) or any(one.target == text for one in targets.recordings))
+    is_program = find_program(text, os.environ) is not None
+    can_start = not is_target and (is_program or any(one.target == text for one in targets.recordings))
     if is_target:
         found += typed
     if sessions:
@@ -116,9 +108,8 @@ def groups(
     if can_start:
         found += typed
     found.append(Group("recordings", "Recordings", recordings, "" if targets.recordings else NO_RECORDING, room))
-    if registry is not None:
-        facts = f"{len(registry.rows)} in {settings.registry}"
-        found.append(Group("registry", "Registry", registry.rows, registry.note, facts))
+    if more is not None:
+        found.append(more)
     return found if is_target or can_start else [*found, *typed]
 
 
@@ -155,10 +146,18 @@ def _is_target(text: str) -> bool:
         return False
     if text == "demo" or re.match(r"[A-Za-z][\w+.-]*://", text):
         return True
-    first, *more = text.split()
+    first, *more = _words(text)
     if not more:
-        return is_recording(recording_path(text)) or ("/" in text and os.path.isfile(os.path.expanduser(text)))
-    return shutil.which(first) is not None
+        is_path = not {"/", os.sep}.isdisjoint(text)
+        return is_recording(recording_path(text)) or (is_path and os.path.isfile(os.path.expanduser(text)))
+    return find_program(first, os.environ) is not None
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return split(text)
+    except ValueError:
+        return text.split()
 
 
 def is_named(thing: Thing, text: str) -> bool:

@@ -64,4 +64,4 @@ class AskTrust(QuestionDialog[TrustAnswer]):
             *(Row([(f"  {mark} ", "finding"), safe(fact, _LINE)], 4) for fact in facts),
             *paragraph(f"“Always” applies until the {exposure.part} changes."),
         ]
-        super().__init__(f"Allow {safe(exposure.subject, 60)}?", rows, keys, height=len(facts) + 7)
+        super().__init__(f"Allow {safe(exposure.subject, 60)}?", rows, keys)

@@ -15,7 +15,7 @@ from inspector.journal.durations import asks_people, questions
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.lanes import OPEN, EventLane, LaneRows, RequestLane, number_at
-from inspector.text import Signs, cell_len, count, safe
+from inspector.text import Signs, cell_len, count, duration, safe
 from inspector.tui.log.labels import bar_role
 from inspector.tui.log.rows import moment
 from inspector.tui.themes import ThemeStyles, ascii_only, contrast, signs_now
@@ -201,6 +201,7 @@ class LaneDrawing:
         for part in below:
             found += [*([LaneLine("", "", CellLine(self.view.window.cells))] if spaced else []), *part]
         found = found[:height]
+        self._draw_gaps(found)
         self._draw_moment(found)
         return found
 
@@ -297,7 +298,8 @@ class LaneDrawing:
         found = self._people.get(n)
         if found is None:
             last = index.pair(n) or index.count
-            found = list(questions(index, n, last, self.view.latest))
+            latest, folded = self.view.real(self.view.latest), self.view.lanes.clock.folded
+            found = [(folded(low), folded(high)) for low, high in questions(index, n, last, latest)]
             if end != OPEN:
                 if len(self._people) > 1000:
                     self._people.clear()
@@ -328,7 +330,7 @@ class LaneDrawing:
         view, window = self.view, self.view.window
         line = CellLine(window.cells)
         found = [
-            (window.cell(view.session.journal.index.time(n)), n, number)
+            (window.cell(view.lanes.time(n)), n, number)
             for n, number in lane.within(window.begin, window.end - 1, window.step)
         ]
         for at, (cell, n, number) in enumerate(found):
@@ -346,10 +348,11 @@ class LaneDrawing:
         """Draw the parts of each login; neighbours are told apart by their colour."""
         view, window, sign = self.view, self.view.window, signs_now().bars[-1]
         line = CellLine(window.cells)
-        parts = view.logins.within(window.begin, window.end - 1)
-        ends = [window.cell(view.latest if part.end == OPEN else part.end) for part in parts]
+        folded = view.lanes.clock.folded
+        parts = view.logins.within(view.real(window.begin), view.real(window.end - 1))
+        ends = [window.cell(view.latest if part.end == OPEN else folded(part.end)) for part in parts]
         for at, part in enumerate(parts):
-            first, last = window.cell(part.begin), ends[at]
+            first, last = window.cell(folded(part.begin)), ends[at]
             if at and first <= ends[at - 1] < last:
                 first = ends[at - 1] + 1
             faint = view.is_faint_within(part.first, part.last, view.lanes.login)
@@ -358,13 +361,21 @@ class LaneDrawing:
                 role = "chart-dim"
             line.fill(first, last, sign, "faint" if faint else role)
             low, high = max(first, 0), min(last, window.cells - 1)
-            following = window.cell(parts[at + 1].begin) if at + 1 < len(parts) else window.cells
+            following = window.cell(folded(parts[at + 1].begin)) if at + 1 < len(parts) else window.cells
             name = f"{signs_now().failed} {part.name}" if part.failed else part.name
             if high - low >= cell_len(name):
                 self._write(line, low + 1, name, "muted" if faint else "bright", high - low, on_bar=True)
             elif following - high - 2 >= MIN_LABEL:
                 self._write(line, high + 2, name, "faint" if faint else "normal", following - high - 2, on_bar=False)
         return LaneLine("login", "bright", line)
+
+    def _draw_gaps(self, lines: list[LaneLine]) -> None:
+        """Draw a line through the empty cells where a gap is folded."""
+        window = self.view.window
+        for middle, _ in self.view.lanes.clock.between(window.begin, window.end - 1, window.step):
+            for _, _, line in lines:
+                if line.rest(window.cell(middle)):
+                    line.put(window.cell(middle), _gap_sign(), "faint")
 
     def _draw_moment(self, lines: list[LaneLine]) -> None:
         """In a replay, draw what is later than the moment faint."""
@@ -373,6 +384,10 @@ class LaneDrawing:
             first = self.view.window.cell(moment) + 1
             for _, _, line in lines:
                 line.fade(first)
+
+
+def _gap_sign() -> str:
+    return ":" if ascii_only() else "┊"
 
 
 def event_sign(view: TimelineView, n: int, signs: Signs) -> tuple[str, str]:
@@ -398,7 +413,7 @@ def axis(view: TimelineView) -> CellLine:
     t = 0
     while t < window.length:
         cell = t // window.step
-        label = tick_text(t, tick)
+        label = tick_text(view.real(window.begin + t) - view.real(window.begin), tick)
         if cell + cell_len(label) <= window.cells:
             line.put(cell, label, "muted")
         t += tick
@@ -412,7 +427,11 @@ def clock_line(view: TimelineView) -> CellLine:
     if view.moment is not None:
         cell = window.cell(view.moment)
         line.fill(cell, cell, "v" if ascii_only() else "▼", "chart")
-    clock = moment(view.cursor)
+    for middle, length in view.lanes.clock.between(window.begin, window.end - 1, window.step):
+        cell = window.cell(middle)
+        words = f"{_gap_sign()} {duration(length)} gap"
+        line.put(cell, words if line.rest(cell) >= len(words) + 1 else _gap_sign(), "muted")
+    clock = moment(view.real(view.cursor))
     at = window.cell(view.cursor) - len(clock) // 2
     line.put(min(max(at, 0), max(window.cells - len(clock), 0)), clock, "accent bold")
     return line
@@ -457,7 +476,7 @@ def strip(view: TimelineView, cells: int) -> CellLine:
     step = max(-(-(latest + 1) // cells), 1)
     before, numbers = 0, []
     for cell in range(cells):
-        upto = number_at(index, (cell + 1) * step - 1)
+        upto = number_at(index, view.real((cell + 1) * step - 1))
         numbers.append(max(upto - before, 0))
         before = max(upto, before)
     largest = max(numbers, default=0)
@@ -468,7 +487,7 @@ def strip(view: TimelineView, cells: int) -> CellLine:
             level = round(log(1 + number) / log(1 + largest) * (len(bars) - 1))
             line.fill(cell, cell, bars[level], "chart")
     for n, _ in view.lanes.errors.within(0, latest, step):
-        cell = index.time(n) // step
+        cell = view.lanes.time(n) // step
         if cell < cells:
             line.fill(cell, cell, line.text[cell] if line.text[cell] != " " else bars[0], "error")
     return line

@@ -14,8 +14,10 @@ from textual.message import Message
 from textual.timer import Timer
 
 from inspector.client.session_state import SessionState
+from inspector.journal.failures import problems
 from inspector.journal.filters import Filter
-from inspector.stats import SessionStats, measure
+from inspector.journal.gaps import FOLD
+from inspector.journal.statistics import SessionStats, measure
 from inspector.text import count, duration, json_document, quantity, safe
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
@@ -37,7 +39,7 @@ from inspector.tui.widgets.pane import Pane
 TALL, STRIP, LOW = 34, 30, 26
 """Lines from which the figures have their full height, from which the session has a pane, and from which both are
 shown at all."""
-WIDE = 90
+MESSAGES_FROM = 90
 """Cells from which the messages at the cursor have a pane beside the figures."""
 CLOCK = 0.25
 """Seconds between two drawings while a request is in flight."""
@@ -112,8 +114,6 @@ class FiguresPane(Pane):
             return
         self._lines.show(method_lines(stats, self._sort, self._lines.room, self._lines.size.height))
         self.note = [("without a person's time", "faint")] if stats.person else ""
-        scope = "window" if self._of_session else "whole session"
-        self.keys = hints(self, "timeline.sort", ("timeline.scope", scope), "timeline.save")
 
     def sort(self) -> None:
         """Sort by the next column."""
@@ -192,7 +192,7 @@ class TimelinePane(Vertical):
     def on_resize(self) -> None:
         width, height = self.size
         self.set_class(height < STRIP, "-no-strip")
-        self.set_class(width < WIDE, "-slim")
+        self.set_class(width < MESSAGES_FROM, "-slim")
         self.set_class(height < LOW, "-low")
         self.set_class(height >= TALL, "-tall")
         self.call_after_refresh(self._draw)
@@ -234,7 +234,7 @@ class TimelinePane(Vertical):
             return
         width, height = self.size
         has_strip, has_figures = height >= STRIP, height >= LOW
-        has_items = has_figures and width >= WIDE
+        has_items = has_figures and width >= MESSAGES_FROM
         facts = (
             view.window,
             view.cursor,
@@ -271,6 +271,7 @@ class TimelinePane(Vertical):
         number = lanes.sent.overlapping(begin, end) + lanes.received.overlapping(begin, end)
         flying = lanes.sent.flying(*view.at_cursor)
         edge = self.query_one("#timeline-lanes", Pane)
+        begin, end = view.real(begin), view.real(end)
         what = f"{moment(begin)} to {moment(end)}"
         facts: list[paint.Pieces] = [
             [(what, "bright" if view.mark is not None else "muted")],
@@ -286,16 +287,18 @@ class TimelinePane(Vertical):
             facts.insert(0, [("marked", "ask")])
         elif view.is_whole:
             facts.insert(0, "whole session")
+        if len(lanes.clock):
+            facts.append(f"gaps over {FOLD:g} s folded")
         edge.facts = facts
-        edge.keys = self.hints()
-        errors: list[paint.Pieces] = [[(quantity(index.errors, "error"), "error")]] if index.errors else []
+        failed = len(lanes.errors.numbers)
+        errors: list[paint.Pieces] = [[(quantity(failed, "error"), "error")]] if failed else []
         self.query_one("#timeline-session", Pane).facts = [
-            moment(view.latest),
-            quantity(index.count, "message"),
+            moment(view.real(view.latest)),
+            quantity(index.count, "event"),
             *errors,
         ]
         items = self.query_one("#timeline-items", Pane)
-        items.title = f"At {moment(view.cursor)}"
+        items.title = f"At {moment(view.real(view.cursor))}"
         items.facts = [f"{count(flying)} in flight"]
         self.post_message(HintsChanged())
 
@@ -318,7 +321,7 @@ class TimelinePane(Vertical):
         if len(self.session.journal.findings.events()):
             found += self._pair("timeline.previous-finding", "timeline.next-finding", "finding")
         back = "drop range" if view.mark is not None else "whole session" if not view.is_whole else "rows"
-        return [*found, *hints(self, ("timeline.back", back), "timeline.rows", ("app.zoom", "restore"))]
+        return [*found, *hints(self, ("timeline.back", back))]
 
     def _pair(self, back: str, on: str, title: str) -> list[KeyHint]:
         """Join two keys into one hint; a click presses the second."""
@@ -379,9 +382,6 @@ class TimelinePane(Vertical):
         """Show the rows of the range, or of the window."""
         self.post_message(self.Left(self.view.filter))
 
-    def action_rows(self) -> None:
-        self.post_message(self.Left())
-
     def action_back(self) -> None:
         """Drop the range; else show the whole session; else the rows."""
         view = self.view
@@ -390,7 +390,7 @@ class TimelinePane(Vertical):
         elif not view.is_whole:
             view.show_whole()
         else:
-            self.action_rows()
+            self.post_message(self.Left())
         self._draw()
 
     def action_open(self) -> None:
@@ -407,13 +407,13 @@ class TimelinePane(Vertical):
         self._go_to_finding(-1)
 
     def _go_to_finding(self, step: int) -> None:
-        """Put the cursor at the nearest message with a finding."""
-        view, time = self.view, self.session.journal.index.time
+        """Put the cursor at the nearest message with an error or a finding."""
+        view, time = self.view, self.view.lanes.time
         begin, end = view.at_cursor
-        found = self.session.journal.findings.events()
+        found = problems(self.session.journal.index, self.session.journal.findings)
         ahead = [n for n in found if (time(n) > end if step > 0 else time(n) < begin)]
         if not ahead:
-            self.notify(f"No {'later' if step > 0 else 'earlier'} finding", timeout=3, markup=False)
+            self.notify(f"No {'later' if step > 0 else 'earlier'} error or finding.", timeout=3, markup=False)
             return
         n = min(ahead) if step > 0 else max(ahead)
         view.go_to(time(n))

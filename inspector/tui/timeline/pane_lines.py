@@ -11,8 +11,8 @@ from textual.strip import Strip
 from inspector.client.session_state import SessionState
 from inspector.journal.durations import PERSON_METHODS, divided
 from inspector.journal.lanes import OPEN
+from inspector.journal.statistics import GroupStats, SessionStats
 from inspector.protocol.jsonrpc import Shape
-from inspector.stats import GroupStats, SessionStats
 from inspector.text import cell_len, count, duration, quantity, size
 from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.log.rows import fitted, moment
@@ -180,11 +180,11 @@ def _with_window(view: TimelineView, line: list[Segment], cells: int) -> list[Se
 def session_lines(view: TimelineView, cells: int) -> list[list[Segment]]:
     """Return the strip of the whole session, its times above, and the meaning of its colours below."""
     look = palette()
-    begin, end = "00:00", moment(view.latest)
+    begin, end = "00:00", moment(view.real(view.latest))
     line: list[Segment] = paint.spread(paint.segments([(begin, "muted")]), paint.segments([(end, "muted")]), cells)
     if not view.is_whole:
         _, last = strip_cells(view, cells)
-        clock = moment(view.window.begin)
+        clock = moment(view.real(view.window.begin))
         at = min(max(last + 2, len(begin) + 2), cells - len(end) - len(clock) - 2)
         if at > len(begin) + 1:
             whole = Strip(line)
@@ -226,7 +226,7 @@ def item_lines(view: TimelineView, cells: int, height: int) -> tuple[list[list[S
 def _part_lines(view: TimelineView, n: int, cells: int) -> list[list[Segment]]:
     """Return how the time of a request is divided, as far as it is known: nothing for other messages."""
     journal = view.session.journal
-    spent = divided(journal, n, view.latest) if journal.index.shape(n) is Shape.REQUEST else None
+    spent = divided(journal, n, view.real(view.latest)) if journal.index.shape(n) is Shape.REQUEST else None
     if spent is None:
         return []
     named = (
@@ -260,7 +260,7 @@ def _item(view: TimelineView, n: int, cells: int) -> list[Segment]:
         sign = event_sign(view, n, signs)
         return paint.cell([sign, "   ", *fitted(summary(journal, n), max(cells - 4, 1))], cells)
     lane = view.lanes.sent if view.is_ours(n) else view.lanes.received
-    begin = index.time(n)
+    begin = view.lanes.time(n)
     answer = lane.end_of(n)
     # The cursor's cell may be longer than the request.
     far = duration(max(min(view.cursor, answer) - begin, 0))

@@ -38,7 +38,7 @@ _WITH_TIME = re.compile(r"(?:\((.*)\) )?time:[0-9.]+s-[0-9.]+s")
 
 
 class TimeWindow(NamedTuple):
-    """A part of a session in cells of equal length. Times are in microseconds since the start."""
+    """A part of a session in cells of equal length. Times are those of the lanes, with gaps folded."""
 
     begin: int
     step: int
@@ -106,7 +106,11 @@ class TimelineView:
     @property
     def latest(self) -> int:
         """The end of the session so far."""
-        return max(self.lanes.latest, self.now or 0)
+        return max(self.lanes.latest, self.lanes.clock.folded(self.now or 0))
+
+    def real(self, t: int) -> int:
+        """Return the microseconds since the start of a time of the lanes."""
+        return self.lanes.clock.real(t)
 
     @property
     def moment(self) -> int | None:
@@ -114,7 +118,7 @@ class TimelineView:
         session = self.session
         if session.at_end:
             return None
-        return session.journal.index.time(session.upto) if session.upto else 0
+        return self.lanes.time(session.upto) if session.upto else 0
 
     def fit(self, cells: int) -> None:
         """Draw into so many cells from now on."""
@@ -135,7 +139,7 @@ class TimelineView:
         is_live = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self.now = journal.now() if is_live and self.is_waiting else None
         if isinstance(self._goal, int):
-            self.cursor = self._goal
+            self.cursor = self.lanes.clock.folded(self._goal)
             if not more:
                 self._goal = None
         self._settle()
@@ -148,7 +152,7 @@ class TimelineView:
             self.filtered = FilteredView(self.session.journal, filter) if filter is not None else None
 
     def start_at(self, t: int) -> None:
-        """Put the cursor at a time that may not have been read yet."""
+        """Put the cursor at a time since the start that may not have been read yet."""
         self._goal = t
 
     @property
@@ -234,7 +238,7 @@ class TimelineView:
     @property
     def filter(self) -> str:
         """The filter for the messages of the range that match the filter of the log."""
-        begin, end = self.range
+        begin, end = map(self.real, self.range)
         # The range is rounded outwards by an invisible length, so that the filter is short.
         unit = next((unit for unit in UNITS if unit * MARKED <= end - begin), 1)
         period = f"time:{time_text(begin // unit * unit)}-{time_text(-(-end // unit) * unit)}"
@@ -247,7 +251,7 @@ class TimelineView:
     def events(self, begin: int, end: int) -> tuple[int, int]:
         """Return the first and last event of a period; the first is greater if there is none."""
         index = self.session.journal.index
-        return number_at(index, begin - 1) + 1, number_at(index, end)
+        return number_at(index, self.real(begin - 1)) + 1, number_at(index, self.real(end))
 
     @property
     def at_cursor(self) -> tuple[int, int]:
@@ -280,7 +284,7 @@ class TimelineView:
     def nearest(self) -> int:
         """Return the message to open: the selected one, else the last before the cursor."""
         index = self.session.journal.index
-        return self.chosen(self.items()) or min(max(number_at(index, self.cursor), 1), index.count)
+        return self.chosen(self.items()) or min(max(number_at(index, self.real(self.cursor)), 1), index.count)
 
     def state(self, n: int) -> State:
         """Return the state of a request at the moment that is shown."""

@@ -121,8 +121,8 @@ class CompletingFilter(FilterInput):
             event.prevent_default()  # Textual calls the handler of the base class as well
             self._take(item)
 
-    def row_clicked(self, y: int) -> int:
-        return 0
+    def cell_clicked(self, x: int, y: int) -> tuple[int, int]:
+        return x, 0
 
     # Draw
 

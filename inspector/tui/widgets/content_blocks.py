@@ -16,7 +16,7 @@ from rich.segment import Segment
 from inspector.protocol.exact_json.text import Tree
 from inspector.protocol.result_shape import has_structured
 from inspector.protocol.views import ContentBlock, decode_base64
-from inspector.text import duration, safe, size
+from inspector.text import duration, file_stem, safe, size
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.markdown import TABLE, MarkdownSection
 from inspector.tui.widgets.media import MediaFacts, Pixels, can_draw, facts_of, half_blocks, shown_size
@@ -131,7 +131,7 @@ def bytes_of(block: ContentBlock) -> tuple[bytes, str] | None:
 def file_name(block: ContentBlock, extension: str) -> str:
     """Return a safe file name for a block: letters, digits, `.`, `-` and `_` of the server's name."""
     called = block.uri.split("?")[0].split("#")[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", called[:200]).strip(".-_")[:60].strip(".-_")
+    stem = file_stem(called[:200], 60).strip(".-_")
     known = _EXTENSIONS.get(block.mime_type.split(";")[0].strip().lower(), extension)
     if "." in stem:
         return stem

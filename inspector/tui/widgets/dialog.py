@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from inspector.tui.keymap import KeyHint
@@ -19,6 +19,22 @@ from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
 T = TypeVar("T")
+
+
+_FRAME = 4
+"""Lines of a dialog without its content: its edge, its keys, the empty line above them."""
+
+
+def fit(screen: Screen[Any], view: VirtualList, *, beside: int = 0) -> None:
+    """Make a dialog as high as the rows of its list and `beside` other lines.
+
+    It is done after the next layout: only then it is known which rows wrap.
+    """
+
+    def set_height() -> None:
+        screen.query_one(Pane).styles.height = max(view.count, 1) * view.row_height + beside + _FRAME
+
+    screen.call_after_refresh(set_height)
 
 
 class Dialog(ModalScreen[T | None]):
@@ -47,22 +63,31 @@ class QuestionDialog(ModalScreen[T]):
     QuestionDialog > Pane { width: 90%; max-width: 90; max-height: 100%; }
     """
 
-    def __init__(
-        self, title: str, rows: Sequence[Row], keys: Sequence[KeyHint], *, height: int, what: str = "the text"
-    ) -> None:
+    def __init__(self, title: str, rows: Sequence[Row], keys: Sequence[KeyHint], *, what: str = "the text") -> None:
         super().__init__()
-        self._title, self._rows, self._keys, self._height, self._what = title, rows, keys, height, what
+        self._title, self._rows, self._keys, self._what = title, rows, keys, what
 
     def compose(self) -> ComposeResult:
         edge = Pane(FactsView(what=self._what), title=self._title, keys=self._keys)
         edge.tone = "ask"
-        edge.styles.height = self._height
         yield edge
 
     def on_mount(self) -> None:
         view = self.query_one(FactsView)
         view.show(RowSection(self._rows))
         view.focus()
+
+    def show(self, title: str, rows: Sequence[Row]) -> None:
+        """Show another question."""
+        self.query_one(Pane).title = title
+        self.query_one(FactsView).show(RowSection(rows))
+        self._fit()
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        fit(self, self.query_one(FactsView))
 
     def action_answer(self, answer: T) -> None:
         """Close with an answer."""

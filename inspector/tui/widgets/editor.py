@@ -290,6 +290,16 @@ class Editor(LineWidget, can_focus=True):
     def on_focus(self, event: events.Focus) -> None:
         self._redraw()
 
+    def go_on_typing(self) -> None:
+        """Keep cursor and selection, when the focus returns to a field that selects its text as it gets the focus."""
+        cursor, anchor = self.buffer.cursor, self.buffer.anchor
+        self.call_later(self._select, anchor, cursor)
+
+    def _select(self, anchor: int, cursor: int) -> None:
+        self.buffer.go(anchor)
+        self.buffer.go(cursor, select=True)
+        self._redraw()
+
     def on_blur(self) -> None:
         self._left = self._top = 0
         self.refresh()
@@ -312,28 +322,34 @@ class Editor(LineWidget, can_focus=True):
 
     def _offset_at(self, x: int, y: int) -> int:
         rows = self.buffer.rows
-        row = min(max(self.row_clicked(y) + self._top, 0), len(rows) - 1)
+        x, y = self.cell_clicked(x, y)
+        row = min(max(y + self._top, 0), len(rows) - 1)
         stops = self._cells_of(rows[row])[1]
         wanted = x - self._lead_width() + self._left
         column = next((at for at in range(len(rows[row])) if stops[at + 1] > wanted), len(rows[row]))
         return self.buffer.offset(row, column)
 
-    def row_clicked(self, y: int) -> int:
-        """Return which visible row is drawn at a line of the widget."""
-        return y
+    def cell_clicked(self, x: int, y: int) -> tuple[int, int]:
+        """Return which cell of which visible row is drawn at a cell and line of the widget."""
+        return x, y
+
+    @property
+    def cells(self) -> int:
+        """The cells of a row."""
+        return self.size.width
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         self.break_lines(width)
         return self.rows_shown
 
     def break_lines(self, width: int) -> None:
-        """Break long lines for this width of the widget, if it breaks lines; one cell is left for the caret."""
+        """Break long lines for rows of this width, if it breaks lines; one cell is left for the caret."""
         room = width - self._lead_width() - 1
         breaks = self.multiline and self.highlight is None and not self.concealed and room > 1
         self.buffer.width = room if breaks else None
 
     def on_resize(self) -> None:
-        self.break_lines(self.size.width)
+        self.break_lines(self.cells)
         # Textual draws a widget of another size; here only the part of the text that is shown may differ.
         before = (self._left, self._top)
         self._keep_in_view()
@@ -344,7 +360,7 @@ class Editor(LineWidget, can_focus=True):
         return paint.width(self.lead_segments(0, palette()))
 
     def _keep_in_view(self) -> None:
-        room = self.size.width - self._lead_width() - paint.width(self.tail(palette()))
+        room = self.cells - self._lead_width() - paint.width(self.tail(palette()))
         if room <= 0:
             return
         row, column = self.buffer.place()
@@ -359,7 +375,7 @@ class Editor(LineWidget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         look = palette()
-        cells = self.size.width
+        cells = self.cells
         ground = self.ground if self.has_focus else self.idle_ground
         lead = self.lead_segments(y, look)
         rows = self.buffer.rows

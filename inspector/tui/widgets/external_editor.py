@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector import command_words
 from inspector.config import paths
 from inspector.errors import UsageError
 from inspector.text import safe
@@ -23,7 +23,7 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
     """Return the editor's command as arguments. Raises `UsageError` if it cannot be parsed."""
     wanted = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
-        words = shlex.split(wanted)
+        words = command_words.split(wanted)
     except ValueError as error:
         raise UsageError(f"$EDITOR cannot be parsed: {safe(wanted, 80)}", hint="Close every quote.") from error
     return words or ["vi"]

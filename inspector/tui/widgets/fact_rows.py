@@ -112,10 +112,8 @@ class FactsView(LinesView):
             self._scroll_top(min(top, max(self.max_scroll_y, 0)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave keys without effect here to the pane: copy if it is off, sideways if all lines wrap."""
-        if action in ("scroll_left", "scroll_right"):
-            return not self.wrap
-        return bool(self._what) if action == "copy" else True
+        """The key of copy goes to the pane if it is off here."""
+        return bool(self._what) if action == "copy" else super().check_action(action, parameters)
 
     def action_copy(self) -> None:
         """Copy all of it."""

@@ -16,28 +16,27 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.errors import UsageError
-from inspector.protocol.forms.form import UNSET, Field, Form
-from inspector.text import lines, size
+from inspector.protocol.forms.form import UNSET, Form
+from inspector.text import lines, quantity, size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.external_editor import edit_externally
-from inspector.tui.widgets.fields.base import FieldFrame
-from inspector.tui.widgets.fields.containers import AddKey, ContainerField
+from inspector.tui.widgets.fields.base import Columns, FieldFrame
+from inspector.tui.widgets.fields.containers import ContainerField
+from inspector.tui.widgets.fields.field_lines import FieldLines
 from inspector.tui.widgets.fields.layout import slots_of
 from inspector.tui.widgets.fields.mounted import MountedFields, shows_fields
-from inspector.tui.widgets.fields.text import TextField
+from inspector.tui.widgets.fields.type_ahead import TypeAhead
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, JsonFault, json_lines, read_json
 from inspector.tui.widgets.line_widget import LineWidget
 
 CHECK_AFTER = 0.03
 """Seconds without a change after which the value is validated."""
 
-_NO_TEXT = ("enum", "multi", "boolean", "const", "null")
-"""Kinds of fields in which no text is typed."""
-
-
 TEXT_LIMIT = 2_000
+
+_LINES_OF_JSON = 8
 
 
 class Note(LineWidget):
@@ -58,17 +57,37 @@ class Note(LineWidget):
             self.words = words
             self.refresh(layout=True)
 
-    def _lines(self, width: int) -> list[str]:
+    def rows(self, width: int) -> list[str]:
+        """Return its rows in a width."""
         return lines(self.words[0], max(width, 1), limit=TEXT_LIMIT, ascii=ascii_only())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
+        return len(self.rows(width))
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        found = self._lines(width)
+        found = self.rows(width)
         text = found[y] if y < len(found) else ""
         return paint.strip(paint.segments([(text, self.words[1])]), width)
+
+
+def _validity(form: Form, problem: JsonFault | None, wrong: int, missing: int) -> list[paint.Piece]:
+    """Return the number of errors and of missing required fields, or that the value is valid.
+
+    A missing field is an error only after the user has changed it or tried to send the form.
+    """
+    if problem is not None:
+        return [(f"not JSON, {problem}", "error")]
+    found: list[paint.Piece] = []
+    if wrong:
+        found.append((f"{wrong} to fix", "error"))
+    if missing:
+        found += ["  "] * bool(found) + [(f"{missing} required", "muted")]
+    if found:
+        return found
+    if form.problem:
+        return [("not validated", "finding")]
+    return [(f"{signs_now().done} valid", "received")] if form.has_fields else []
 
 
 class FormView(VerticalScroll, can_focus=False):
@@ -126,16 +145,20 @@ class FormView(VerticalScroll, can_focus=False):
         self.empty = empty
         self.problem: JsonFault | None = None
         """Why the text of the JSON editor is not JSON."""
+        self._below = 0
+        """The fields below the last visible line."""
         self._fields = MountedFields(self)
+        self._lines = FieldLines(self._fields)
+        self._ahead = TypeAhead(self._fields, lambda: self.form, self._make_for_text)
         self._notes: list[Note] = []
         self._json: JsonEditor | None = None
         self._unchecked = True
         self._errors: dict[str, str] = {}
+        self._edited = ""
+        """The path of the field that the user changed last."""
         # Widgets are mounted and removed one at a time and never left half way, because workers wait for each other
         # here.
         self._lock = asyncio.Lock()
-        self._typed_ahead = ""
-        """Text for a field that is being made."""
 
     async def on_mount(self) -> None:
         await self._lay_out()
@@ -145,6 +168,7 @@ class FormView(VerticalScroll, can_focus=False):
         async with self._lock:
             self.form = form
             self.problem = None
+            self._edited = ""
             await self._clear()
         await self._lay_out()
         self.scroll_home(animate=False)
@@ -177,23 +201,12 @@ class FormView(VerticalScroll, can_focus=False):
         return len(self.errors)
 
     def note(self) -> paint.Pieces:
-        """Show the number of errors and of missing required fields, or that the value is valid.
-
-        A missing field is an error only after the user has changed it or tried to send the form.
-        """
-        if self.problem is not None:
-            return [(f"not JSON, {self.problem}", "error")]
+        """Show the number of errors and of missing required fields, or that the value is valid; and of fields below."""
         missing = sum(self._is_missing(path) for path in self.errors) if self._json is None else 0
-        found: list[paint.Piece] = []
-        if wrong := len(self.errors) - missing:
-            found.append((f"{wrong} to fix", "error"))
-        if missing:
-            found += ["  "] * bool(found) + [(f"{missing} required", "muted")]
-        if found:
+        found = _validity(self.form, self.problem, len(self.errors) - missing, missing)
+        if not self._below:
             return found
-        if self.form.problem:
-            return [("not validated", "finding")]
-        return [(f"{signs_now().done} valid", "received")] if self.form.has_fields else ""
+        return [*found, *(["  "] if found else []), (f"{quantity(self._below, 'field')} below", "bright")]
 
     def _is_missing(self, path: str) -> bool:
         is_unset = bool(path) and self.form.value_at(path) is UNSET
@@ -214,6 +227,11 @@ class FormView(VerticalScroll, can_focus=False):
         heads = [child for child in self.children if isinstance(child, ContainerField) and child.field.is_open]
         # An object that shows its own fields starts with the first of them.
         return self._focus_one([*(child for child in self.children if child not in heads), *heads, self])
+
+    def focus_edited(self) -> bool:
+        """Focus the field that the user changed last, else the first one; False if there is none."""
+        edited = list(self._fields.at(self._edited)) if self._edited else []
+        return self._focus_one(edited) or self.focus_first()
 
     def focus_wrong(self) -> bool:
         """Show all errors, including missing fields, and focus the first; False without errors."""
@@ -238,17 +256,45 @@ class FormView(VerticalScroll, can_focus=False):
                 return True
         return False
 
+    class Grown(Message):
+        """Its fields need other lines."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FormView.Grown)
+
+    def lines(self, width: int, *, slim: bool) -> int:
+        """Return the lines that it needs in a width, if each field is one line or not."""
+        inside = width - 2
+        if self._json is not None:
+            return max(self._json.rows_shown, _LINES_OF_JSON)
+        notes = sum(len(note.rows(inside)) for note in self._notes)
+        return self._lines.needed(inside, slim=slim) + notes
+
+    def put_on_lines(self, slim: bool, *, foot: bool = True) -> None:
+        """Give each field one line, or lines of its own for its name and description."""
+        self._lines.choose(self.size.width, slim=slim, foot=foot)
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns if each field is one line, else None (`FieldHost`)."""
+        return self._lines.columns
+
+    def rows_changed(self) -> None:
+        """A field has another number of rows (`FieldHost`)."""
+        self.post_message(self.Grown())
+
     def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
         """Change the form for a field (`FieldHost`)."""
         path = field.field.path
         field.touched = True
+        self._edited = path
         try:
             moved = do(self.form)
         except UsageError:
             # The field was removed with its item just before.
             moved, structure = None, True
         if structure:
-            target = moved if isinstance(moved, str) else path
+            self._edited = target = moved if isinstance(moved, str) else path
             self.run_worker(self._lay_out(focus=target), group="lay out", exit_on_error=False)
         else:
             self._fields.update(self.form, path)
@@ -261,62 +307,19 @@ class FormView(VerticalScroll, can_focus=False):
     @property
     def has_typed_ahead(self) -> bool:
         """Whether typed text waits for a field that is being made (`FieldHost`)."""
-        return bool(self._typed_ahead)
+        return self._ahead.is_waiting
 
     def type_inside(self, field: FieldFrame, text: str) -> bool:
         """Type text in the first field inside an object, or in a new item of a list (`FieldHost`).
 
         An object that is folded is unfolded. Choices and switches take no text.
         """
-        if self._typed_ahead:
-            self._typed_ahead += text
-            return True
-        if not shows_fields(field):
-            return self._type_in_new(field.field, text)
-        for widget in self._fields.after(field):
-            if not widget.field.path.startswith(f"{field.field.path}/"):
-                return False
-            if isinstance(widget, TextField) and not isinstance(widget, AddKey):
-                widget.begin(text)
-                return True
-            if not shows_fields(widget):
-                return isinstance(widget, ContainerField) and self.type_inside(widget, text)
-        return False
+        return self._ahead.type_inside(field, text)
 
-    def _type_in_new(self, field: Field, text: str) -> bool:
-        """Unfold an object, or add an item to a list, and type text there when its widgets are made."""
-        path = field.path
-        try:
-            if field.kind == "array" and field.can_add:
-                path = self.form.add(path)
-                if self.form.field(path).kind in _NO_TEXT:
-                    self.form.remove(path)
-                    return False
-            elif field.kind == "object" and not field.is_open:
-                self.form.open(path)
-            else:
-                return False
-        except UsageError:
-            return False
-        self._typed_ahead = text
-        self.run_worker(self._make_and_type(path), group="lay out", exit_on_error=False)
+    def _make_for_text(self, path: str) -> None:
+        """Make the widgets of an unfolded object or a new item, for the text typed at it."""
+        self.run_worker(self._ahead.type_when_made(path, self._lay_out), group="lay out", exit_on_error=False)
         self._touched()
-        return True
-
-    async def _make_and_type(self, path: str) -> None:
-        try:
-            # The field that takes the text takes the focus too: focused before, it would select the text as its own.
-            await self._lay_out()
-        finally:
-            text, self._typed_ahead = self._typed_ahead, ""
-        for widget in self._fields.at(path):
-            if isinstance(widget, TextField) and not isinstance(widget, AddKey):
-                widget.begin(text)
-                break
-            if isinstance(widget, ContainerField):
-                if not self.type_inside(widget, text):
-                    self._fields.focus_inside(path)
-                break
 
     def _touched(self) -> None:
         self._unchecked = True
@@ -348,6 +351,8 @@ class FormView(VerticalScroll, can_focus=False):
             # A pane whose form has no fields must still be focusable.
             self.can_focus = not any(widget.can_focus for widget in self._fields)
             self._say()
+            self._lines.measure(self.size.width)
+            self.rows_changed()
             if focus:
                 self._fields.focus_path(focus)
                 if focus not in known_paths:
@@ -450,7 +455,25 @@ class FormView(VerticalScroll, can_focus=False):
 
     def on_resize(self) -> None:
         """Keep the focused field visible when the form shrinks, for example for a result below it."""
+        self._lines.measure(self.size.width)
         self.keep_in_view()
+        self.call_after_refresh(self._look_below)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._look_below()
+
+    def watch_virtual_size(self) -> None:
+        self.call_after_refresh(self._look_below)
+
+    def _look_below(self) -> None:
+        """Count the fields that begin below the last visible line, and let the panes around say it."""
+        end = self.scroll_offset.y + self.scrollable_content_region.height
+        fields = [child for child in self.children if isinstance(child, FieldFrame) and child.display]
+        below = sum(child.virtual_region.y >= end for child in fields)
+        if below != self._below:
+            self._below = below
+            self.post_message(self.Checked(self, self.to_fix))
 
     def keep_in_view(self) -> None:
         """Scroll so that the field with the focus is visible; before the first one, the heads of its objects too."""

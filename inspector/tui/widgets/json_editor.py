@@ -12,6 +12,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from inspector.protocol.exact_json.depth import is_too_deep
 from inspector.protocol.exact_json.text import Tree
 from inspector.reasons import json_reason
 from inspector.text import safe
@@ -149,6 +150,9 @@ class JsonEditor(Editor):
 def json_lines(value: Any) -> str | None:
     """Format a value as JSON to edit; None if it is nested too deeply."""
     try:
+        # Indented, a value that some versions of Python write at any depth would take gigabytes.
+        if is_too_deep(json.dumps(value)):
+            return None
         text = json.dumps(value, indent=2, ensure_ascii=False)
     except (RecursionError, ValueError):
         return None
@@ -161,6 +165,8 @@ class _NotJson(ValueError):
 
 def read_json(text: str) -> tuple[Any, JsonFault | None]:
     """Return the value of a JSON text, or None and what is wrong."""
+    if is_too_deep(text):
+        return None, JsonFault("nested too deeply")
     try:
         return json.loads(text, parse_constant=_refuse), None
     except json.JSONDecodeError as error:

@@ -12,10 +12,10 @@ from textual.timer import Timer
 from textual.worker import get_current_worker
 
 from inspector.protocol.exact_json.text import Problem, Tree
+from inspector.system.files import return_freed_memory
 from inspector.text import size
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import bindings
-from inspector.tui.memory import return_freed_memory
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.sections import INLINE, JsonSection
@@ -46,6 +46,12 @@ class FoldView(LinesView):
             self.rows.unfold(fold[0])
         self.source_changed()
         self.cursor = self.rows.row_of(fold[0])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A text without a cursor has nothing to fold: its keys go to what is around the view."""
+        if action in ("fold", "close", "open"):
+            return self.shows_cursor or self.fold_at(self.line) is not None
+        return super().check_action(action, parameters)
 
     def action_fold(self) -> None:
         fold = self.fold_at(self.line)

@@ -19,11 +19,10 @@ GAP = 3
 
 
 class KeyLine(LineWidget):
-    """Hints (`^r call   ^e json`) at the left, a note at the right. The last hints are dropped if they do not fit.
+    """Hints (`^r send   ^e json`) at the left, a note at the right. The last hints are dropped if they do not fit.
 
-    `ground` is the role of its background, `title_role` that of the labels. With `note_last`, hints are dropped to make
-    room for the note, which is a state; otherwise the note is dropped first. `pinned` replaces the note and is never
-    dropped. Keys without effect now are `muted`. A click posts `Pressed`.
+    `ground` is the role of its background, `title_role` that of the labels. The note is a state, and is never dropped;
+    `pinned` replaces it. Keys without effect now are `muted`. A click posts `Pressed`.
     """
 
     ALLOW_SELECT = False
@@ -51,7 +50,6 @@ class KeyLine(LineWidget):
         *,
         ground: str = "ground",
         title_role: str = "normal",
-        note_last: bool = True,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
@@ -60,7 +58,6 @@ class KeyLine(LineWidget):
         self.set_reactive(KeyLine.note, note)
         self.ground = ground
         self.title_role = title_role
-        self.note_last = note_last
         self._spans: list[tuple[int, int, KeyHint]] = []
 
     def render_line(self, y: int) -> Strip:
@@ -70,29 +67,31 @@ class KeyLine(LineWidget):
         pinned = self.pinned
         note = paint.segments(self.note if pinned is None else self._words(pinned), "muted", room=room, look=look)
         note = paint.cut(note, room)
-        taken = paint.width(note) + GAP if note else 0
-        note_last = self.note_last or pinned is not None
-        line = self._hints(room - taken if note_last else room, look)
-        if paint.width(line) + taken > room and not note_last:
-            note = []
+        line = self._hints(room - (paint.width(note) + GAP if note else 0), look)
         if pinned is not None:
             self._spans.append((room - paint.width(note), room, pinned))
         side = Segment(" ")
         return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
+
+    def hints_for(self, room: int) -> Sequence[KeyHint]:
+        """The hints for so many cells."""
+        return self.hints
 
     def _hints(self, room: int, look: ThemeStyles) -> list[Segment]:
         """Draw as many hints as fit, and remember their positions."""
         line: list[Segment] = []
         self._spans = []
         used = 0
-        for hint in self.hints:
-            parts = paint.segments(self._words(hint), room=room, look=look)
+        shown = [(hint, paint.segments(self._words(hint), room=room, look=look)) for hint in self.hints_for(room)]
+        needed = sum(paint.width(parts) + GAP for _, parts in shown) - GAP
+        gap = GAP if needed <= room else GAP - 1
+        for hint, parts in shown:
             width = paint.width(parts)
-            start = used + (GAP if used else 0)
+            start = used + (gap if used else 0)
             if start + width > room:
                 break
             if used:
-                line.append(Segment(" " * GAP))
+                line.append(Segment(" " * gap))
             line += parts
             used = start + width
             self._spans.append((start, used, hint))

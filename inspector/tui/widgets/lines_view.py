@@ -250,6 +250,10 @@ class LinesView(VirtualList):
         middle = strip.crop(self._left + len(begin), max(end - len(line_end), self._left))
         return [*begin, *middle, *line_end]
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave keys without effect here to what is around the view: sideways if all lines wrap."""
+        return not self.wrap if action in ("scroll_left", "scroll_right") else True
+
     def action_wrap(self) -> None:
         self.wrap = not self.wrap
 

@@ -236,10 +236,7 @@ class Pane(Container):
 
 
 class CompactPane(Pane):
-    """A pane with `state_facts`, `state_keys` and `state_note`.
-
-    If it is `compact`, it shows the note first among the facts and hides the keys.
-    """
+    """A pane with `state_facts`, before them `state_note`, and `state_keys`, which it hides if it is `compact`."""
 
     compact = False
     state_facts: Sequence[paint.Pieces] = ()
@@ -252,7 +249,9 @@ class CompactPane(Pane):
             self.compact = compact
             self.draw_state()
 
-    def show_state(self, facts: Sequence[paint.Pieces], keys: Sequence[KeyHint], *, note: paint.Pieces = "") -> None:
+    def show_state(
+        self, facts: Sequence[paint.Pieces], keys: Sequence[KeyHint] = (), *, note: paint.Pieces = ""
+    ) -> None:
         """Show other facts, keys and another note."""
         self.state_facts, self.state_keys, self.state_note = facts, keys, note
         self.draw_state()
@@ -262,17 +261,10 @@ class CompactPane(Pane):
         self.state_facts = facts
         self.draw_state()
 
-    def show_keys(self, keys: Sequence[KeyHint]) -> None:
-        """Show other keys."""
-        self.state_keys = keys
-        self.draw_state()
-
     def draw_state(self) -> None:
-        """Show facts, keys and note as far as they fit."""
-        note = self.state_note
-        self.facts = [*([note] if note and self.compact else []), *self.state_facts]
+        """Show note, facts and keys as far as they fit."""
+        self.facts = [*([self.state_note] if self.state_note else []), *self.state_facts]
         self.keys = [] if self.compact else self.state_keys
-        self.note = "" if self.compact else note
 
     def say(self, note: paint.Pieces) -> None:
         """Show another note."""

@@ -68,10 +68,10 @@ class Paragraphs(LineWidget):
         """Some lines are not shown."""
         return bool(self.max_lines) and not self.whole and len(self._lines(self.size.width)) > self.max_lines
 
-    @property
-    def could_be_cut(self) -> bool:
-        """Whether there are more lines than `max_lines`, shown or not."""
-        return bool(self.max_lines) and len(self._lines(self.size.width)) > self.max_lines
+    def wanted(self, width: int, most: int) -> int:
+        """Return the lines of text in a width: all while they are shown, else at most `most`."""
+        count = len(self._lines(width))
+        return count if self.whole else min(count, most)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         count = len(self._lines(width))

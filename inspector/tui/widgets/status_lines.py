@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.strip import Strip
 
-from inspector.text import count
 from inspector.tui.keymap import KeyHint
-from inspector.tui.themes import ThemeStyles, palette, signs_now
+from inspector.tui.model.footer import FooterFacts, footer
+from inspector.tui.model.widths import TWO_COLUMNS
+from inspector.tui.pane_keys import at_focus, hints, without_letters
+from inspector.tui.themes import ThemeStyles, palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.line_widget import LineWidget
-
-_LATENCY_CELLS = 6
-"""Cells of `309 ms` and `60.1 s`."""
 
 
 class LinePart(NamedTuple):
@@ -35,7 +39,7 @@ class LinePart(NamedTuple):
 
 
 class HeaderLine(LineWidget):
-    """The first line: `parts` at the left and right, shortened in the order of their ranks. See `session_parts`."""
+    """The first line: `parts` at the left and right, shortened in the order of their ranks."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -83,50 +87,6 @@ class HeaderLine(LineWidget):
                     side.append(Segment(" " * part.gap))
                 side += shown
         return sides
-
-
-def session_parts(
-    name: str,
-    target: str,
-    *,
-    short_target: str = "",
-    transport: str = "",
-    revision: str = "",
-    era: str = "",
-    how: str = "",
-    state: paint.Piece = "",
-    settled: bool = True,
-    recorded: int | None = None,
-    latency: str = "",
-) -> list[LinePart]:
-    """Return the parts of a live session's header.
-
-    `how` says how revision and era were determined; it is dropped first. `state` is a piece such as `("connected",
-    "received")`. A `settled` state keeps only its dot on a narrow screen; another one (failed, reconnecting) is dropped
-    last. `recorded` is the number of frames on disk.
-    """
-    signs = signs_now()
-    word, role = state if isinstance(state, tuple) else (state, "received")
-    sign: paint.Piece = (signs.live if settled else signs.failed, role)
-    long_revision: list[paint.Piece] = [revision, (f" {era}", "muted")] if era else [revision]
-    told_revision: list[paint.Piece] = [*long_revision, (f"  {how}", "faint")] if how else long_revision
-    parts = [
-        LinePart([[(name, "bright bold")]]),
-        LinePart([[(target, "muted")], [(short_target, "muted")], ""], (1, 3), gap=2),
-        LinePart([transport, ""], (8,), right=True),
-        LinePart([told_revision, long_revision, revision, ""], (0, 2, 9), right=True, gap=2),
-    ]
-    if word:
-        words: paint.Pieces = [sign, " ", (word, "normal" if settled else role)]
-        parts.append(LinePart([words, [sign]], (5,), right=True) if settled else LinePart([words], right=True))
-    if recorded is not None:
-        number = count(recorded)
-        live: paint.Piece = (signs.live, "live")
-        parts.append(LinePart([[live, f" rec {number}"], [live, f" {number}"], [live]], (6, 7), right=True))
-    if latency:
-        # Always as wide, so that what is beside it stays where it is.
-        parts.append(LinePart([[(latency.rjust(_LATENCY_CELLS), "muted")], ""], (4,), right=True))
-    return parts
 
 
 class MainTab(NamedTuple):
@@ -267,21 +227,47 @@ class TabLine(LineWidget):
                 return
 
 
+class Offered(NamedTuple):
+    """The keys that a footer chooses from; see `model.footer`."""
+
+    own: Sequence[KeyHint] = ()
+    common: Mapping[str, KeyHint] = MappingProxyType({})
+    facts: FooterFacts = FooterFacts()
+
+
 class Footer(KeyLine):
-    """The last line: the keys of the focused pane, and a note if it fits. A click presses the key.
+    """The last line: the most used keys that work now, and that of the keys page. A click presses the key.
 
     It is empty while `muted`: a dialog is in front, which shows its own keys.
     """
 
-    def __init__(
+    offered: reactive[Offered] = reactive(Offered(), init=False)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(ground="panel", title_role="muted", id=id, classes=classes)
+
+    def offer(
         self,
-        hints: Sequence[KeyHint] = (),
-        note: paint.Pieces = "",
-        *,
-        id: str | None = None,
-        classes: str | None = None,
+        own: Sequence[KeyHint],
+        *common: str | tuple[str, str],
+        zoomed: bool = False,
+        in_panes: Sequence[KeyHint] = (),
     ) -> None:
-        super().__init__(hints, note, ground="panel", title_role="muted", note_last=False, id=id, classes=classes)
+        """Show the keys `own` of the focused part, and some of `common`, verbs of the screen, each as in `hints`."""
+        screen = self.screen
+        typing = is_typing(screen)
+        named = without_letters if typing else hints
+        narrow = screen.size.width < TWO_COLUMNS
+        focused = screen.focused or screen
+        everywhere = named(screen, *common)
+        everywhere = [hint for hint in everywhere if at_focus(focused, [hint]) == [hint]]
+        facts = FooterFacts(typing=typing, narrow=narrow, zoomed=zoomed, in_panes=tuple(in_panes))
+        self.offered = Offered(tuple(at_focus(focused, own)), {hint.verb: hint for hint in everywhere}, facts)
+        self.pinned = next(iter(named(screen, ("app.help", "keys"))), None)
+
+    def hints_for(self, room: int) -> Sequence[KeyHint]:
+        own, common, facts = self.offered
+        return footer(own, common, replace(facts, room=room))
 
     def render_line(self, y: int) -> Strip:
         return paint.blank(self.size.width, "panel") if self.muted else super().render_line(y)
@@ -289,3 +275,8 @@ class Footer(KeyLine):
     def on_key_line_pressed(self, event: KeyLine.Pressed) -> None:
         event.stop()
         self.app.simulate_key(event.hint.key)
+
+
+def is_typing(screen: Screen[Any]) -> bool:
+    """Whether letters are text, or at least no verbs: the focus is in a form or a line of text."""
+    return isinstance(screen.focused, (Editor, FieldFrame))

@@ -102,12 +102,22 @@ class TableColumns:
         self.cursor = self.order.index(column)
 
     def reveal(self, width: int) -> None:
-        """Scroll sideways, as little as necessary, until the column with the cursor is visible."""
-        self.left = min(self.left, self.cursor)
-        self._placed.clear()
+        """Scroll sideways, as little as necessary, until the column with the cursor is visible.
+
+        No room stays empty at the right while columns are off the screen at the left.
+        """
+        self._scroll_to(min(self.left, self.cursor))
         while self.left < self.cursor and self.here not in {column for column, _, _ in self.placed(width)}:
-            self.left += 1
-            self._placed.clear()
+            self._scroll_to(self.left + 1)
+        while self.left and not self.beyond(width):
+            self._scroll_to(self.left - 1)
+            if self.beyond(width):
+                self._scroll_to(self.left + 1)
+                break
+
+    def _scroll_to(self, left: int) -> None:
+        self.left = left
+        self._placed.clear()
 
     def width_of(self, column: int) -> tuple[int, int]:
         """Return the cells that a column needs, and the digits after the point that it reserves."""
@@ -145,6 +155,10 @@ class TableColumns:
         if found is None:
             found = self._placed[width] = self._place(width)
         return found
+
+    def beyond(self, width: int) -> int:
+        """Return how many columns do not fit at the right."""
+        return len(self.order) - self.left - len(self.placed(width))
 
     def _place(self, width: int) -> list[tuple[int, int, int]]:
         chosen: list[int] = []

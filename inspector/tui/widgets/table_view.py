@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -167,12 +166,18 @@ class TableView(Container):
 
     @property
     def note(self) -> str:
-        """The row of the cursor, and the number of rows."""
+        """The row of the cursor, the number of rows, and how many columns do not fit."""
         if self.busy:
             return self.busy
         shown, every = len(self.rows), len(self.table)
         of = f" ({every:,})" if shown != every else ""
-        return f"row {self.list.cursor + 1:,} of {shown:,}{of}" if shown else f"no rows of {every:,} match"
+        if not shown:
+            return f"no rows of {every:,} match"
+        left, right = self.columns.left, self.columns.beyond(self.list.inner_width)
+        hidden = [f"{signs_now().received} {_columns(left)}"] * bool(left) + [
+            f"{_columns(right)} {signs_now().sent}"
+        ] * bool(right)
+        return "  ".join((f"row {self.list.cursor + 1:,} of {shown:,}{of}", *hidden))
 
     def tell(self) -> None:
         """Show the error of the cell with the cursor, and post `Changed`."""
@@ -255,9 +260,14 @@ class TableView(Container):
         self._filter.display = True
         self._filter.focus()
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether a filter is set or typed."""
+        return bool(self.words) or self._filter.display
+
     def drop_filter(self) -> bool:
         """Clear the filter and show all rows; False without a filter."""
-        if not self.words and not self._filter.display:
+        if not self.is_filtered:
             return False
         self._filter.show_without_change("")
         self._filter.display = False
@@ -343,9 +353,12 @@ class TableList(VirtualList):
     def action_filter(self) -> None:
         self.view.open_filter()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a filter, the key that clears it goes to what is around the table."""
+        return self.view.is_filtered if action == "all" else True
+
     def action_all(self) -> None:
-        if not self.view.drop_filter():
-            raise SkipAction
+        self.view.drop_filter()
 
     def action_copy(self) -> None:
         """Copy the cell with the cursor, as the server wrote it."""
@@ -458,6 +471,10 @@ class _TableRows:
         return owner.draw_row(owner.rows[index], width, focused)
 
 
+def _columns(number: int) -> str:
+    return f"{number:,} column{'' if number == 1 else 's'}"
+
+
 class TableHead(LineWidget):
     """The names of the columns. A click sorts by one."""
 
@@ -491,7 +508,7 @@ class TableHead(LineWidget):
             space = Segment(" " * max(room - paint.width(name), 0))
             line += [space, *name] if columns.table.columns[column].is_numeric else [*name, space]
             at = start + taken
-        if columns.left or len(placed) < len(columns.order):
+        if columns.left or columns.beyond(width):
             line += paint.segments([(f" {signs.cut}", "muted")])
         return paint.strip(line, cells)
 

@@ -42,6 +42,12 @@ class TextView(LinesView):
         """Return the section that shows a text."""
         return TextSection(text, self.role)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key that shows the rest of a text goes to what is around the view if all is shown."""
+        if action == "show_all":
+            return len(self.text) > SHOWN_AT_FIRST
+        return super().check_action(action, parameters)
+
     def action_show_all(self) -> None:
         if len(self.text) > SHOWN_AT_FIRST:
             top = self.scroll_offset.y

@@ -371,12 +371,16 @@ class VirtualList(ScrollView, can_focus=True):
         index = (self.scroll_offset.y + y) // self.row_height
         return index if 0 <= index < self.count else None
 
-    def on_click(self, event: events.Click) -> None:
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        # Now, because the rows may have moved when the button is released: the focus gives a log more lines.
         index = self.row_at(event.y)
-        if index is None:
+        if index is not None:
+            self.cursor = index
+
+    def on_click(self, event: events.Click) -> None:
+        if self.row_at(event.y) is None:
             return
         event.stop()
-        self.cursor = index
         if event.chain == 2:
             self.action_select()
 

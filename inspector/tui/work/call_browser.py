@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from inspector.protocol.forms.form import UNSET
@@ -20,22 +19,13 @@ class CallBrowser:
 
     def __init__(self) -> None:
         self.line = PastCallsLine()
-        self._work: WorkItem | None = None
+        self._work = WorkItem()
         self._saved: Mapping[tuple[str, str], list[SavedArguments]] = {}
-        self._before_past: Any = UNSET
         self._before_saved: Any = UNSET
-        self._picks = False
-        """The user is browsing: on a low screen the line is shown only then."""
 
-    def show(self, work: WorkItem | None) -> None:
+    def show(self, work: WorkItem) -> None:
         """Browse the calls of another item."""
         self._work = work
-        self._before_past = UNSET
-        self.rest()
-
-    def rest(self) -> None:
-        """The user has left the line."""
-        self._picks = False
 
     def offer_saved(self, saved: Mapping[tuple[str, str], list[SavedArguments]]) -> None:
         """Offer these saved calls, by list and address of their items."""
@@ -44,44 +34,26 @@ class CallBrowser:
     @property
     def saved(self) -> list[SavedArguments]:
         """The saved calls of the item."""
-        return self._saved.get(self._work.catalog_item.key, []) if self._work is not None else []
+        return self._saved.get(self._work.catalog_item.key, [])
 
-    @property
-    def _saved_in(self) -> tuple[Path, int] | None:
-        return self._work.saved_in if self._work is not None else None
-
-    def draw(self, view: FormView, *, compact: bool) -> None:
+    def draw(self, view: FormView) -> None:
         """Draw the line, with the call that the form holds."""
-        past, saved = (self._work.past or () if self._work is not None else ()), self.saved
+        past, saved = self._work.past or (), self.saved
         value = view.value
         at = next((at for at, each in enumerate(past) if each.arguments == value), -1)
-        held = next((at for at, each in enumerate(saved) if each.where == self._saved_in), -1)
+        held = next((at for at, each in enumerate(saved) if each.where == self._work.saved_in), -1)
         self.line.show(past, at, saved, held)
-        self.line.display = bool(past or saved) and (not compact or self._picks)
+        self.line.display = bool(past or saved)
 
     async def next_saved(self, view: FormView) -> None:
         """Load the next saved call."""
         wheres = [each.where for each in self.saved]
-        held = wheres.index(self._saved_in) if self._saved_in in wheres else -1
+        held = wheres.index(self._work.saved_in) if self._work.saved_in in wheres else -1
         if held < 0:
             self._before_saved = view.value
         await self.load_saved(view, held + 1 if held + 1 < len(wheres) else -1)
 
     async def load_saved(self, view: FormView, at: int) -> None:
         """Load a saved call by its place; -1 for what was there before."""
-        if self._work is None:
-            return
-        self._picks = True
         self._work.saved_in = self.saved[at].where if at >= 0 else None
         await view.load(self.saved[at].arguments if at >= 0 else self._before_saved)
-
-    async def older(self, view: FormView) -> None:
-        """Load the next older call."""
-        past = self._work.past or [] if self._work is not None else []
-        self._picks = True
-        if self.line.at < 0:
-            self._before_past = view.value
-        at = self.line.at + 1
-        if at == len(past) and self._before_past is UNSET:
-            at = 0
-        await view.load(past[at].arguments if at < len(past) else self._before_past)

@@ -1,4 +1,4 @@
-"""A list of what the server offers, with a filter: tools, resources, templates or prompts."""
+"""A list of what the server offers, with a filter: tools, resources with templates, or prompts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.apps.definitions import tool_app
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
-from inspector.client.state.catalog import ListName, SurfaceChange
+from inspector.client.state.catalog import CatalogList, ListName, SurfaceChange
 from inspector.config.server_memory import ServerMemory
 from inspector.errors import NotOffered
-from inspector.text import count
-from inspector.tui.advice import advice
+from inspector.protocol.app_definitions import tool_app
+from inspector.text import count, quantity
+from inspector.tui.advice import advice, connect_again
 from inspector.tui.ask.question import AnswersBeside
-from inspector.tui.keymap import bindings
+from inspector.tui.available_verbs import lend_features
+from inspector.tui.keymap import bindings, keymap_of
 from inspector.tui.model.catalog import CATALOG_VERBS, CatalogFacts
-from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
-from inspector.tui.pane_messages import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
+from inspector.tui.model.tabs import OF_LIST
+from inspector.tui.pane_keys import VerbsByRules, hints
+from inspector.tui.pane_messages import HintsChanged, ItemHighlighted, ItemOpened
 from inspector.tui.sessions import is_down
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -32,17 +34,8 @@ from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.work.catalog_item import verb_of
-from inspector.tui.work.catalog_rows import SORTED, CatalogRows, ItemKey
+from inspector.tui.work.catalog_rows import SORTED, TEMPLATE, CatalogGroups, CatalogRows, GroupKey
 
-TITLES: dict[ListName, str] = {
-    "tools": "Tools",
-    "resources": "Resources",
-    "templates": "Templates",
-    "prompts": "Prompts",
-}
-_ROOMY = 130
-"""Cells of a screen whose footer shows all keys of the list."""
 _THINGS: dict[ListName, str] = {
     "tools": "tools",
     "resources": "resources",
@@ -53,16 +46,16 @@ _THINGS: dict[ListName, str] = {
 
 @dataclass
 class _Place:
-    """The state of one list: its rows with their filter, the item under the cursor, the scroll position."""
+    """The state of one tab: its rows with their filter, the item under the cursor, the scroll position."""
 
-    rows: CatalogRows
-    key: ItemKey | None = None
+    rows: CatalogGroups
+    key: GroupKey | None = None
     scroll: int = 0
     seen: int = -1
 
 
 class CatalogPane(AnswersBeside, Pane, VerbsByRules):
-    """One list at a time; a hidden list keeps its cursor, scroll position and filter.
+    """The lists of one tab at a time; those of a hidden one keep cursor, scroll position and filter.
 
     `memory` keeps the order of the tools between sessions.
     """
@@ -73,21 +66,27 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     CatalogPane > VirtualList { height: 1fr; }
     """
 
+    class SaveRequested(Message):
+        """Save the call of the item under the cursor with the values of its form."""
+
     class CallRequested(Message):
         """Send the item under the cursor with the values of its form."""
 
     def __init__(self, session: SessionState, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
-        super().__init__(title=TITLES["tools"], id=id)
+        super().__init__(title="Tools", id=id)
         self.session = session
         self.running_call: Callable[[], Call | None] = lambda: None
         """Returns the call of the item under the cursor while it runs."""
         if memory is None and session.commands is not None:
             memory = ServerMemory(session.target)
         self._memory = memory
-        self.list_name: ListName = "tools"
-        self._places: dict[ListName, _Place] = {
-            name: _Place(CatalogRows(session.catalog[name], session.refused_tools if name == "tools" else ()))
-            for name in session.catalog.lists
+        self.place = OF_LIST["tools"]
+        self._lists = {
+            name: CatalogRows(found, session.refused_tools if name == "tools" else ())
+            for name, found in session.catalog.lists.items()
+        }
+        self._places = {
+            tab.id: _Place(CatalogGroups([self._lists[name] for name in tab.lists])) for tab in OF_LIST.values()
         }
         self._phase_seen = -1
         self._told: dict[str, Any] | None = None
@@ -96,9 +95,14 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         self._notice = Paragraphs(after=1)
         self._notice.display = False
         self._filter = FilterInput()
-        self._tools = self._places["tools"].rows
+        self._tools = self._lists["tools"]
         self._sorted_here = False
         """Whether the order was chosen in this session, so that the stored one is not used any more."""
+        lend_features("catalog", self, self._named_tool)
+
+    def _named_tool(self) -> tuple[str, Any]:
+        name = self.item.get("name") if self.item is not None else None
+        return (name if isinstance(name, str) else "", None)
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -121,14 +125,20 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         self.tick()
 
     @property
-    def rows(self) -> CatalogRows:
-        """The rows of the current list."""
-        return self._places[self.list_name].rows
+    def rows(self) -> CatalogGroups:
+        """The rows of the current tab."""
+        return self._places[self.place.id].rows
 
     @property
     def item(self) -> dict[str, Any] | None:
         """The item under the cursor."""
         return self.rows.item(self._list.cursor)
+
+    @property
+    def list_name(self) -> ListName:
+        """The list of the item under the cursor."""
+        key = self._key_at_cursor()
+        return key[0] if key is not None else self.place.lists[0]
 
     def focus_inside(self) -> bool:
         """Focus the list, unless the focus is inside already."""
@@ -139,15 +149,16 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     # Choose the list and the position
 
     def show(self, list_name: ListName) -> None:
-        """Show one of the lists in its last state."""
-        if list_name == self.list_name:
+        """Show the tab of a list in its last state."""
+        tab = OF_LIST[list_name]
+        if tab is self.place:
             return
-        before = self._places[self.list_name]
+        before = self._places[self.place.id]
         before.key = self._key_at_cursor()
         before.scroll = self._list.scroll_offset.y
-        self.list_name = list_name
-        place = self._places[list_name]
-        self.title = TITLES[list_name]
+        self.place = tab
+        place = self._places[tab.id]
+        self.title = tab.title
         self._list.source = place.rows
         self._filter.show_without_change(place.rows.filter)
         if place.key is None or not self._list.move_to(place.key):
@@ -161,7 +172,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     def select(self, list_name: ListName, address: str) -> bool:
         """Show a list with the cursor on the first item of this name or URI; False if there is none."""
         self.show(list_name)
-        key = self.rows.find(address)
+        key = self.rows.find(list_name, address)
         if key is None:
             return False
         if self.rows.index_of(key) is None:
@@ -172,16 +183,19 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     def mark_changed(self, changes: Iterable[SurfaceChange]) -> None:
         """Mark the items that are new or different since a restart, each until the cursor has been on it."""
         for change in changes:
-            self._places[change.list].rows.changed = {*change.added, *change.altered}
+            self._lists[change.list].changed = {*change.added, *change.altered}
         self._list.source_changed()
 
     def _visited(self) -> None:
         key = self._key_at_cursor()
-        if key is not None and key[0] in self.rows.changed:
-            self.rows.changed.discard(key[0])
+        if key is None:
+            return
+        list_name, (name, _) = key
+        if name in self._lists[list_name].changed:
+            self._lists[list_name].changed.discard(name)
             self._list.rows_changed([self._list.cursor])
 
-    def _key_at_cursor(self) -> ItemKey | None:
+    def _key_at_cursor(self) -> GroupKey | None:
         key = self._list.row_key(self._list.cursor)
         return key if isinstance(key, tuple) else None
 
@@ -189,9 +203,10 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
 
     def tick(self) -> None:
         """Add the new items of the current list."""
-        self._list.takes_early_enter = not self.rows.list.pages and self.session.phase in ("new", "connecting", "ready")
-        place = self._places[self.list_name]
-        seen = self.session.changes[self.list_name]
+        pages = any(found.pages for found in self._found)
+        self._list.takes_early_enter = not pages and self.session.phase in ("new", "connecting", "ready")
+        place = self._places[self.place.id]
+        seen = sum(self.session.changes[name] for name in self.place.lists)
         phase = self.session.changes["phase"] + self.session.changes["server"]
         if seen == place.seen and phase == self._phase_seen and not place.rows.behind:
             return
@@ -206,39 +221,50 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         if place.rows.behind:
             self.set_timer(0.02, self.tick)
 
+    @property
+    def _found(self) -> list[CatalogList]:
+        """The lists of the tab."""
+        return [self.session.catalog[name] for name in self.place.lists]
+
     def _describe(self) -> None:
-        found = self.rows.list
-        in_order = self.list_name == "tools" and self.rows.is_sorted
+        in_order = self.place.id == "tools" and self._tools.is_sorted
         self._filter.enter_opens = bool(self.rows.filter.strip()) and len(self.rows) > 0
-        self.facts = [self._count(), *(["by cost"] if in_order else [])]
+        templates = self._lists["templates"].total if "templates" in self.place.lists else 0
+        with_templates: list[paint.Pieces] = [f"{quantity(templates, 'template')} {TEMPLATE}"] if templates else []
+        self.facts = [self._count(), *with_templates, *(["by cost"] if in_order else [])]
         empty, notice = self._words()
         if self._list.empty != empty:
             self._list.empty = empty
             self._list.refresh()
         if is_down(self.session):
-            keys = " ".join(f"{hint.label} connects again." for hint in hints(self, "app.reconnect"))
-            notice = [*notice, (f"{signs_now().failed} Not connected. {keys}".strip(), "error")]
-        if found.odd:
-            entries = "1 entry is" if found.odd == 1 else f"{count(found.odd)} entries are"
+            notice = [*notice, (f"{signs_now().failed} Not connected. {connect_again(self)}", "error")]
+        odd = sum(found.odd for found in self._found)
+        if odd:
+            entries = "1 entry is" if odd == 1 else f"{count(odd)} entries are"
             notice = [*notice, (f"{signs_now().finding} {entries} not an object; see the message log.", "finding")]
         self._notice.show(notice)
         self.post_message(HintsChanged())
 
     def _count(self) -> paint.Pieces:
-        found, rows = self.rows.list, self.rows
-        total = count(rows.total)
+        rows, total = self.rows, count(self.rows.total)
         if rows.filter.strip():
             text = f"{count(len(rows))} of {total}"
         else:
-            text = total if rows.total or found.complete else ""
-        if found.loading or rows.behind:
+            text = total if rows.total or all(found.complete for found in self._found) else ""
+        if rows.behind or any(found.loading for found in self._found):
             text = f"{text} so far {signs_now().cut}".strip() if rows.total else f"loading {signs_now().cut}"
         return text
 
     def _words(self) -> tuple[str, list[Paragraph]]:
-        """Return the text of an empty list, and what went wrong. A list that broke off keeps its items."""
-        found, rows, session = self.rows.list, self.rows, self.session
-        things = _THINGS[self.list_name]
+        """Return the text of empty lists, and what went wrong. A list that broke off keeps its items."""
+        words = [self._words_of(found) for found in self._found]
+        notices = [line for _, notice in words for line in notice]
+        if self.rows.total:
+            return ("" if len(self.rows) else "No match."), notices
+        return words[0][0], notices
+
+    def _words_of(self, found: CatalogList) -> tuple[str, list[Paragraph]]:
+        session, things = self.session, _THINGS[found.kind.name]
         again = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "catalog.refresh"))
         if isinstance(found.error, NotOffered):
             return f"This server offers no {things}.", []
@@ -250,8 +276,6 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             if found.error.hint and session.commands is not None:
                 lines.append((again, "muted"))
             return "", lines
-        if rows.total and not len(rows):
-            return "No match.", []
         if found.loading or found.complete:
             return f"This server offers no {things}." if found.complete else f"Loading {signs_now().cut}", []
         if session.commands is None:
@@ -310,6 +334,10 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         if self.item is not None and self.session.commands is not None:
             self.post_message(self.CallRequested())
 
+    def action_save(self) -> None:
+        if self.item is not None and self.session.commands is not None:
+            self.post_message(self.SaveRequested())
+
     def action_sort(self) -> None:
         """Sort the tools by cost, or show them in the server's order. The cursor stays on its tool."""
         self._sorted_here = True
@@ -323,45 +351,39 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
 
     def _sort(self, *, by_cost: bool) -> None:
         place = self._places["tools"]
-        key = self._key_at_cursor() if self.list_name == "tools" else place.key
+        key = self._key_at_cursor() if self.place.id == "tools" else place.key
         self._tools.sort(by_cost=by_cost)
         place.seen = -1
-        if self.list_name == "tools":
+        if self.place.id == "tools":
             self._list.source_changed()
             self.tick()
             if key is not None:
                 self._list.move_to(key)
             self._describe()
 
-    def action_model(self) -> None:
-        """Show the tools as a model gets them."""
-        name = self.item.get("name") if self.item is not None else None
-        self.post_message(ShowModel(name if isinstance(name, str) else ""))
-
-    def action_page(self) -> None:
-        """Read the page of the tool."""
-        self.post_message(OpenResource(tool_app(self.item).uri))
+    @property
+    def _tool(self) -> dict[str, Any] | None:
+        """The tool under the cursor."""
+        return self.item if self.place.id == "tools" else None
 
     def action_refresh(self) -> None:
         session = self.session.commands
-        if session is not None and not self.rows.list.loading:
-            session.run(session.load(self.list_name))
+        for found in self._found if session is not None else ():
+            if session is not None and not found.loading:
+                session.run(session.load(found.kind.name))
 
     def verb_facts(self) -> CatalogFacts:
         """The facts on which the verbs depend."""
-        tool = self.item if self.list_name == "tools" else None
+        tool = self._tool
         return CatalogFacts(
             live=self.session.commands is not None,
             rows=len(self.rows),
-            verb=verb_of(self.list_name),
             asked=self.asked_verbs(),
             filtered=bool(self.rows.filter),
             calling=self.running_call() is not None,
             tool=tool is not None,
             page=bool(tool_app(tool).uri),
-            sortable=self.list_name == "tools" and 1 < self.rows.total <= SORTED,
-            by_cost=self._tools.by_cost,
-            roomy=self.app.size.width >= _ROOMY,
+            sortable=self.place.id == "tools" and 1 < self._tools.total <= SORTED,
         )
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

@@ -7,13 +7,13 @@ from functools import cached_property
 from inspect import cleandoc
 from typing import Any
 
-from inspector.apps.definitions import tool_app
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.catalog import ListName
 from inspector.errors import UsageError
+from inspector.protocol.app_definitions import tool_app
 from inspector.protocol.uri_templates import Template, Variable
-from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
+from inspector.protocol.views import MAY_DELETE, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import safe, size
 from inspector.tui.widgets import paint
 from inspector.tui.work.catalog_rows import address, view_of
@@ -36,11 +36,6 @@ _OPERATORS = {
     "?": "becomes a query parameter",
     "&": "becomes a further query parameter",
 }
-
-
-def verb_of(list_name: ListName) -> str:
-    """Return what is done with an item of a list, in a word."""
-    return {"tools": "call", "prompts": "get"}.get(list_name, "read")
 
 
 class CatalogItem:
@@ -74,19 +69,13 @@ class CatalogItem:
         return [shown] if name in ("", shown) else [name, (f"  {shown}", "muted")]
 
     @property
-    def verb(self) -> str:
-        """Its action, in a word."""
-        return verb_of(self.list_name)
-
-    @property
     def facts(self) -> list[paint.Pieces]:
-        """The text at the right of its edge. A tool's annotations are the server's claims (C-TOOL-01)."""
+        """The text at the right of its edge: a warning of a tool, type and size of a resource."""
         view = self.view
         if isinstance(view, Tool):
-            hints = sorted(view.hints, key=lambda hint: hint != "destructive")
             mark = tool_app(view.raw).mark
             marks: list[paint.Pieces] = [[(mark, "bright")]] if mark else []
-            return [*marks, *([(hint, "error" if hint == "destructive" else "muted")] for hint in hints)]
+            return [*marks, *([[(MAY_DELETE, "error")]] if MAY_DELETE in view.hints else [])]
         found: list[paint.Pieces] = []
         if isinstance(view, (Resource, ResourceTemplate)) and view.mime_type:
             found.append(safe(view.mime_type, 60))
@@ -95,11 +84,16 @@ class CatalogItem:
         return found
 
     @property
+    def hints(self) -> str:
+        """A tool's other annotations in words, which are the server's claims (C-TOOL-01)."""
+        hints = self.view.hints if isinstance(self.view, Tool) else ()
+        return "  ".join(hint for hint in hints if hint != MAY_DELETE)
+
+    @property
     def about(self) -> list[tuple[str, str]]:
         """Its details as (text, role) paragraphs: description, address, annotations, errors."""
         view = self.view
-        # SDKs send a docstring as it is in the source, with the indentation of its function.
-        description = cleandoc(view.description[:TEXT])
+        description = _without_indentation(view.description[:TEXT])
         found = [(description, "muted")] if description.strip() else []
         if isinstance(view, (Resource, ResourceTemplate)):
             found.append((self.address, "muted"))
@@ -224,3 +218,25 @@ def _variable_schema(variable: Variable) -> dict[str, Any]:
     texts = {"type": "array", "items": {"type": "string"}, "title": "several"}
     named = {"type": "object", "additionalProperties": {"type": "string"}, "title": "named"}
     return {"description": about, "anyOf": [texts, named, {"type": "string", "title": "one"}]}
+
+
+class _NoItem(CatalogItem):
+    """Stands where no item is selected: it says nothing."""
+
+    @property
+    def title(self) -> list[paint.Piece]:
+        return []
+
+    @property
+    def about(self) -> list[tuple[str, str]]:
+        return []
+
+
+NO_ITEM = _NoItem("tools", {})
+
+
+def _without_indentation(text: str) -> str:
+    """Return a text without the indentation that it has in its source: a docstring, or a string of several lines."""
+    first, *rest = cleandoc(text).split("\n")
+    indent = first[: len(first) - len(first.lstrip())]  # Lines that were inserted into it may have none.
+    return "\n".join(line.removeprefix(indent) for line in (first, *rest))

@@ -1,18 +1,19 @@
-"""The rows of one catalog: a server's list so far, filtered, in slices of bounded work."""
+"""The rows of the server's lists so far, filtered, in slices of bounded work."""
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from rich.segment import Segment
 
-from inspector.apps.definitions import is_for_model, tool_app
-from inspector.client.state.catalog import CatalogList
-from inspector.context.cost import tool_cost
-from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool
+from inspector.client.state.catalog import CatalogList, ListName
+from inspector.protocol.app_definitions import is_for_model, tool_app
+from inspector.protocol.token_costs import tool_cost
+from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool, destruction
 from inspector.text import cell_len, count, safe
 from inspector.tui.matching import Typed
 from inspector.tui.themes import signs_now
@@ -21,8 +22,16 @@ from inspector.tui.widgets import paint
 SLICE = 20_000
 """Items that one turn adds, and items that it matches with the filter."""
 
-WIDE = 60
-"""Width in cells from which there is a column for descriptions."""
+SENTENCE_FROM = 60
+"""Width in cells from which a row shows the description after the title."""
+
+MIN_PURPOSE = 8
+"""Cells below which the purpose of an item is not shown."""
+
+MAY_DESTROY = "!"
+"""Marks a tool that says that it may destroy something."""
+TEMPLATE = "{}"
+"""Marks a resource template among the resources."""
 
 MEASURED = 1000
 """Items whose names determine the start of the second column."""
@@ -65,11 +74,22 @@ def address(view: NamedView) -> str:
     return view.uri_template if isinstance(view, ResourceTemplate) else view.name
 
 
-def arguments_of(view: NamedView) -> tuple[str, ...]:
-    """Return the names of the arguments of a tool or prompt."""
-    if isinstance(view, Tool):
-        return view.arguments
-    return tuple(argument.name for argument in view.arguments) if isinstance(view, Prompt) else ()
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_KINDS = frozenset(("tool", "resource", "template", "prompt"))
+"""Words of a title that the tab says already."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s")
+
+
+def purpose(view: NamedView) -> tuple[str, str]:
+    """Return what an item is for: its title, and the first sentence of its description.
+
+    The title is `""` if it has no other words than the name and the kind.
+    """
+    title = view.display_name if view.display_name != UNNAMED else ""
+    known = {word.casefold() for word in _WORD.findall(view.name or title)} | _KINDS
+    says_more = any(word.casefold() not in known for word in _WORD.findall(title))
+    sentence = _SENTENCE.split(" ".join(view.description[:SEARCHED].split()), maxsplit=1)[0]
+    return (title if says_more else ""), sentence if sentence.endswith("..") else sentence.removesuffix(".")
 
 
 class _Items:
@@ -319,7 +339,7 @@ class CatalogRows:
     def __len__(self) -> int:
         return len(self._shown)
 
-    def key_at(self, index: int) -> Hashable:
+    def key_at(self, index: int) -> ItemKey:
         """Return the key of a row."""
         return self._items.keys[self._shown[index]]
 
@@ -340,7 +360,7 @@ class CatalogRows:
         return key if key in self._items.at else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw one row: the name, then its arguments; on a wide screen also a column for the description.
+        """Draw one row: the name, then what the item is for. A mark at the right says what is special about it.
 
         Sorted by cost, a row ends with the estimated tokens of its tool.
         """
@@ -350,23 +370,28 @@ class CatalogRows:
         return [*self._row(index, max(width - _TOKENS, 0)), *tokens]
 
     def _row(self, index: int, width: int) -> list[Segment]:
-        at = self._shown[index]
-        item, key = self._items.all[at], self._items.keys[at]
+        item = self._items.all[self._shown[index]]
         view = view_of(self.list.kind.name, item)
-        flagged = view.problems or self.is_double(index) or view.name in self._refused
-        signs = signs_now()
-        is_new = key[0] in self.changed
-        flag = paint.segments([(signs.live, "progress")] if is_new else [(signs.finding, "finding")] if flagged else "")
+        flag = paint.segments(self._flag(index, item, view))
         room = width - (2 if flag else 0)
-        names: list[paint.Piece] = list(self._name(item))
-        if width < WIDE:
-            left = paint.segments(names, room=room)
-            left += self._details(view, room - paint.width(left))
-        else:
-            column = min(self._items.label, width * 2 // 5) + 2
-            about = paint.segments(self._about(view, room - column), "muted", room=room - column)
-            left = [*paint.cell(names, column - 2), Segment("  "), *about]
-        return paint.spread(paint.cut(left, room), flag, width, 1)
+        name = paint.segments(self._name(item))
+        column = min(self._items.label, width // 2) + 2
+        wanted = max(column, paint.width(name) + 2)
+        if room - wanted >= MIN_PURPOSE:
+            about = paint.segments(self._about(view, width), "muted", room=room - wanted)
+            name = [*name, Segment(" " * (wanted - paint.width(name))), *about]
+        return paint.spread(paint.cut(name, room), flag, width, 1)
+
+    def _flag(self, index: int, item: dict[str, Any], view: NamedView) -> paint.Pieces:
+        """The mark of a row: new since a restart, wrong, a template, or a tool that may destroy something."""
+        signs = signs_now()
+        if self._items.keys[self._shown[index]][0] in self.changed:
+            return [(signs.live, "progress")]
+        if view.problems or self.is_double(index) or view.name in self._refused:
+            return [(signs.finding, "finding")]
+        if isinstance(view, ResourceTemplate):
+            return [(TEMPLATE, "muted")]
+        return [(MAY_DESTROY, "bright")] if isinstance(view, Tool) and destruction(item) else ""
 
     def _name(self, item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         """The name of a tool or prompt, because authors of servers think in names; the title of a resource.
@@ -378,33 +403,92 @@ class CatalogRows:
         mark = tool_app(item).mark if isinstance(view, Tool) else ""
         return ((safe(shown, 80), "bright"), *(((f"  {mark}", "muted"),) if mark else ()))
 
-    def _about(self, view: NamedView, room: int) -> list[paint.Piece]:
-        """The second column: a URI; else title and description, or the arguments without either."""
+    def _about(self, view: NamedView, width: int) -> list[paint.Piece]:
+        """Return the text after the name: a URI, or the title and what the description begins with."""
         if isinstance(view, (Resource, ResourceTemplate)):
-            return [address(view)]
-        title = view.display_name if view.display_name not in (view.name, UNNAMED) else ""
-        words = " ".join(view.description[:SEARCHED].split())
+            return [uri] if (uri := address(view)) != view.display_name else []
+        title, sentence = purpose(view)
         if not title:
-            return [words or _listed(arguments_of(view), room)]
-        return [(title, "normal"), f"  {words}"]
-
-    def _details(self, view: NamedView, room: int) -> list[Segment]:
-        """The text after a name in a narrow list: the start of a URI, or arguments."""
-        if isinstance(view, (Resource, ResourceTemplate)):
-            uri = address(view)
-            shown = room > 4 and uri != view.display_name
-            return paint.segments([(f" {uri}", "muted")], room=room) if shown else []
-        return paint.segments([(f" {names}", "muted")] if (names := _listed(arguments_of(view), room - 1)) else "")
+            return [sentence]
+        return [(title, "normal"), f"  {sentence}"] if width >= SENTENCE_FROM else [title]
 
 
-def _listed(names: tuple[str, ...], room: int) -> str:
-    """Return as many argument names as fit, and `…` for the others; nothing if none fits."""
-    cut = signs_now().cut
-    text = ""
-    for at, name in enumerate(names):
-        longer = f"{text}, {safe(name, 60)}" if at else safe(name, 60)
-        rest = f", {cut}" if at < len(names) - 1 else ""
-        if cell_len(longer + rest) > room:
-            return f"{text}, {cut}" if text else ""
-        text = longer
-    return text
+GroupKey = tuple[ListName, ItemKey]
+"""The list of an item, and its key there."""
+
+
+class CatalogGroups:
+    """A `RowSource` over several lists, one below the other, with one filter."""
+
+    def __init__(self, groups: Sequence[CatalogRows]) -> None:
+        self.groups = groups
+        self.filter = ""
+
+    def _each(self) -> Iterator[tuple[int, CatalogRows]]:
+        """Each list with its first row."""
+        start = 0
+        for rows in self.groups:
+            yield start, rows
+            start += len(rows)
+
+    def _at(self, index: int) -> tuple[CatalogRows, int]:
+        """The list of a row, and the row in it."""
+        return next((rows, index - start) for start, rows in self._each() if index < start + len(rows))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.groups))
+
+    def key_at(self, index: int) -> GroupKey:
+        """Return the key of a row."""
+        rows, at = self._at(index)
+        return rows.list.kind.name, rows.key_at(at)
+
+    def index_of(self, key: Any) -> int | None:
+        """Return the row of a key, or None if it is not shown."""
+        for start, rows in self._each():
+            if rows.list.kind.name == key[0]:
+                at = rows.index_of(key[1])
+                return None if at is None else start + at
+        return None
+
+    def item(self, index: int) -> dict[str, Any] | None:
+        """Return the item of a row."""
+        if not 0 <= index < len(self):
+            return None
+        rows, at = self._at(index)
+        return rows.item(at)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw one row."""
+        rows, at = self._at(index)
+        return rows.render(at, width, selected, focused)
+
+    def advance(self) -> int | None:
+        """Add new items of each list. Returns the first row that is new or different, or None."""
+        firsts = [start + first for start, rows in list(self._each()) if (first := rows.advance()) is not None]
+        return min(firsts, default=None)
+
+    @property
+    def behind(self) -> bool:
+        """Whether more than one slice is left to add or to filter."""
+        return any(rows.behind for rows in self.groups)
+
+    @property
+    def total(self) -> int:
+        """The number of items without the filter."""
+        return sum(rows.total for rows in self.groups)
+
+    def narrow(self, text: str) -> bool:
+        """Show only items that match `text`. Returns False if the filter means the same as before."""
+        self.filter = text
+        return any([rows.narrow(text) for rows in self.groups])
+
+    def best(self) -> int | None:
+        """Return the first row whose name or title has every word of the filter, or None."""
+        found = ((start, rows.best()) for start, rows in self._each())
+        return next((start + best for start, best in found if best is not None), None)
+
+    def find(self, list_name: ListName, address: str) -> GroupKey | None:
+        """Return the key of the first item of a list with this name or URI."""
+        key = next((rows.find(address) for rows in self.groups if rows.list.kind.name == list_name), None)
+        return None if key is None else (list_name, key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 from textual.widget import Widget
 
@@ -18,8 +18,6 @@ class FocusReturn:
         self._asked_from: Widget | None = None
         self._sent_from: Widget | None = None
         self._called_from: Widget | None = None
-        self._went_at = 0.0
-        """When the focus went to the call."""
 
     def _can_focus(self, widget: Widget | None) -> bool:
         return widget is not None and widget.is_attached and widget.focusable
@@ -43,8 +41,7 @@ class FocusReturn:
             return
         self._pane.screen.set_focus(back)
         if isinstance(back, Editor):
-            # A field selects its text when it gets the focus; who was typing continues where they were.
-            back.call_later(back.buffer.go, back.buffer.cursor)
+            back.go_on_typing()
 
     # From a call
 
@@ -52,28 +49,35 @@ class FocusReturn:
         """Remember where the user sent a call."""
         self._sent_from = self._pane.screen.focused
 
-    def go_to_call(self, form: Widget) -> bool:
-        """Return whether a call may get the focus: it stayed in the form, or where the call was sent."""
+    @property
+    def is_where_it_sent(self) -> bool:
+        """Whether the focus did not move to the form or to a call since the call was sent."""
+        return self._sent_from is not None
+
+    def moved(self) -> None:
+        """The focus went to the form or to a call, which is not repeated."""
+        self._sent_from = None
+
+    def to_call(self, focus: Callable[[], object]) -> None:
+        """Focus a call or its result. What is typed before the user can see that stays where they were."""
+        window_of(self._pane).program_moves_focus()
+        focus()
+        self.moved()
+
+    def go_to_call(self) -> bool:
+        """Return whether a call may get the focus: it stayed where the call was sent."""
         here = self._pane.screen.focused
-        stayed = here is not None and (here is self._sent_from or form.has_focus_within)
-        if stayed:
-            self._called_from = here
-            self._went_at = time.monotonic()
-        return stayed
+        self._called_from = here if here is self._sent_from else None
+        return self._called_from is not None
 
     def stay(self) -> None:
         """Do not return after the call."""
         self._called_from = None
 
     def from_call(self) -> bool:
-        """Return to where the call was sent, if the user went to the call from there.
-
-        Not to a field after a key for the call: the next one is for the call too, and would become text.
-        """
+        """Return to where the call was sent, if the focus went to the call from there."""
         back, self._called_from = self._called_from, None
         if back is None or not self._can_focus(back):
             return False
-        if isinstance(back, Editor) and window_of(self._pane).key_came > self._went_at:
-            return False
-        back.focus()
+        self._pane.screen.set_focus(back)
         return True

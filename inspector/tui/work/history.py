@@ -22,7 +22,7 @@ from textual.binding import BindingType
 from textual.worker import get_current_worker
 
 from inspector.client.call_history import PastCall, calls_of, recorded_calls
-from inspector.client.recording_info import RecordingInfo, list_recordings
+from inspector.client.recordings_folder import RecordingInfo, list_recordings
 from inspector.client.session_state import SessionState
 from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -36,7 +36,7 @@ from inspector.tui.diff.side import AnswerSide
 from inspector.tui.keymap import bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.dialog import Dialog
+from inspector.tui.widgets.dialog import Dialog, fit
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import ListRows, VirtualList
@@ -142,7 +142,7 @@ class EarlierCalls(Dialog[dict[str, Any]]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
     DEFAULT_CSS = """
-    EarlierCalls > Pane { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
+    EarlierCalls > Pane { width: 96%; max-width: 140; max-height: 70%; }
     EarlierCalls VirtualList { height: 1fr; }
     """
 
@@ -250,6 +250,7 @@ class EarlierCalls(Dialog[dict[str, Any]]):
         edge.note = [("A is marked", "bright")] if self._rows.marked is not None else large
         compare = ["history.compare"] if count > 1 else []
         edge.keys = hints(self, ("list.select", "fill the form"), *compare, "history.leave")
+        fit(self, self._list)
 
     # Actions
 

@@ -50,7 +50,7 @@ def item_facts(work: WorkItem, session: SessionState, clear: list[KeyHint]) -> l
 
 
 def form_facts(
-    work: WorkItem | None, session: SessionState, form: FormView, *, asks: bool, saved: bool, offers: bool
+    work: WorkItem, session: SessionState, form: FormView, *, asks: bool, saved: bool, offers: bool
 ) -> FormFacts:
     """Return the facts on which the verbs of an item depend.
 
@@ -58,13 +58,12 @@ def form_facts(
     field.
     """
     live = session.commands is not None
-    if work is None:
+    if work.is_empty:
         return FormFacts(live=live, kind="")
     item = work.catalog_item
     return FormFacts(
         live=live,
         kind=_KINDS[item.list_name],
-        verb=item.verb,
         running=work.is_running,
         answered=work.answer is not None,
         asks=asks,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
-from inspector.context.cost import ResultCost, result_cost
 from inspector.errors import (
     ConnectionProblem,
     InspectorError,
@@ -16,20 +16,24 @@ from inspector.errors import (
     RequestTimeout,
     SchemaError,
     ServerError,
+    recorded_error,
 )
 from inspector.journal import durations
+from inspector.journal.format import Event, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.result_shape import has_structured, records_at, repeats_content, schema_errors, text_blocks
 from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
+from inspector.protocol.token_costs import ResultCost, result_cost
 from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 from inspector.protocol.views import ContentBlock
 from inspector.text import duration, yours
 from inspector.tui.widgets.content_blocks import json_text
-from inspector.tui.work.app_page import PageInResult
+from inspector.tui.work.page_views import PageInResult
 
 OutcomeKind = Literal["result", "tool-error", "protocol-error", "connection", "timeout", "cancelled"]
 
@@ -158,22 +162,62 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome
         return None
     value: Any = None
     error: InspectorError | None = None
-    gave_up = max(index.time(last) - index.time(n), 0) if last else 0
+    ending = _ending(journal, n, last) if state in _GIVEN_UP else None
+    gave_up = max((ending.t if ending is not None else index.time(last)) - index.time(n), 0) if last else 0
     if answer and index.shape(answer) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
         value, error = _answer(journal, answer, method)
-        gave_up = index.duration(n) or 0
+        if ending is None:
+            gave_up = index.duration(n) or 0
     late = bool(answer) and state in (State.CANCELLED, State.TIMED_OUT)
     if error is None and state == State.CANCELLED:
         error = RequestCancelled(f"{method} was cancelled.")
     elif error is None and state == State.TIMED_OUT:
-        error = RequestTimeout(f"No answer to {method} in the time allowed.")
-    elif error is None and state == State.LOST:
-        error = ConnectionProblem(f"The connection ended before {method} was answered.")
+        error = _reason(journal, ending, last) or RequestTimeout(f"No answer to {method} in the time allowed.")
+    elif error is None and state in _GIVEN_UP and not answer:
+        problem = ConnectionProblem(f"The connection ended before {method} was answered.")
+        error = _reason(journal, ending, last) or problem
     took = index.duration(n) if answer else None
     took = took or gave_up
     found = durations.took(index, n, upto=last) if answer else None
     asked = found.person if found is not None else 0
     return CallOutcome(method, n, answer, value, error, late, took, gave_up, person=min(asked, took))
+
+
+_GIVEN_UP = (State.CANCELLED, State.TIMED_OUT, State.LOST, State.ERROR)
+_ENDS = ("cancel", "timeout", "lost", "error")
+_LIFE = Query(kind=Kind.LIFE)
+_LOOKED_AT = 2000
+"""Events about a request that are searched for its end, and events after it for the end of its connection."""
+
+
+def _ending(journal: Journal, n: int, last: int) -> Event | None:
+    """Return the event up to `last` with which request `n` was given up; None without one."""
+    at = n
+    for _ in range(_LOOKED_AT):
+        at = journal.index.next_about(n, at, last)
+        if not at:
+            break
+        if journal.index.kind(at) is Kind.LIFE and journal.event(at).fields.get("event") in _ENDS:
+            return journal.event(at)
+    return None
+
+
+def _reason(journal: Journal, ending: Event | None, last: int) -> InspectorError | None:
+    """Return the error that ended a request, as the live session had it; None for an unknown one."""
+    if ending is None:
+        return None
+    if "error" in ending.fields:
+        return recorded_error(ending.fields["error"])
+    if "why" not in ending.fields:
+        return None
+    # The end of the connection follows those of its requests, and has stderr too.
+    for m in islice(_LIFE.each(journal.index, ending.n, last), _LOOKED_AT):
+        if not journal.index.pair(m):
+            fields = journal.event(m).fields
+            if fields.get("event") == "lost":
+                return recorded_error(fields.get("error"))
+            break
+    return ConnectionProblem(str(ending.fields["why"]))
 
 
 def unanswered(journal: Journal, n: int, upto: int | None = None) -> CallOutcome:

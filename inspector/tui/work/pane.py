@@ -7,9 +7,10 @@ another one is shown; several calls may run at the same time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from textual.app import ComposeResult
@@ -29,14 +30,14 @@ from inspector.tui.ask.question import QuestionPane
 from inspector.tui.key_order import FORM
 from inspector.tui.keymap import KeyHint
 from inspector.tui.model import work as model
-from inspector.tui.model.room import COMPACT_BELOW, FormRoom, form_room
+from inspector.tui.model.room import EDGES, EMPTY_RESULT, LOW, RUNNING, band_lines, form_room
+from inspector.tui.model.tabs import OF_LIST
 from inspector.tui.model.work import AnswerNext, Asking, Do, RunningPart, ZoomedPart
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.focus_return import FocusReturn
 from inspector.tui.work.latest_only import LatestOnly
@@ -48,10 +49,10 @@ from inspector.tui.work.sending import Sending
 from inspector.tui.work.work_items import WorkItem, WorkItems, settle
 
 FOCUS_CALL_AFTER = 0.3
-"""Seconds after which a call sent from its form or the list gets the focus, so that esc cancels it."""
+"""Seconds after which a call has the focus, so that keys act on it; until then, letters are still for the form."""
 
-READ_TIME = 0.5
-"""Seconds that a question is shown before keys of the list answer it."""
+READ_TIME = 0.3
+"""Seconds that a question is shown before keys of the list answer it, and before the key that sends acts on it."""
 
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
@@ -74,7 +75,7 @@ class WorkPane(Container):
             memory = ServerMemory(session.target)
         self.work_items = WorkItems(memory)
         self.sending = Sending(self, session, self.work_items, sent=self._after_sending, changed=self._changed)
-        self.work: WorkItem | None = None
+        self.work = WorkItem()
         """The item that is shown."""
         self.state = model.Work()
         self.request = RequestPane(session, id="request")
@@ -91,8 +92,13 @@ class WorkPane(Container):
         self._items = LatestOnly(self, self._put_item)
         self._puts = LatestOnly(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
+        self._log = (0, 0)
+        """The rows of the log beside the form, and the cells that the form has then."""
         self._log_seen = (-1, 0)
         self._questions_seen: set[tuple[int, Any]] = set()
+        self._told_at = 0.0
+        """The change of the question about which the user was told that the key sent nothing."""
+        self.request.may_send = self.asking.may_send = self.may_send
 
     def compose(self) -> ComposeResult:
         yield self.request
@@ -122,13 +128,14 @@ class WorkPane(Container):
             live=self.session.commands is not None,
             questions=inbox.questions,
             waiting=inbox.open(),
-            has_item=work is not None,
-            call=work.call if work is not None else None,
-            answered=work is not None and work.answer is not None,
-            request_n=work.recorded[0] if work is not None else 0,
+            has_item=not work.is_empty,
+            call=work.call,
+            answered=work.answer is not None,
+            request_n=work.recorded[0],
             asking=self.asking.question,
             answering=self.asking.has_focus_within,
             can_return=self._focus.can_return,
+            now=monotonic(),
         )
 
     def _update(self, event: model.Event) -> bool:
@@ -156,13 +163,13 @@ class WorkPane(Container):
         """Show an item in its last state, with its form, its call or its result; None for no item."""
         before = self.work
         if item is None:
-            self.work = None
+            self.work = WorkItem()
             self._items.drop()
-            self.request.announce(None)
+            self.request.announce(self.work)
             self._update(model.ItemChosen(moved=False))
             self._draw_lower()
             return
-        known = before.catalog_item.item if before is not None else None
+        known = before.catalog_item.item
         work = self.work_items.of(CatalogItem(list_name, item))
         work.pinned = 0
         if work is before and item is not known:
@@ -170,17 +177,17 @@ class WorkPane(Container):
             self._items.want(work)
             return
         # The first item of a list that has just arrived was not chosen by the user.
-        chosen = model.ItemChosen(moved=before is not None and work is not before)
+        chosen = model.ItemChosen(moved=not before.is_empty and work is not before)
         if work is before and self.request.work is work:
             self._update(chosen)
             self._draw_lower()
         else:
             self.state, _ = model.update(self.state, chosen, self._facts())
             # The cursor of the list moves first. The form follows, but not one for each row that is passed.
-            self._go_to(work, when_keys_rest=before is not None)
+            self._go_to(work, when_keys_rest=not before.is_empty)
 
     def _go_to(self, work: WorkItem, *, when_keys_rest: bool = False) -> None:
-        if self.work is not None and self.work.is_edited:
+        if self.work.is_edited:
             self.work_items.keep_drafts(self.work)
         self.work = work
         self._name_list()
@@ -211,25 +218,16 @@ class WorkPane(Container):
         self.send()
 
     @property
-    def shown_call(self) -> int:
-        """The request of the call whose progress or result is on the screen; 0 if there is none."""
-        work, answer = self.work, self.result.answer
-        if work is None or not self.is_on_screen:
-            return 0
-        if self._lower is self.running:
-            return work.call.n if work.call is not None else 0
-        return answer.outcome.request_n if self._lower is self.result and answer is not None else 0
-
-    @property
     def running_call(self) -> Call | None:
         """The call of the item that is shown, while it runs and can be cancelled."""
-        call = self.work.call if self.work is not None and self.work.is_running else None
+        call = self.work.call if self.work.is_running else None
         return call if isinstance(call, Call) else None
 
     def focus_work(self) -> None:
         """Focus the question, the first field, or another widget of the item."""
+        self._focus.moved()
         question = model.question_to_show(self.state, self._facts())
-        if self.work is not None and model.is_unprompted(self.state, question):
+        if not self.work.is_empty and model.is_unprompted(self.state, question):
             # The user chose the item, not the question.
             self._update(model.FormEntered())
         elif question is not None and question is self.asking.question and self.asking.is_open:
@@ -243,6 +241,28 @@ class WorkPane(Container):
     def focus_outcome(self) -> bool:
         """Focus the running call or the result, where no key is text; False without one."""
         return self._lower is not self.asking and self._lower.focus_inside()
+
+    @property
+    def has_outcome(self) -> bool:
+        """Whether a result, a running call or a question is below the form."""
+        return self._lower is not self.result or self.result.answer is not None
+
+    @property
+    def outcome_has_focus(self) -> bool:
+        """Whether the keys go to what is below the form."""
+        return self._lower.has_focus_within
+
+    def focus_lower(self) -> None:
+        """Focus the result, the running call or the question."""
+        self._lower.focus_inside()
+
+    def focus_form(self) -> bool:
+        """Focus the field that was edited last; False if no form is shown, or it is of a recording."""
+        self._update(model.FormEntered())
+        if not self.has_form or self.session.commands is None:
+            return False
+        self._when_put_up(self.request.form.focus_edited)
+        return True
 
     def on_descendant_focus(self) -> None:
         self._items.hurry()
@@ -269,7 +289,18 @@ class WorkPane(Container):
     def send(self) -> None:
         """Send the request of the current item with the values of its form."""
         self._update(model.FormEntered())
-        self._when_put_up(self.request.action_call)
+        self._when_put_up(self.request.call)
+
+    def may_send(self) -> bool:
+        """Whether the user has seen what the key that sends acts on. If not, it says so."""
+        self.look()
+        why = model.sends_unseen(self.state, self._facts(), READ_TIME)
+        if why and self._told_at != self.state.changed:
+            self._told_at = self.state.changed
+            key = next((hint.label for hint in hints(self, "form.call")), "The key")
+            again = "to send the answer" if self.state.asks is not None else "to send the request"
+            self.notify(f"{key} sent nothing: {why}. Press it again {again}.", severity="warning", timeout=5)
+        return not why
 
     def on_request_pane_send(self, event: RequestPane.Send) -> None:
         event.stop()
@@ -289,10 +320,15 @@ class WorkPane(Container):
             self.set_timer(FOCUS_CALL_AFTER, partial(self.move_to_call, work))
 
     def move_to_call(self, work: WorkItem) -> None:
-        """Focus a call that takes long, unless the user does something else."""
-        waits = self.work is work and self._lower is self.running and not self._is_typing
-        if waits and self._focus.go_to_call(self.request):
-            self.running.focus_inside()
+        """Focus the running call or its result, unless the user does something else.
+
+        From the list only a call that takes long: afterwards the focus returns there.
+        """
+        if self.work is not work or work.problem or self._lower is self.asking or self._is_typing:
+            return
+        in_form = self.request.has_focus_within and self._focus.is_where_it_sent
+        if in_form or (self._lower is self.running and self._focus.go_to_call()):
+            self._focus.to_call(self._lower.focus_inside)
 
     @property
     def _is_typing(self) -> bool:
@@ -303,11 +339,25 @@ class WorkPane(Container):
 
     def on_call_again(self, event: CallAgain) -> None:
         event.stop()
-        self.send()
+        if self.may_send():
+            self.send()
+
+    def save_call(self) -> None:
+        """Save the call with the values of the form."""
+        self._when_put_up(self.request.action_save)
+
+    def save_shown_call(self) -> None:
+        """Save the call whose result is shown."""
+        # While the form holds arguments without a result, the newest result is shown.
+        self.request.save(self.work.sent if self.result.stale else self.request.arguments)
+
+    def on_result_pane_subscribe(self, event: ResultPane.Subscribe) -> None:
+        event.stop()
+        self.request.action_subscribe()
 
     def pin_call(self) -> None:
         """Call the item that is shown again after each restart of a watched server, or stop doing so."""
-        if self.work is not None and self.work.answer is not None:
+        if self.work.answer is not None:
             self.sending.pin(self.work)
             self._show_result()
             self.result.redraw()
@@ -316,7 +366,7 @@ class WorkPane(Container):
         """Open later results of the item in this view, in later sessions too."""
         event.stop()
         work = self.work
-        if work is not None and work.view != event.view:
+        if work.view != event.view:
             work.view = event.view
             self.work_items.keep_view(work.catalog_item, event.view)
 
@@ -325,16 +375,16 @@ class WorkPane(Container):
         if self._lower is self.result:
             self._show_result()
 
-    def on_request_pane_to_result(self, event: RequestPane.ToResult) -> None:
-        event.stop()
-        self._lower.focus_inside()
-
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
         if self.running_call is not None:
             self.running_call.cancel()
 
     # What is new
+
+    def look(self) -> None:
+        """Notice which questions came or went, also while the pane is hidden."""
+        self._update(model.Looked())
 
     def tick(self) -> None:
         """Update calls and questions."""
@@ -347,7 +397,7 @@ class WorkPane(Container):
                 if settle(work, self.session.journal):
                     self.sending.ended(work)
             self._look_for_questions()
-            self._update(model.Looked())
+            self.look()
             self._draw_lower()
             self.request.refresh_state()
         if self.asking.is_stale and self.asking.question is not None:
@@ -364,7 +414,7 @@ class WorkPane(Container):
     @property
     def suggested_revision(self) -> str:
         """The revision that may work where the shown call failed; `""` if the failure says nothing about it."""
-        hint = self.work.revision_hint if self.work is not None else None
+        hint = self.work.revision_hint
         return hint.revision if hint is not None else ""
 
     def _changed(self, work: WorkItem) -> None:
@@ -378,7 +428,7 @@ class WorkPane(Container):
 
     def _draw_lower(self) -> None:
         work = self.work
-        if work is not None and settle(work, self.session.journal):
+        if settle(work, self.session.journal):
             # An answer can end the call before the next tick: the result takes the focus, and must be there for it.
             self.sending.ended(work)
         match model.lower_part(self.state, self._facts()):
@@ -410,8 +460,8 @@ class WorkPane(Container):
         self.request.display = zoom != "lower" and model.shows_form(self.state, self._facts())
         self._lower.display = zoom != "request"
         crumbs: list[str] = []
-        if zoom == "lower" and self.work is not None:
-            crumbs = [TITLES[self.work.catalog_item.list_name], safe(self.work.catalog_item.address, CRUMB)]
+        if zoom == "lower" and not self.work.is_empty:
+            crumbs = [OF_LIST[self.work.catalog_item.list_name].title, safe(self.work.catalog_item.address, CRUMB)]
         lead = "".join(f"{crumb} {signs_now().crumb} " for crumb in crumbs)
         for pane in (self.result, self.running):
             pane.keeps_title = bool(lead)
@@ -421,9 +471,13 @@ class WorkPane(Container):
         """Show the result for the arguments in the form, or the newest one muted."""
         work = self.work
         self.result.pinned = self.sending.is_pinned(work)
-        self.result.can_call = work is not None and self.session.commands is not None
-        if work is None or work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
-            self.result.show(work.answer if work is not None else None, self._promise())
+        self.result.can_call = not work.is_empty and self.session.commands is not None
+        follow = self.request.verb_facts().follow
+        if follow != self.result.follow:
+            self.result.follow = follow
+            self.post_message(HintsChanged())
+        if work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
+            self.result.show(work.answer, self._promise())
             return
         value = self.request.form.value
         answer, is_current = work.answer_to({} if value is UNSET else value, self.session.journal)
@@ -455,35 +509,54 @@ class WorkPane(Container):
 
     def _promise(self) -> str:
         """Return the text that replaces a missing result."""
-        if self.work is None:
+        if self.work.is_empty:
             return "The selected item is shown here."
         if self.session.commands is None:
             return "The recording has no request for it so far."
         key = next((hint.label for hint in hints(self, "form.call")), "")
-        verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.catalog_item.verb]
-        return f"{key} {verb}. The result appears here."
+        return f"{key} sends it. The result appears here."
+
+    def put_log_beside(self, rows: int, cells: int) -> None:
+        """Give the form `cells` cells, with a log of `rows` rows beside it; 0 for the whole width."""
+        if (rows, cells) != self._log:
+            self._log = (rows, cells)
+            self._share_room()
+
+    @property
+    def has_form(self) -> bool:
+        """Whether the form is shown; a first question has its place."""
+        return model.shows_form(self.state, self._facts())
+
+    @property
+    def form_lines(self) -> int:
+        """The lines of the form, and of what stands beside it."""
+        return self.request.room.lines
 
     def _share_room(self) -> None:
-        """Give the form the lines it needs, up to a limit; the lower part gets the others."""
+        """Give the lines to the form and to what stands below it, by what both hold."""
         height = self.size.height
         if not height:
             return
-        compact = height < COMPACT_BELOW
-        if compact != self.request.compact:
-            self.post_message(HintsChanged())
-        for pane in (self.request, self.result, self.running, self.asking):
-            pane.set_compact(compact)
+        for pane in (self.running, self.asking):
+            # They ask for a decision: their keys are in the pane.
+            pane.set_compact(height < LOW)
         if self.state.zoom == "request":
-            self.request.take_room(FormRoom(height, self.request.room.brief))
-            return
-        below, work = "running", self.work
-        if self._lower is self.asking:
+            height, below, lines = self.size.height, "result", 0
+        elif self._lower is self.asking:
             urgent = self.state.unprompted is None or self.asking.has_focus_within
-            below = "question" if urgent else "other-question"
-        elif self._lower is self.result:
-            below = "no-result" if work is not None and work.answer is None else "result"
-        calls = work is None or work.call is not None
-        self.request.take_room(form_room(height, below, calls=calls, result_lines=self.result.lines))
+            below, lines = "question" if urgent else "other-question", height
+        elif self._lower is self.running:
+            below, lines = "running", RUNNING
+        else:
+            below, lines = "result", EDGES + self.result.lines if self.result.answer is not None else EMPTY_RESULT
+        room = form_room(height, self.request.needs, below, lines)
+        if self._log[1]:
+            room = room._replace(lines=band_lines(height, room.lines, self._log[0], below, lines))
+        elif self.state.zoom == "request":
+            room = room._replace(lines=height)
+        self.request.styles.width = self._log[1] or "100%"
+        self.request.take_room(room)
+        self.result.styles.height = EMPTY_RESULT if self.result.answer is None else "1fr"
 
     def on_hints_changed(self) -> None:
         # A result, or another view of it, may need more lines or fewer.
@@ -491,14 +564,20 @@ class WorkPane(Container):
 
     def _name_list(self) -> None:
         """Name the list in the title of the form, where one column shows nothing else."""
-        narrow = self.work is not None and self.screen.has_class("-narrow")
-        self.request.crumb = TITLES[self.work.catalog_item.list_name] if self.work is not None and narrow else ""
+        named = self.screen.has_class("-narrow") and not self.work.is_empty
+        self.request.crumb = OF_LIST[self.work.catalog_item.list_name].title if named else ""
 
     def on_resize(self) -> None:
-        if self.work is not None:
+        if not self.work.is_empty:
             self._name_list()
             self.request.refresh_state()
         self._share_room()
+
+    @property
+    def keys_below(self) -> Sequence[KeyHint]:
+        """The keys that a question or a running call shows below the form, if it is visible."""
+        # Not `is_on_screen`: that is of the last frame, in which this pane may not have been hidden yet.
+        return self._lower.keys if all(node.display for node in self._lower.ancestors_with_self) else ()
 
     def hints(self) -> list[KeyHint]:
         """The keys at the focus."""
@@ -543,6 +622,8 @@ class WorkPane(Container):
         return self._lower is self.asking and self.asking.is_open and self.is_on_screen
 
     def on_leave_work(self, event: LeaveWork) -> None:
+        # The question may still be on its way: it must not take the focus back.
+        self._focus_answer = False
         if self.asking.has_focus_within and self._update(model.QuestionLeft()):
             event.stop()
 
@@ -594,17 +675,18 @@ class WorkPane(Container):
         # The pane may show the new question already, if it was drawn before this look.
         answers = self.asking.is_open and self._lower is self.asking and self.asking.question not in fresh
         busy = self._is_typing or answers
-        here = self.is_on_screen and self.screen.is_current and self.work is not None and self.work.is_running
+        here = self.is_on_screen and self.screen.is_current and self.work.is_running
         if fresh and here and not busy:
             self._update(model.CallAsks(fresh))
 
     async def _put_question(self, question: Question) -> None:
-        within = self.asking.has_focus_within
         await self.asking.show(question)
         self._draw_lower()
-        if (within or self._focus_answer) and self._lower is self.asking:
-            self.asking.focus_inside()
-        self._focus_answer = False
+        if self._puts.is_wanted(question):
+            # Else the focus is for the newer question, which is put up next.
+            if self._focus_answer and self._lower is self.asking:
+                self.asking.focus_inside()
+            self._focus_answer = False
         self._show_waiting_time()
         if model.is_unprompted(self.state, question):
             self.post_message(HintsChanged())
@@ -619,6 +701,7 @@ class WorkPane(Container):
 
     def on_question_pane_later(self, event: QuestionPane.Later) -> None:
         event.stop()
+        self._focus_answer = False
         self._update(model.Postponed())
 
     def on_question_pane_keep_roots(self, event: QuestionPane.KeepRoots) -> None:
@@ -634,8 +717,7 @@ class WorkPane(Container):
     def _show_waiting_time(self) -> None:
         """Show for how long the call waits for the user."""
         question = self.asking.question if self._asks_here else None
-        call = self.work.call if self.work is not None else None
-        since = question.t if question is not None and model.belongs(question, call) else 0
+        since = question.t if question is not None and model.belongs(question, self.work.call) else 0
         if since or self.request.waiting_since:
             self.request.waiting_since = since
             self.request.refresh_state()
@@ -661,9 +743,9 @@ class WorkPane(Container):
             self._reads_on = True
             self.set_timer(0.02, partial(self._read_on, recorded))
         work = self.work
-        if work is not None and recorded.fill(work):
+        if recorded.fill(work):
             self._items.want(work)
-        elif work is not None and work.call is not None and self._lower is self.running:
+        elif work.call is not None and self._lower is self.running:
             self.running.tick()
 
     def _read_on(self, recorded: RecordedCalls) -> None:

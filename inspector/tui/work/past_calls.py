@@ -14,12 +14,12 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.work.work_items import EarlierRun, SavedArguments
 
-_HEAD = "last calls"
+_HEAD = "earlier calls"
 _SAVED = "saved"
 
 
 class PastCallsLine(LineWidget):
-    """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click selects one."""
+    """`earlier calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click selects one."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,11 +17,12 @@ from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
+from inspector.tui.available_verbs import lend_features
 from inspector.tui.keymap import bindings
 from inspector.tui.model.form import FORM_VERBS, FormFacts
-from inspector.tui.model.room import FormRoom
+from inspector.tui.model.room import FormNeeds, FormRoom
 from inspector.tui.pane_keys import VerbsByRules, hints
-from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
+from inspector.tui.pane_messages import HintsChanged, LeaveWork, SaveCall
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.form import FormView
@@ -39,12 +40,6 @@ from inspector.tui.work.work_items import SavedArguments, WorkItem
 ABOUT_LINES = 3
 """Lines of a description that are shown before the user asks for all."""
 
-MANY_FIELDS = 4
-"""Fields from which a form on a low screen needs the lines of the description."""
-
-_FRAME = 4
-"""Lines of the pane without text or form: its edge, its keys, the empty line above them."""
-
 
 class RequestPane(CompactPane, VerbsByRules):
     """One item and its form. It posts `Send` when the user wants to send the form."""
@@ -59,9 +54,7 @@ class RequestPane(CompactPane, VerbsByRules):
         Binding("up", "suggestion(-1)", show=False, priority=True),
     ]
     DEFAULT_CSS = """
-    RequestPane { height: auto; }
     RequestPane > FormView { height: auto; }
-    RequestPane > FormView.-bare { margin-bottom: 1; }
     """
 
     class Send(Message):
@@ -79,44 +72,49 @@ class RequestPane(CompactPane, VerbsByRules):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RequestPane.Edited)
 
-    class ToResult(Message):
-        """Focus the result, the running call or the question below the form."""
-
     class CancelCall(Message):
         """Cancel the call of the current item."""
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
-        self.work: WorkItem | None = None
+        self.work = WorkItem()
         self.crumb = ""
         """The name of the list, shown before the title in a single column."""
-        self.room = FormRoom(0, False)
-        """The lines that the pane may have; 0 for as many as it needs."""
+        self.room = FormRoom()
+        """The lines of the pane and of its parts."""
         self.sends_anyway = False
         """The errors were shown; the next request to send ignores them."""
         self.waiting_since = 0
         """When the call started to wait for the user's answer, in microseconds of the journal; 0: it does not wait."""
+        self.may_send: Callable[[], bool] = lambda: True
+        """Whether the user has seen what the key that sends acts on."""
         self._about = Paragraphs(max_lines=ABOUT_LINES, after=1)
         self._forms = FormShelf()
+        self._hints = Paragraphs()
         self._uri = Paragraphs(after=1)
         self._calls = CallBrowser()
         self._completion = FieldCompletion(session)
+        lend_features("form", self, self._tool)
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield self._about
+        yield self._hints
         yield self.form
         yield self._uri
         yield self._calls.line
 
     def on_mount(self) -> None:
-        self.form.display = self._uri.display = False
+        self.form.display = self._hints.display = self._uri.display = False
 
     @property
     def form(self) -> FormView:
         """The form that is shown."""
         return self._forms.view
+
+    def _tool(self) -> tuple[str, Any]:
+        return (self.work.catalog_item.address, self.arguments)
 
     @property
     def arguments(self) -> Any:
@@ -126,19 +124,18 @@ class RequestPane(CompactPane, VerbsByRules):
     @property
     def asks_for_answer(self) -> bool:
         """The call waits for the user's answer, and the form has what was sent."""
-        waits = self.work is not None and self.waiting_since > 0 and self.work.is_running
+        waits = self.waiting_since > 0 and self.work.is_running
         return waits and self.holds_what_was_sent
 
     @property
     def holds_what_was_sent(self) -> bool:
         """Whether the form has the arguments of the newest call of the item."""
-        is_same = self.work is not None and self.arguments == self.work.sent
-        return bool(is_same and self.form.problem is None)
+        return bool(self.arguments == self.work.sent) and self.form.problem is None
 
-    def announce(self, work: WorkItem | None) -> None:
+    def announce(self, work: WorkItem) -> None:
         """Name the item at once; all that needs a new layout follows with `show`."""
         self.work = work
-        if work is None:
+        if work.is_empty:
             self._draw_about()
             self._uri.show(())
             self.form.display = self._calls.line.display = False
@@ -149,13 +146,12 @@ class RequestPane(CompactPane, VerbsByRules):
         self.work = work
         self.sends_anyway = False
         self._completion.clear()
-        form, empty = work.make_form(), "no arguments"
-        if isinstance(work.catalog_item.view, Resource):
-            empty = "enter reads it"
-        if await self._forms.show(form, work.catalog_item.key, empty, self, after=self._about):
+        form = work.make_form()
+        empty = "" if isinstance(work.catalog_item.view, Resource) else "no arguments"
+        if await self._forms.show(form, work.catalog_item.key, empty, self, after=self._hints):
             self.form.disabled = self.session.commands is None
             self.form.set_class(not form.has_fields, "-bare")
-            self.fit()
+            self.take_room(self.room)
             await self._forms.drop_old()
         self._calls.show(work)
         self._draw_about()
@@ -165,12 +161,14 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def _draw_about(self) -> None:
         self._draw_title()
-        self._about.show(about_lines(self.work, self.session) if self.work is not None else ())
+        self._about.show(about_lines(self.work, self.session))
+        hints_of_tool = self.work.catalog_item.hints
+        self._hints.show([(hints_of_tool, "muted")] if hints_of_tool else ())
         more = hints(self, "form.about")
         self._about.more = " ".join(f"{hint.label} {hint.title}" for hint in more)
 
     def _draw_title(self) -> None:
-        title = self.work.catalog_item.title if self.work is not None else []
+        title = self.work.catalog_item.title
         if self.crumb and title:
             title = [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title]
         self.name_cells = paint.width(paint.segments(title[: 2 if self.crumb else 1]))
@@ -185,22 +183,18 @@ class RequestPane(CompactPane, VerbsByRules):
     def refresh_state(self) -> None:
         """Draw what changes while nothing is typed: facts, keys, validity of the form."""
         self._draw_title()
-        self.show_state(self._facts(), [hint for hint in self.hints() if hint.verb != "form.leave"], note=self._note())
+        self.show_state(self._facts(), note=self._note())
         self.post_message(HintsChanged())
 
     def _facts(self) -> list[paint.Pieces]:
-        work = self.work
-        if work is None:
-            return []
         if self.waiting_since:
             waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
             return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
-        return item_facts(work, self.session, hints(self, ("form.empty", "clears")))
+        return item_facts(self.work, self.session, hints(self, ("form.empty", "clears")))
 
     def _note(self) -> paint.Pieces:
         """Return whether the arguments are valid, or that they are sent despite errors."""
-        work = self.work
-        if work is None or self.session.commands is None or self.form.form is not work.form or self.waiting_since:
+        if self.session.commands is None or self.form.form is not self.work.form or self.waiting_since:
             return ""
         to_fix = self.form.to_fix
         if self.sends_anyway:
@@ -209,7 +203,7 @@ class RequestPane(CompactPane, VerbsByRules):
         return self.form.note()
 
     def _draw_past(self) -> None:
-        self._calls.draw(self.form, compact=self.compact)
+        self._calls.draw(self.form)
 
     def show_saved(self, saved: Mapping[tuple[str, str], list[SavedArguments]]) -> None:
         """Offer these saved calls, by list and address of their items."""
@@ -219,20 +213,23 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def came_from(self, path: Path, number: int) -> None:
         """Remember that the form holds step `number` of a file."""
-        if self.work is not None:
-            self.work.saved_in = (path, number)
-            self._draw_past()
+        self.work.saved_in = (path, number)
+        self._draw_past()
 
     def action_save(self) -> None:
         """Save the call with what the form holds."""
+        self.save(self.arguments)
+
+    def save(self, value: Any) -> None:
+        """Save a call of the item with these arguments."""
         work = self.work
-        if work is None or self.session.commands is None:
+        if work.is_empty or self.session.commands is None:
             return
-        value = self.arguments
         try:
             list_name, address = work.catalog_item.saved_as(value)
         except InspectorError as error:
-            self.say([(error.message, "error")])
+            # A notice: the form is not visible everywhere where its call is saved.
+            self.notify(error_text(error, self), severity="error", markup=False)
             return
         arguments = {} if work.catalog_item.list_name == "templates" else value
         self.post_message(SaveCall(list_name, address, arguments, work.catalog_item.schema))
@@ -245,51 +242,49 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def _draw_uri(self) -> None:
         """Show the URI of a template with the values so far."""
-        work = self.work
-        if work is None or not isinstance(work.catalog_item.view, ResourceTemplate):
+        if not isinstance(self.work.catalog_item.view, ResourceTemplate):
             self._uri.show(())
             return
         try:
-            self._uri.show([[("reads ", "muted"), (work.catalog_item.expand(self.form.value), "bright")]])
+            self._uri.show([[("reads ", "muted"), (self.work.catalog_item.expand(self.form.value), "bright")]])
         except InspectorError as error:
             self._uri.show([(error.message, "error")])
 
+    @property
+    def needs(self) -> FormNeeds:
+        """The lines that its parts need."""
+        width = self.size.width
+        about = self._about.wanted(width, ABOUT_LINES) if self._about.paragraphs else 0
+        roomy, slim = (self.form.lines(width, slim=slim) if self.form.display else 0 for slim in (False, True))
+        uri = self._uri.wanted(width, ABOUT_LINES) if self._uri.paragraphs else 0
+        hints, calls = len(self._hints.paragraphs), int(self._calls.line.display)
+        return FormNeeds(roomy, slim, about, hints, uri, calls, self._about.whole)
+
     def take_room(self, room: FormRoom) -> None:
-        """Fit the pane into so many lines."""
+        """Fit the pane and its parts into their lines; fields that need more are scrolled."""
         if room != self.room:
             self.room = room
-            self.styles.max_height = room.lines
-            self.fit()
-
-    def fit(self) -> None:
-        """Give the form the remaining lines; it scrolls if it needs more."""
-        lines, brief = self.room
-        if not lines:
-            return
-        tight = self.compact and len(self.form.children) >= MANY_FIELDS
-        # The description stays readable, and the form keeps at least two fields.
-        room = max(lines - _FRAME - 8, 2)
-        most = 1 if brief or tight else ABOUT_LINES
-        # Without room for the empty line below it, the last line of the description would be cut without a sign.
-        self._about.limit(min(most, room), after=int(most < room))
-        # With so few lines a field is worth more than the description.
-        self._about.display = lines > _FRAME + 2 or not self.form.form.has_fields
-        beside = (self._about, self._calls.line, self._uri)
-        others = _FRAME - 2 * self.compact + sum(part.size.height for part in beside if part.display)
-        self._about.styles.max_height = room
+            self.styles.height = room.lines
+            self._about.limit(room.about, after=room.gap * (not room.hints))
+            self._hints.limit(room.hints, after=room.gap)
+            self._hints.styles.display = "block" if room.hints else "none"
+            self._about.styles.display = "block" if room.about else "none"
+            self._uri.limit(room.uri, after=0)
+            self._calls.line.styles.height = room.calls
         for view in self._forms:
-            view.styles.max_height = max(lines - others, 2)
+            view.put_on_lines(room.slim, foot=room.fields > 1)
+            view.styles.height = room.fields
 
-    def on_resize(self) -> None:
-        self.fit()
+    def on_form_view_grown(self, event: FormView.Grown) -> None:
+        event.stop()
+        self.post_message(HintsChanged())
 
     def on_form_view_changed(self, event: FormView.Changed) -> None:
         event.stop()
         if event.view is not self.form:
             return
         self._forms.touch()
-        if self.work is not None:
-            self.work.is_edited = True
+        self.work.is_edited = not self.work.is_empty
         self.sends_anyway = False
         self._draw_past()
         self._draw_uri()
@@ -306,10 +301,10 @@ class RequestPane(CompactPane, VerbsByRules):
     def action_about(self) -> None:
         """Show the whole description, or only its beginning."""
         self._about.show_all(not self._about.whole)
-        self.call_after_refresh(self.fit)
+        self.post_message(HintsChanged())
 
     def _complete(self) -> None:
-        self._completion.look(self.work.catalog_item.completion_ref if self.work is not None else None, self.form)
+        self._completion.look(self.work.catalog_item.completion_ref, self.form)
 
     def on_descendant_focus(self) -> None:
         # Textual calls the handler of the edge as well.
@@ -334,7 +329,7 @@ class RequestPane(CompactPane, VerbsByRules):
         from inspector.tui.work.history import EarlierCalls
 
         about = self.work
-        if about is None or self.session.commands is None:
+        if about.is_empty or self.session.commands is None:
             return
         dialog = EarlierCalls(self.session, about.catalog_item, about.past or ())
         arguments = await self.app.push_screen_wait(dialog)
@@ -345,19 +340,13 @@ class RequestPane(CompactPane, VerbsByRules):
 
     async def action_empty(self) -> None:
         """Drop the values of the form; defaults of the schema stay."""
-        if self.work is not None:
+        if not self.work.is_empty:
             await self.form.load(Form(self.work.catalog_item.schema or NO_ARGUMENTS).value())
             self.form.focus_first()
 
-    async def action_older_call(self) -> None:
-        """Put the arguments of the next older call into the form; after the oldest, the original values."""
-        self._draw_past()
-        await self._calls.older(self.form)
-        self._draw_past()
-
     async def on_past_line_picked(self, event: PastCallsLine.Picked) -> None:
         event.stop()
-        if self.session.commands is None or self.work is None:
+        if self.session.commands is None:
             return
         if event.saved:
             await self._calls.load_saved(self.form, event.at)
@@ -373,25 +362,18 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def action_call(self) -> None:
         """Send the values of the form. If they have errors, show them first; press the key again to send anyway."""
-        self._call(as_task=False)
+        if self.may_send():
+            self.call()
 
     def action_call_task(self) -> None:
         """Send the form as a task, if the tool supports tasks."""
-        self._call(as_task=True)
+        if self.may_send():
+            self.call(as_task=True)
 
-    def action_load(self) -> None:
-        """Ask for the plan of a load test with the values of the form."""
-        if self.work is not None:
-            self.post_message(LoadTool(self.work.catalog_item.address, self.arguments))
-
-    def action_model(self) -> None:
-        """Show the tool as a model gets it."""
-        if self.work is not None:
-            self.post_message(ShowModel(self.work.catalog_item.address))
-
-    def _call(self, *, as_task: bool) -> None:
+    def call(self, *, as_task: bool = False) -> None:
+        """Send the values of the form, or show their errors first."""
         work = self.work
-        if work is None or self.session.commands is None:
+        if work.is_empty or self.session.commands is None:
             return
         self._completion.take(picked=True)
         if self.form.to_fix and not self.sends_anyway:
@@ -400,26 +382,21 @@ class RequestPane(CompactPane, VerbsByRules):
             self.form.focus_wrong()
             return
         self.sends_anyway = False
-        self._calls.rest()
         self.say(self._note())
         self.post_message(self.Send(work, self.arguments, as_task=as_task))
 
     action_read = action_call
 
-    def action_result(self) -> None:
-        """Go to what stands below the form, however many fields it has."""
-        self.post_message(self.ToResult())
-
     def action_leave(self) -> None:
         """Cancel the call while it runs; else return to the list."""
-        if self.work is not None and self.work.is_running:
+        if self.work.is_running:
             self.post_message(self.CancelCall())
         else:
             self.post_message(LeaveWork())
 
     def action_subscribe(self) -> None:
         work, session = self.work, self.session.commands
-        if work is not None and session is not None:
+        if session is not None and not work.is_empty:
             session.run(self._subscribe(session, work))
 
     async def _subscribe(self, session: Commands, work: WorkItem) -> None:

@@ -15,8 +15,8 @@ from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.model.result import RESULT_VERBS, ResultFacts, Showing, result_verbs
-from inspector.tui.pane_keys import hints
+from inspector.tui.model.result import RESULT_VERBS, ResultFacts, Showing
+from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import Copy, Export, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -50,14 +50,18 @@ class ViewChosen(Message):
 MANY = 1_000_000
 _HEADS = 4
 """Lines of the row of views with the empty one below it, and of the head of a table."""
-LOW, VERY_LOW = 8, 4
-"""Lines of content below which the row of views gives way."""
+LOW, VERY_LOW = 20, 4
+"""Lines of content below which the empty line below the row of views gives way, and the row itself."""
 
 
-class ResultPane(CompactPane):
+class ResultPane(CompactPane, VerbsByRules):
     """The result of the current item, or the text that replaces a missing one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("result")]
+    RULES = RESULT_VERBS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("result"),
+        *(binding for binding in bindings("resource") if binding.action == "subscribe"),
+    ]
     DEFAULT_CSS = """
     ResultPane > FoldView { height: 1fr; }
     ResultPane > VirtualList { height: 1fr; }
@@ -72,6 +76,8 @@ class ResultPane(CompactPane):
         self.answer: ShownOutcome | None = None
         self.can_call = False
         """Whether `^r` can send the request again from here."""
+        self.follow = ""
+        """The title of the key for changes of the resource; `""` without such a key."""
         self.stale = ""
         """Why the result does not belong to the arguments shown; it is muted then."""
         self.pinned = False
@@ -120,6 +126,7 @@ class ResultPane(CompactPane):
             return
         if answer is None:
             self._notice.show([(promise, "muted")] if promise else ())
+        self._notice.styles.max_height = "100%" if answer is None else None
         self.stale = stale
         self.body.mute(bool(stale))
         self._draw()
@@ -161,7 +168,6 @@ class ResultPane(CompactPane):
         self._draw_keys()
 
     def _draw_keys(self) -> None:
-        self.show_keys([hint for hint in self.hints() if hint.verb != "result.leave"])
         in_table = self._shown_view == "table" and not self.is_reading
         self.tab_note = self.body.table.note if in_table else ""
 
@@ -222,25 +228,21 @@ class ResultPane(CompactPane):
         return ResultFacts(
             live=self.can_call,
             showing=Showing.TABLE if in_table else Showing.ROW if body.row_is_open else Showing.OTHER,
-            method=answer.outcome.method,
-            view=self._shown_view,
             views=tuple(view.id for view in self._views),
             links=bool(self._links),
             answered=answer.outcome.answer_n > 0,
             requested=answer.outcome.request_n > 0,
             called_before=self._call_before > 0,
             differs=bool(answer.violations) and answer.has_structured,
-            pinned=self.pinned,
             filtered=bool(body.table.words),
-            compact=self.compact,
+            follow=self.follow,
         )
 
     def hints(self) -> list[KeyHint]:
         """The keys for the result."""
         if self.answer is not None and self.body.table.is_typing:
             return [KeyHint("enter", "rows", "enter"), KeyHint("esc", "all rows", "escape")]
-        zoom = None if self.screen.has_class("-zoomed") else getattr(self.screen, "zoom_hint", None)
-        return hints(self, *result_verbs(self.verb_facts(), zoom))
+        return super().hints()
 
     class Expect(Message):
         """Write an expectation from the result. `pointer` is the JSON Pointer in the result of the chosen value."""
@@ -257,12 +259,14 @@ class ResultPane(CompactPane):
             self.before = before
             self.request_n = request_n
 
+    class Subscribe(Message):
+        """Subscribe to changes of the resource, or unsubscribe."""
+
+    class SaveCall(Message):
+        """Save the call whose result is shown."""
+
     class PinCall(Message):
         """Send the call again after each restart, or stop doing so."""
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A verb that needs something of the result works where that is."""
-        return RESULT_VERBS.can(action, self.verb_facts)
 
     def action_compare(self) -> None:
         """Compare the result with that of the call before of the same item."""
@@ -284,6 +288,14 @@ class ResultPane(CompactPane):
     def action_expect(self) -> None:
         """Write an expectation from the result."""
         self.post_message(self.Expect(self.body.pointer))
+
+    def action_save_call(self) -> None:
+        """Save the call whose result is shown."""
+        self.post_message(self.SaveCall())
+
+    def action_subscribe(self) -> None:
+        """Subscribe to changes of the resource, or unsubscribe."""
+        self.post_message(self.Subscribe())
 
     def action_pin_call(self) -> None:
         """Send the call again after each restart of a watched server, or stop doing so."""
@@ -319,15 +331,6 @@ class ResultPane(CompactPane):
         answer = self.answer
         if answer is not None and answer.contents is not None and self._views:
             self._choose(answer.contents.first or self._views[0].id if answer.tab == "raw" else "raw")
-
-    def action_content(self) -> None:
-        self._choose(next((view.id for view in self._views if view.id == "content"), ""))
-
-    def action_table(self) -> None:
-        self._choose("table")
-
-    def action_structured(self) -> None:
-        self._choose("structured")
 
     def action_next_tab(self) -> None:
         self._step(1)

@@ -11,8 +11,8 @@ from textual.worker import get_current_worker
 
 from inspector.client.session_state import SessionState
 from inspector.errors import ServerError
+from inspector.system.files import return_freed_memory
 from inspector.text import size
-from inspector.tui.memory import return_freed_memory
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.content import MessagesView
 from inspector.tui.widgets.content_blocks import json_text
@@ -23,9 +23,9 @@ from inspector.tui.widgets.sections import Below
 from inspector.tui.widgets.table_columns import CellMarks
 from inspector.tui.widgets.table_view import TableView
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.work.app_page import page_in
 from inspector.tui.work.call_events import CallEvents
 from inspector.tui.work.outcome import ShownOutcome
+from inspector.tui.work.page_views import page_in
 
 DIFFERENCES = 6
 """Differences from a schema that are listed below a view without places for them."""

@@ -11,11 +11,12 @@ from textual.widget import Widget
 from inspector.client.engine.pending_requests import Call
 from inspector.client.revision_hints import revision_hint
 from inspector.client.session_state import Commands, SessionState
-from inspector.config.settings import AskBeforeCall
 from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET
-from inspector.protocol.views import Tool, may_destroy
-from inspector.tui.pane_keys import hints
+from inspector.protocol.views import Tool
+from inspector.tui.advice import connect_again
+from inspector.tui.log.copy_as import send_again
+from inspector.tui.work.confirm_call import CallConsent
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.work_items import WorkItem, WorkItems, past_of, refuse
@@ -43,10 +44,7 @@ class Sending:
         self._work_items = work_items
         self._sent = sent
         self._changed = changed
-        self.ask_before: AskBeforeCall = "never"
-        """Before which tools the user is asked."""
-        self._not_asked_again: set[str] = set()
-        """Tools that may destroy something, and that the user calls without a question in this session."""
+        self._consent = CallConsent(pane)
         self.pinned: tuple[WorkItem, Any] | None = None
         """The item, with its arguments, that is called again after each restart of a watched server."""
         self._compares: ShownOutcome | None = None
@@ -58,25 +56,37 @@ class Sending:
 
     def send(self, event: RequestPane.Send) -> None:
         """Send a request, after the user was asked if that is wanted for the tool."""
-        item, mode = event.work.catalog_item, self.ask_before
-        asks = mode != "never" and isinstance(item.view, Tool) and item.address not in self._not_asked_again
-        if asks and may_destroy(item.item, by_default=mode == "unannotated"):
-            self._pane.run_worker(self._ask_and_send(event), group="ask-call", exclusive=True, exit_on_error=False)
-        else:
-            self._send(event)
-
-    async def _ask_and_send(self, event: RequestPane.Send) -> None:
-        """Send a request if the user agrees. The dialog is loaded when it is needed first."""
-        from inspector.tui.work.confirm_call import ConfirmCall
-
         item = event.work.catalog_item
-        assert isinstance(item.view, Tool)
-        dialog = ConfirmCall(item.view, self._session.target.label, event.arguments)
-        decision = await self._pane.app.push_screen_wait(dialog)
-        if decision == "session":
-            self._not_asked_again.add(item.address)
-        if decision != "cancel":
-            self._send(event)
+        tool = item.view if isinstance(item.view, Tool) else None
+        self._ask_and_do(tool, event.arguments, partial(self._send, event))
+
+    def repeat(self, n: int) -> None:
+        """Send event `n` of the recording again, after the same question."""
+        session = self._session.commands
+        if session is None:
+            return
+        message = session.journal.event(n).message
+        params = message.get("params") if isinstance(message, dict) and message.get("method") == "tools/call" else None
+        name, arguments = (params.get("name"), params.get("arguments")) if isinstance(params, dict) else (None, None)
+        tool = session.catalog["tools"].get(name) if isinstance(name, str) else None
+        self._ask_and_do(Tool(tool) if tool is not None else None, arguments, partial(self._repeat, session, n))
+
+    def _repeat(self, session: Commands, n: int) -> None:
+        problem = send_again(session, n)
+        if problem:
+            self._pane.notify(problem, severity="error", markup=False)
+
+    def _ask_and_do(self, tool: Tool | None, arguments: Any, send: Callable[[], None]) -> None:
+        """Send the call of a tool, or another message, after the question that the user wants before it."""
+        if tool is not None and self._consent.reason(tool):
+            asking = self._ask(tool, arguments, send)
+            self._pane.run_worker(asking, group="ask-call", exclusive=True, exit_on_error=False)
+        else:
+            send()
+
+    async def _ask(self, tool: Tool, arguments: Any, send: Callable[[], None]) -> None:
+        if await self._consent.given(tool, self._session.target.label, arguments):
+            send()
 
     def _send(self, event: RequestPane.Send) -> None:
         work, session = event.work, self._session.commands
@@ -100,8 +110,7 @@ class Sending:
     def _no_connection(self, session: SessionState) -> str:
         if session.phase == "connecting":
             return "still connecting to the server."
-        keys = " ".join(f"{hint.label} connects again." for hint in hints(self._pane, "app.reconnect"))
-        return f"not connected to the server. {keys}".strip()
+        return f"not connected to the server. {connect_again(self._pane)}"
 
     # Send again
 
@@ -125,7 +134,7 @@ class Sending:
         """Call an item again after each restart of a watched server, or stop doing so."""
         self.pinned = None if self.pinned == (work, work.sent) else (work, work.sent)
 
-    def is_pinned(self, work: WorkItem | None) -> bool:
+    def is_pinned(self, work: WorkItem) -> bool:
         """Whether the item is called again after each restart."""
         return self.pinned is not None and self.pinned[0] is work
 

@@ -22,7 +22,7 @@ from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.forms.values import json_of
 from inspector.text import safe, when
 from inspector.tui.advice import error_text
-from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
+from inspector.tui.work.catalog_item import NO_ARGUMENTS, NO_ITEM, CatalogItem
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome, of_call, of_request
 
 KEPT = 300
@@ -64,9 +64,9 @@ class SavedArguments:
 
 
 class WorkItem:
-    """One item in use. `past` is newest first, None until it was read from the memory."""
+    """One item in use, or none. `past` is newest first, None until it was read from the memory."""
 
-    def __init__(self, item: CatalogItem) -> None:
+    def __init__(self, item: CatalogItem = NO_ITEM) -> None:
         self.catalog_item = item
         self.form: Form | None = None
         self.call: CallState | None = None
@@ -91,6 +91,11 @@ class WorkItem:
         """The file and the step of the saved call that the form holds, or that was saved from it."""
         self.pinned = 0
         """Of a recording: the request that was selected, instead of the newest; 0 for none."""
+
+    @property
+    def is_empty(self) -> bool:
+        """No item is selected."""
+        return self.catalog_item is NO_ITEM
 
     @property
     def is_running(self) -> bool:

@@ -385,7 +385,7 @@ def test_hostile_schemas_take_bounded_work() -> None:
 def test_arrays_grow_shrink_and_change_order() -> None:
     form = Form({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}, "maxItems": 4}}})
     assert form.add("/a") == "/a/0"
-    assert form.errors() == {"/a/0": "is missing"}
+    assert form.errors() == {"/a/0": "is required"}
     assert form.value() == {"a": [None]}
     for path, text in (("/a/0", "1"), ("/a/1", "2"), ("/a/2", "x")):
         form.set(path, text)
@@ -402,7 +402,7 @@ def test_arrays_grow_shrink_and_change_order() -> None:
     assert form.value() == {"a": [2]}
     assert form.errors() == {}
     form.set("/a/0", "")
-    assert form.errors() == {"/a/0": "is missing"}
+    assert form.errors() == {"/a/0": "is required"}
     form.put("/a", [1, 2, 3, 4])
     assert form.errors() == {}
     assert not form.field("/a").can_add
@@ -591,7 +591,7 @@ def test_keys_of_the_user() -> None:
     form = Form(schema)
     assert form.root.can_add
     assert form.add_key("", "x/y") == "/x~1y"
-    assert form.errors() == {"/x~1y": "is missing"}
+    assert form.errors() == {"/x~1y": "is required"}
     form.set("/x~1y", "5")
     assert form.value() == {"x/y": 5}
     with pytest.raises(UsageError, match="already"):
@@ -627,7 +627,7 @@ def test_null_is_a_value() -> None:
 def test_forms_of_schemas_that_are_not_objects() -> None:
     form = Form({"type": "integer"})
     assert form.value() is UNSET
-    assert form.errors() == {"": "is missing"}
+    assert form.errors() == {"": "is required"}
     form.set("", "5")
     assert form.value() == 5
     assert [field.path for field in form.fields()] == [""]

@@ -20,9 +20,9 @@ async def serve():
     written.exchange(1, "tools/call", {"name": "recorded"}, "from the recording")
 
     async def serve(server):
-        def upstream(journal, hearer):
+        def upstream(journal, listener):
             connection = BareConnection(
-                StdioTarget(("live",)), journal, hearer, connect=lambda _t, sink, _o: MemoryTransport(sink, server)
+                StdioTarget(("live",)), journal, listener, connect=lambda _t, sink, _o: MemoryTransport(sink, server)
             )
             upstreams.append(connection)
             return connection

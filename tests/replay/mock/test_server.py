@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_session import RecordedSession
 from inspector.errors import RecordingError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal

@@ -3,56 +3,81 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 
-from inspector.tui.model.arrangement import Arrangement, ConnectionView, FocusIn, Front, Zoom
+from inspector.tui.model.arrangement import Arrangement, ConnectionView, FocusIn, Front, LogPlace, Zoom
 from inspector.tui.model.tabs import TABS
+from inspector.tui.model.widths import LIST_CELLS
 
 WIDE, MEDIUM, NARROW = 160, 110, 80
+PACKAGE = Path(__file__).parents[3] / "inspector"
 MISSING, AWAY = ConnectionView.MISSING, ConnectionView.LOOKED_AWAY
 
 
 @pytest.mark.parametrize(
-    ("arrangement", "visible"),
+    ("arrangement", "visible", "log"),
     [
-        (Arrangement("tools", WIDE), "catalog work log messages detail"),
-        (Arrangement("tools", MEDIUM), "catalog work log messages"),
-        (Arrangement("tools", MEDIUM, Front.DETAIL), "catalog work log messages detail"),
-        (Arrangement("tools", NARROW), "catalog"),
-        (Arrangement("tools", NARROW, Front.BESIDE), "work"),
-        (Arrangement("tools", NARROW, Front.MESSAGES), "log messages"),
-        (Arrangement("tools", NARROW, Front.DETAIL), "log detail"),
-        (Arrangement("inbox", WIDE), "inbox work log messages detail"),
-        (Arrangement("tasks", WIDE), "tasks task log messages detail"),
-        (Arrangement("calls", NARROW, Front.BESIDE), "flow"),
-        (Arrangement("server", WIDE), "server log messages detail"),
-        (Arrangement("server", NARROW, Front.BESIDE), "server"),
-        # The checks and a skill have the width of the log, until the user goes there.
-        (Arrangement("check", WIDE), "check"),
-        (Arrangement("skills", WIDE), "skills skill"),
-        (Arrangement("check", WIDE, Front.MESSAGES), "check log messages detail"),
-        (Arrangement("tools", WIDE, log_hidden=True), "catalog work"),
-        (Arrangement("tools", NARROW, Front.MESSAGES, log_hidden=True), "log messages"),
+        # The log is beside the form, without its detail, until the user goes there.
+        (Arrangement("tools", WIDE), "catalog work log messages", LogPlace.BESIDE_FORM),
+        (Arrangement("tools", WIDE, in_log=True), "catalog work log messages detail", LogPlace.COLUMN),
+        (Arrangement("tools", WIDE, form_shown=False), "catalog work log messages", LogPlace.COLUMN),
+        (Arrangement("inbox", WIDE), "inbox work log messages", LogPlace.BESIDE_FORM),
+        (Arrangement("tasks", WIDE), "tasks task log messages", LogPlace.COLUMN),
+        (Arrangement("server", WIDE), "server log messages", LogPlace.COLUMN),
+        (Arrangement("tools", MEDIUM), "catalog work log messages", LogPlace.BELOW),
+        (Arrangement("tools", MEDIUM, in_log=True), "catalog work log messages", LogPlace.BELOW),
+        (Arrangement("tools", MEDIUM, Front.DETAIL, in_log=True), "catalog work log messages detail", LogPlace.BELOW),
+        (Arrangement("tools", MEDIUM, Front.DETAIL), "catalog work log messages", LogPlace.BELOW),
+        (Arrangement("tools", NARROW), "catalog", LogPlace.NONE),
+        (Arrangement("tools", NARROW, Front.BESIDE), "work", LogPlace.NONE),
+        (Arrangement("tools", NARROW, Front.MESSAGES), "log messages", LogPlace.ALONE),
+        (Arrangement("tools", NARROW, Front.DETAIL), "log detail", LogPlace.ALONE),
+        (Arrangement("calls", NARROW, Front.BESIDE), "flow", LogPlace.NONE),
+        (Arrangement("server", NARROW, Front.BESIDE), "server", LogPlace.NONE),
+        # The checks have the width of the log, until the user goes there.
+        (Arrangement("check", WIDE), "check", LogPlace.NONE),
+        (Arrangement("check", WIDE, Front.MESSAGES, in_log=True), "check log messages detail", LogPlace.COLUMN),
+        (Arrangement("tools", WIDE, log_hidden=True), "catalog work", LogPlace.NONE),
+        (Arrangement("tools", NARROW, Front.MESSAGES, log_hidden=True), "log messages", LogPlace.ALONE),
         # Zoom
-        (Arrangement("tools", WIDE, zoom=Zoom.LOG), "log messages detail"),
-        (Arrangement("check", MEDIUM, zoom=Zoom.LOG), "log messages detail"),
-        (Arrangement("tools", NARROW, Front.MESSAGES, Zoom.LOG), "log messages"),
-        (Arrangement("tools", NARROW, Front.DETAIL, Zoom.LOG), "log detail"),
-        (Arrangement("tools", WIDE, Front.MESSAGES, Zoom.TIMELINE), "log timeline"),
-        (Arrangement("tools", WIDE, Front.DETAIL, Zoom.TIMELINE), "log timeline detail"),
-        (Arrangement("tools", NARROW, Front.DETAIL, Zoom.TIMELINE), "log detail"),
+        (Arrangement("tools", WIDE, zoom=Zoom.LOG), "log messages detail", LogPlace.ALONE),
+        (Arrangement("check", MEDIUM, zoom=Zoom.LOG), "log messages detail", LogPlace.ALONE),
+        (Arrangement("tools", NARROW, Front.MESSAGES, Zoom.LOG), "log messages", LogPlace.ALONE),
+        (Arrangement("tools", NARROW, Front.DETAIL, Zoom.LOG), "log detail", LogPlace.ALONE),
+        (Arrangement("tools", WIDE, Front.MESSAGES, Zoom.TIMELINE), "log timeline", LogPlace.ALONE),
+        (Arrangement("tools", WIDE, Front.DETAIL, Zoom.TIMELINE), "log timeline detail", LogPlace.ALONE),
+        (Arrangement("tools", NARROW, Front.DETAIL, Zoom.TIMELINE), "log detail", LogPlace.ALONE),
         # Without a connection
-        (Arrangement("tools", WIDE, connection=MISSING), "failed log messages detail"),
-        (Arrangement("tools", WIDE, connection=AWAY), "catalog work log messages detail"),
-        (Arrangement("server", WIDE, connection=AWAY), "failed log messages detail"),
-        (Arrangement("check", WIDE, connection=MISSING), "check"),
-        (Arrangement("tools", NARROW, Front.BESIDE, connection=MISSING), "failed"),
-        (Arrangement("tools", NARROW, Front.DETAIL, connection=MISSING), "log detail"),
+        (Arrangement("tools", WIDE, connection=MISSING), "failed log messages", LogPlace.COLUMN),
+        (Arrangement("tools", WIDE, connection=AWAY), "catalog work log messages", LogPlace.BESIDE_FORM),
+        (Arrangement("server", WIDE, connection=AWAY), "failed log messages", LogPlace.COLUMN),
+        (Arrangement("check", WIDE, connection=MISSING), "check", LogPlace.NONE),
+        (Arrangement("tools", NARROW, Front.BESIDE, connection=MISSING), "failed", LogPlace.NONE),
+        (Arrangement("tools", NARROW, Front.DETAIL, connection=MISSING), "log detail", LogPlace.ALONE),
     ],
 )
-def test_which_panes_are_visible(arrangement: Arrangement, visible: str) -> None:
+def test_which_panes_are_visible(arrangement: Arrangement, visible: str, log: LogPlace) -> None:
     assert arrangement.visible() == set(visible.split())
+    assert arrangement.log_place is log
+
+
+def test_the_log_has_its_column_while_the_user_works_in_it() -> None:
+    beside = Arrangement("tools", WIDE)
+    for way_in in (
+        beside.with_log(Front.DETAIL),
+        beside.with_focus(FocusIn.MESSAGES),
+        beside.with_focus(FocusIn.DETAIL),
+    ):
+        assert way_in.log_place is LogPlace.COLUMN
+        for way_out in (
+            way_in.with_front(way_in.before_log),
+            way_in.with_focus(FocusIn.BESIDE),
+            way_in.with_tab("prompts", has_lists=True),
+        ):
+            assert way_out.log_place is LogPlace.BESIDE_FORM
 
 
 def every_arrangement() -> list[Arrangement]:
@@ -98,7 +123,7 @@ def test_without_lists_a_tab_goes_on_showing_the_failure() -> None:
     ("arrangement", "focus", "live", "front"),
     [
         (Arrangement("tools", WIDE), FocusIn.DETAIL, True, Front.MESSAGES),
-        (Arrangement("tools", WIDE), FocusIn.MESSAGES, True, None),
+        (Arrangement("tools", WIDE, before_log=Front.BESIDE), FocusIn.MESSAGES, True, Front.BESIDE),
         (Arrangement("tools", MEDIUM, Front.DETAIL), FocusIn.MESSAGES, True, Front.MESSAGES),
         (Arrangement("tools", MEDIUM, Front.DETAIL, Zoom.LOG), FocusIn.MESSAGES, True, None),
         (Arrangement("tools", NARROW, Front.MESSAGES), FocusIn.MESSAGES, True, Front.MAIN),
@@ -144,3 +169,19 @@ def test_the_zoom_of_a_pane_ends_with_any_other_pane() -> None:
 def test_a_zoomed_log_survives_every_width(width: int) -> None:
     zoomed = Arrangement("tools", WIDE).with_log_zoomed(True).with_width(width, FocusIn.MESSAGES)
     assert {"log", "messages"} <= zoomed.visible() <= {"log", "messages", "detail"}
+
+
+def test_list_form_and_log_fill_the_width() -> None:
+    for width in range(140, 400):
+        beside = Arrangement("tools", width)
+        assert LIST_CELLS + beside.form_cells + beside.log_cells == width
+        assert beside.form_cells >= 40
+        assert Arrangement("tools", width, in_log=True).form_cells == 0
+
+
+def test_the_columns_of_every_screen_change_at_the_named_widths() -> None:
+    of_its_own = re.compile(
+        r"size\.width (?:<|<=|>|>=) \d|^_?(?:WIDE|NARROW|MEDIUM)\b|BREAKPOINTS = .*\([1-9]\d*,", re.M
+    )
+    files = [*(PACKAGE / "tui").rglob("*.py"), *(PACKAGE / "features").rglob("*.py")]
+    assert [file.name for file in files if of_its_own.search(file.read_text(encoding="utf-8"))] == []

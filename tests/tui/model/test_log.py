@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.tui.model.log import LogCursor, LogQuery, exchange_filter, without_negotiation
+from inspector.tui.model.log import Fold, LogCursor, LogQuery, exchange_filter
 from tests.tui.recorded_conversation import Talk, example
 
 
@@ -50,9 +50,28 @@ def test_what_fails_is_shown_from_the_change_of_the_filter_on() -> None:
 
 def test_other_rows_are_needed_for_another_filter_or_kind_of_row_and_for_nothing_else() -> None:
     query = narrowed("a")
-    for change in ({"folds": False}, {"by_exchange": True}, {"filter": narrowed("b").filter}, {"filter": None}):
+    for change in (
+        {"chosen_fold": Fold.NOTHING},
+        {"by_exchange": True},
+        {"filter": narrowed("b").filter},
+        {"filter": None},
+    ):
         assert query._replace(**change).rows != query.rows
     assert query._replace(problem="odd", run="b", set_after=3, changed_after=8).rows == query.rows
+
+
+@pytest.mark.parametrize(("query", "folds"), [
+    (LogQuery(), [Fold.START, Fold.MESSAGE, Fold.NOTHING, Fold.START]),
+    # A filter, or exchanges: each match has a row.
+    (narrowed("hello"), [Fold.MESSAGE, Fold.NOTHING, Fold.MESSAGE]),
+    (LogQuery(by_exchange=True), [Fold.MESSAGE, Fold.NOTHING, Fold.MESSAGE]),
+])  # fmt: skip
+def test_each_press_of_a_key_folds_less_and_after_the_last_one_all_again(query: LogQuery, folds: list[Fold]) -> None:
+    found = []
+    for _ in folds:
+        found.append(query.fold)
+        query = query.unfolded()
+    assert found == folds
 
 
 @pytest.mark.parametrize(
@@ -106,6 +125,31 @@ def test_a_filter_of_the_program_moves_with_the_rounds_of_its_call() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "source", "set_after"),
+    [
+        (LogQuery(), "", None),
+        (narrowed("dir:recv"), "dir:recv", None),
+        (narrowed("id:1", run="id:1", set_after=4), "id:1", 9),
+    ],
+)
+def test_leaving_the_log_ends_a_filter_of_the_program_and_not_one_of_the_user(
+    before: LogQuery, source: str, set_after: int | None
+) -> None:
+    assert before.ended(9) is before, "nothing was set by the program, except the run of the list"
+    shown = before.shown("exchange:7", 8).shown("exchange:8", 8)
+    after = shown.ended(9)
+    assert (shown.source, after.source, after.set_after) == ("exchange:8", source, set_after)
+    assert shown.by_user().ended(9).source == "exchange:8", "the user went on with it"
+
+
+def test_the_filter_of_the_user_is_in_force_again_after_another_call(answered: Talk) -> None:
+    query = narrowed("dir:recv").shown("exchange:7", 2)
+    answered.call(8, "echo")
+    after = query.after_calls(answered.journal)
+    assert (after.source, after.set_after) == ("dir:recv", None)
+
+
+@pytest.mark.parametrize(
     ("before", "run", "shown"),
     [
         (LogQuery(), "id:1", "id:1"),
@@ -126,21 +170,6 @@ def test_a_run_that_was_left_by_a_filter_is_shown_when_the_list_goes_to_another(
     query = LogQuery().with_run("id:1", 3).narrowed("", 4)
     assert query.with_run("id:1", 5).filter is None, "the user cleared it"
     assert query.with_run("id:2", 5).source == "id:2"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", "-phase:negotiation"),
-        ("dir:recv", "dir:recv -phase:negotiation"),
-        ("a | b", "(a | b) -phase:negotiation"),
-        ("(a | b)", "(a | b) -phase:negotiation"),
-        ('"a | b"', '"a | b" -phase:negotiation'),
-    ],
-)
-def test_hiding_the_negotiation_adds_to_the_filter_and_takes_it_back(before: str, after: str) -> None:
-    assert without_negotiation(before) == after
-    assert without_negotiation(after) in (before, f"({before})")
 
 
 def test_an_exchange_is_named_by_its_id_where_that_is_clear() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from inspector.client.inbox import Question
 from inspector.client.state.calls import CallState, Fate
-from inspector.tui.model.room import form_room
 from inspector.tui.model.work import (
     AnswerNext,
     Asking,
@@ -35,6 +34,7 @@ from inspector.tui.model.work import (
     answered_from_list,
     lower_part,
     next_question,
+    sends_unseen,
     shows_form,
     update,
 )
@@ -171,7 +171,7 @@ def test_the_question_to_go_to_is_the_one_that_waits_here() -> None:
         (Work(chosen=ROOTS, unprompted=BELOW), QuestionLeft(), BESIDE, Work(chosen=ROOTS), None),
         (Work(chosen=ROOTS), QuestionLeft(), replace(BESIDE, can_return=True), Work(), Do.RETURN),
         # It is withdrawn
-        (Work(unprompted=Unprompted(WITHDRAWN)), Looked(), Facts(), Work(), Do.SAY_WITHDRAWN),
+        (Work(unprompted=Unprompted(WITHDRAWN), waiting=[WITHDRAWN]), Looked(), Facts(), Work(), Do.SAY_WITHDRAWN),
         (Work(unprompted=BELOW), Looked(), BESIDE, Work(unprompted=BELOW), None),
     ],
 )
@@ -209,23 +209,54 @@ def test_after_an_answer_the_next_question_outside_every_call_is_shown() -> None
     assert after.chosen is later
 
 
+OPENED = replace(BESIDE, now=7.0)
+ANSWERED, GONE = asked(12, 10, "answered"), asked(12, 10, "withdrawn")
+RUNS = Facts(has_item=True, questions=(GONE,), call=call(10), now=7.0)
+
+
 @pytest.mark.parametrize(
-    ("height", "below", "calls", "result_lines", "room"),
+    ("work", "event", "facts", "changed"),
     [
-        (43, "no-result", False, 0, (39, False)),
-        (43, "result", True, 100, (25, False)),
-        (43, "result", True, 3, (25, False)),
-        (43, "result", False, 3, (32, False)),
-        (26, "result", True, 100, (8, False)),
-        (26, "result", True, 2, (15, False)),
-        (10, "result", True, 100, (5, False)),
-        (43, "running", True, 0, (25, False)),
-        (43, "question", True, 0, (12, True)),
-        (20, "question", True, 0, (4, True)),
-        (43, "other-question", False, 0, (25, False)),
-        # All of a low pane, and no more: its last line is the edge.
-        (8, "no-result", False, 0, (8, False)),
+        # A question came by itself: at the start, in a call, or after the answer to another one.
+        (Work(), QuestionCame(ROOTS, untouched=True), OPENED, True),
+        (Work(), Looked(), replace(IN_CALL, now=7.0), True),
+        (Work(asks=INSIDE), Looked(), replace(IN_CALL, questions=(OVER, SECOND), waiting=(SECOND,), now=7.0), True),
+        # The user went to it, or has answered it; below the form it has keys of its own.
+        (Work(), QuestionChosen(ROOTS), OPENED, False),
+        (Work(asks=ANSWERED), Looked(), replace(RUNS, questions=(ANSWERED,)), False),
+        (Work(unprompted=BELOW), Looked(), OPENED, False),
+        (Work(unprompted=NEW, asks=ROOTS), ItemChosen(moved=True), OPENED, False),
+        # The server withdrew it.
+        (Work(asks=GONE), Looked(), RUNS, True),
+        (Work(unprompted=Unprompted(WITHDRAWN), asks=WITHDRAWN), Looked(), RUNS, False),
+        (Work(unprompted=Unprompted(WITHDRAWN, Standing.READ), asks=WITHDRAWN), Looked(), RUNS, True),
+        # In a recording nothing is sent.
+        (Work(), Looked(), replace(IN_CALL, live=False, request_n=10, now=7.0), False),
     ],
 )
-def test_the_room_of_the_form(height: int, below: str, calls: bool, result_lines: int, room: tuple[int, bool]) -> None:
-    assert form_room(height, below, calls=calls, result_lines=result_lines) == room
+def test_the_key_that_sends_waits_where_a_question_came_or_went_by_itself(
+    work: Work, event: Event, facts: Facts, changed: bool
+) -> None:
+    after, _ = update(work, event, facts)
+    assert (after.changed == 7.0) is changed
+    assert bool(sends_unseen(after, replace(facts, now=7.4), 0.5)) is changed
+    assert not sends_unseen(after, replace(facts, now=7.6), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("work", "facts", "said"),
+    [
+        (Work(waiting=[GONE]), RUNS, Do.SAY_WITHDRAWN),
+        (Work(waiting=[GONE]), replace(RUNS, call=call(10, "done"), answered=True), Do.SAY_WITHDRAWN),
+        # It waited in the inbox, while another one is shown.
+        (Work(waiting=[WITHDRAWN, INSIDE]), IN_CALL, Do.SAY_WITHDRAWN),
+        # The pane says it itself, where the user is in it or chose the question.
+        (Work(chosen=GONE, waiting=[GONE]), RUNS, None),
+        (Work(waiting=[ANSWERED]), replace(RUNS, questions=(ANSWERED,)), None),
+        (Work(waiting=[asked(12, 10, "lost")]), RUNS, None),
+    ],
+)
+def test_a_withdrawn_question_does_not_vanish_silently(work: Work, facts: Facts, said: Do | None) -> None:
+    after, effect = update(work, Looked(), facts)
+    assert effect is said
+    assert update(after, Looked(), facts)[1] is None, "it is said once"

@@ -1,15 +1,18 @@
-"""The frame of every field: label line above, bar at the left, error and description below."""
+"""The frame of every field: its name and type, a bar before its value, its error and description.
+
+The name has a line above the value, and the description lines below it; or all of it is one line (`Columns`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from rich.segment import Segment
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from inspector.protocol.forms.form import UNSET, Field, Form
@@ -26,12 +29,34 @@ DESCRIPTION_ROWS = 3
 DESCRIPTION_LIMIT = 2_000
 DEFAULT_SHOWN = 16
 INDENT = 2
+GAP = 2
+"""Cells between the columns of a line."""
 MAX_DEPTH = 8
 """Levels that are indented."""
 
 
+class Columns(NamedTuple):
+    """The cells of name and type where a field is one line, at its left and right.
+
+    `foot`: the field with the focus has another line, with its error, values to choose from or its description.
+    """
+
+    name: int
+    hint: int
+    foot: bool
+
+
 class FieldHost(Protocol):
     """The form of a field. It is called at once, not by message: a value typed just before a key counts."""
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns if a field is one line, else None."""
+        ...
+
+    def rows_changed(self) -> None:
+        """A field has another number of rows."""
+        ...
 
     def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
         """Change the form for a field; with `structure`, other fields may be added, removed or redrawn."""
@@ -79,7 +104,7 @@ class FieldFrame(LineWidget):
     """
     BINDINGS: ClassVar[list[BindingType]] = [binding for binding in bindings("field") if binding.action != "newline"]
     describes_in_body: ClassVar[bool] = False
-    """Whether the description is drawn by the body instead of below it."""
+    """Whether the description is drawn by the body instead of below it, unless it `has_foot`."""
 
     field: Field
     host: FieldHost
@@ -130,15 +155,11 @@ class FieldFrame(LineWidget):
         raise NotImplementedError
 
     def body_strip(self, line: list[Segment]) -> Strip:
-        """Return a row of the body: indented, with the bar, on the field's background."""
+        """Return a row of the body with the bar, on the field's background."""
         look = palette()
-        cells = self.size.width
         mark = Segment(signs_now().edge, look.style(self.bar_role))
-        indent = Segment(" " * self.indent, look.style("ground"))
-        room = max(cells - self.indent - 2, 1)
-        parts = [mark, Segment(" "), *paint.cut(line, room)]
-        inner = paint.strip(parts, max(cells - self.indent, 1), "panel", look=look)
-        return Strip([indent, *inner]) if self.indent else inner
+        parts = [mark, Segment(" "), *paint.cut(line, self.body_room)]
+        return paint.strip(parts, self.body_cells, "panel", look=look)
 
     @property
     def bar_role(self) -> str:
@@ -148,76 +169,153 @@ class FieldFrame(LineWidget):
     def indent(self) -> int:
         return INDENT * min(max(self.field.depth, 0), MAX_DEPTH)
 
+    @property
+    def body_at(self) -> int:
+        """The first cell of the body."""
+        return self.indent if self.host.columns is None else self.host.columns.name + GAP
+
+    @property
+    def body_cells(self) -> int:
+        """The cells of the body with its bar."""
+        return self.cells_of_body(self.size.width)
+
+    def cells_of_body(self, width: int) -> int:
+        """Return the cells of the body in a field of this width."""
+        columns = self.host.columns
+        return max(width - self.body_at - (GAP + columns.hint if columns is not None else 0), 3)
+
+    @property
+    def body_room(self) -> int:
+        """The cells of the body after its bar."""
+        return self.body_cells - 2
+
     # Frame
 
     @property
     def head_rows(self) -> int:
-        return 1 if self.labelled else 0
+        return int(self.labelled and self.host.columns is None)
 
-    def outer_rows(self, width: int) -> int:
-        """Return the number of rows of the field at a width."""
-        return self.head_rows + self.body_rows() + len(self._description(width)) + 1
+    def outer_rows(self, width: int, *, slim: bool | None = None) -> int:
+        """Return the number of rows at a width: on one line (`slim`) or not, by default as it is now."""
+        if self.host.columns is not None if slim is None else slim:
+            return self.body_rows() + self.has_foot
+        return self.labelled + self.body_rows() + len(self._description(width)) + 1
+
+    @property
+    def has_foot(self) -> bool:
+        """Whether the field is on one line and has another one below it, because it has the focus."""
+        return self.has_focus and self.host.columns is not None and self.host.columns.foot
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self.outer_rows(width)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        if layout and self.is_attached:
+            self.host.rows_changed()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_line(self, y: int) -> Strip:
         body = y - self.head_rows
         if body < 0:
             return self._label()
-        rows = self.body_rows()
-        if body < rows:
-            return self.body_line(body)
-        return self._foot(body - rows)
+        if body >= self.body_rows():
+            return self._foot(body - self.body_rows())
+        columns, look = self.host.columns, palette()
+        if columns is None:
+            return Strip([Segment(" " * self.indent, look.style("ground")), *self.body_line(body)])
+        left = paint.segments(self._named() if not body and self.labelled else "", look=look)
+        name = paint.cut([Segment(" " * self.indent), *left], columns.name)
+        right = self._beside(columns.hint) if not body else []
+        return Strip(
+            [
+                *paint.strip(name, columns.name + GAP, look=look),
+                *self.body_line(body),
+                *paint.strip(
+                    [Segment(" " * GAP), *paint.spread([], right, columns.hint)], columns.hint + GAP, look=look
+                ),
+            ]
+        )
+
+    def _named(self) -> paint.Pieces:
+        field = self.field
+        name = f"[{field.name}]" if field.is_item and field.name.isdecimal() else field.name
+        return [(name or ("variant" if field.variants else ""), "bright")]
+
+    @property
+    def name_cells(self) -> int:
+        """The cells of its name, with what it is indented by."""
+        return self.indent + paint.width(paint.segments(self._named())) if self.labelled else 0
+
+    def _beside(self, room: int) -> list[Segment]:
+        """Return what stands at the right of a single line: what is wrong, else the type or the default."""
+        if self.error and not self.has_focus:
+            return paint.cut(paint.segments([(self.error, "error")], room=room), room)
+        marks = self._marked()
+        for hint in (self.hint(), self._default() or self.field.hint, ""):
+            found = paint.segments([(hint, "faint"), *marks], room=room)
+            if paint.width(found) <= room:
+                break
+        return paint.cut(found, room)
+
+    def hint_cells(self, room: int) -> int:
+        """Return the cells of what stands at the right of a single line, if they are `room` at most."""
+        return paint.width(self._beside(room))
+
+    def _marked(self) -> list[paint.Piece]:
+        """Return what is said of a field beside its type: whether it is required, and the signs of an item."""
+        marks: list[paint.Piece] = [("  required", "muted")] if self.field.required and not self.field.is_item else []
+        for sign, _ in self._marks():
+            marks += ["  ", (sign, "muted")]
+        return marks
 
     def _label(self) -> Strip:
         look = palette()
         field, cells = self.field, self.size.width
-        name = f"[{field.name}]" if field.is_item and field.name.isdecimal() else field.name
-        name = name or ("variant" if field.variants else "")
-        pieces: list[paint.Piece] = [(name, "bright")]
+        pieces = [*self._named()]
         if _letters(field.title) not in ("", _letters(field.name)):
             pieces.append((f"  {field.title}", "muted"))
-        marks: list[paint.Piece] = [("  required", "muted")] if field.required and not field.is_item else []
-        for sign, _ in self._marks():
-            marks += ["  ", (sign, "muted")]
         room = max(cells - self.indent, 1)
         left = paint.segments(pieces, room=room, look=look)
         # On a narrow screen the default is dropped first, then the type.
         for hint in (self.hint(), field.hint, ""):
-            right = paint.segments([(hint, "faint"), *marks], room=room, look=look)
+            right = paint.segments([(hint, "faint"), *self._marked()], room=room, look=look)
             if paint.width(left) + paint.width(right) + 2 <= room:
                 break
         return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, look=look)
 
     def hint(self) -> str:
         """Return the text at the right of the label: the type and the default."""
+        default = self._default()
+        return f"{self.field.hint}  {default}" if default else self.field.hint
+
+    def _default(self) -> str:
         field = self.field
         if field.default is UNSET:
-            return field.hint
+            return ""
         text = " ".join(field.default_text[: DEFAULT_SHOWN + 1].split()) or "empty"
         cut = signs_now().cut if len(field.default_text) > DEFAULT_SHOWN else ""
-        return f"{field.hint}  default {text[:DEFAULT_SHOWN]}{cut}"
+        return f"default {text[:DEFAULT_SHOWN]}{cut}"
 
     def _foot(self, y: int) -> Strip:
-        cells = self.size.width
+        cells, at = self.size.width, self.body_at
+        room = max(cells - at, 1)
         offered = self.suggestions
         if offered is not None and y == 0 and (offered.values or not self.error):
             # Directly under the typed text; the description moves down into the empty row.
-            line = offered.segments(max(cells - self.indent, 1))
-            return paint.strip([Segment(" " * self.indent), *line], cells)
+            return paint.strip([Segment(" " * at), *offered.segments(room)], cells)
         if offered is not None and offered.values:
             y -= 1
         described = self._description(cells)
+        if self.host.columns is not None:
+            described = [self.field.description] if self.field.description and self.labelled else []
         pieces: list[paint.Piece] = []
         if y == 0 and self.error:
             pieces = [(self.error, "error")]
         elif y - bool(self.error) < len(described):
             # Below an error the description takes the empty row.
             pieces = [(described[y - bool(self.error)], "muted")]
-        room = max(cells - self.indent, 1)
         line = paint.cut(paint.segments(pieces, room=room), room)
-        return paint.strip([Segment(" " * self.indent), *line], cells)
+        return paint.strip([Segment(" " * at), *line], cells)
 
     def _description(self, width: int) -> list[str]:
         """Return the rows of the description at a width."""
@@ -251,7 +349,7 @@ class FieldFrame(LineWidget):
                 self.call_later(self.run_action, marks[len(marks) - 1 - at][1])
         elif body < self.body_rows():
             event.stop()
-            self.body_clicked(event.x - self.indent - 2, body)
+            self.body_clicked(event.x - self.body_at - 2, body)
 
     def body_clicked(self, x: int, y: int) -> None:
         """Called when the user clicks a cell of the body."""
@@ -283,7 +381,7 @@ class FieldFrame(LineWidget):
         """Return the verbs of this field for the footer, each by its id, or by its id and another title."""
         found: list[str | tuple[str, str]] = []
         if self.field.nullable:
-            found.append(("field.null", "value" if self.field.value is None else "null"))
+            found.append(("field.null", "value") if self.field.value is None else "field.null")
         if self.field.file is not None:
             found.append("field.file")
         if self.field.is_item:
@@ -345,10 +443,10 @@ class FieldFrame(LineWidget):
             self.host.change(self, lambda form: form.unset(field.path), structure=True)
 
     def on_focus(self, event: events.Focus) -> None:
-        self.refresh()
+        self.refresh(layout=self.host.columns is not None)
 
     def on_blur(self) -> None:
-        self.refresh()
+        self.refresh(layout=self.host.columns is not None)
 
     def on_resize(self) -> None:
         """Keep a field in view that is new or has grown; only now its new place is known."""

@@ -18,7 +18,8 @@ from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
 
-GAP = 3
+APART = 3
+"""Cells between two choices of a line."""
 FEW = 8
 """Choices that may be on one line."""
 
@@ -27,7 +28,7 @@ LABEL_LIMIT = 200
 
 
 class ToggleField(FieldFrame, can_focus=True):
-    """`[x]` true, `[ ]` false, `[-]` not set; the description is beside the state."""
+    """`[x]` true, `[ ]` false, `[-]` not set; the description is beside the state, or in the foot."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("choices")]
     describes_in_body = True
@@ -38,10 +39,10 @@ class ToggleField(FieldFrame, can_focus=True):
 
     def body_line(self, y: int) -> Strip:
         value = self.field.value
-        mark = "[x] true" if value is True else "[ ] false" if value is False else "[-] not set"
-        mark = "[-] null" if value is None else mark
-        pieces: list[paint.Piece] = [(mark, "bright" if self.has_focus else "normal")]
-        if self.field.description:
+        mark = "x" if value is True else " " if value is False else "-"
+        state = f"[{mark}] {self.field.text or 'not set'}"
+        pieces: list[paint.Piece] = [(state, "bright" if self.has_focus else "normal")]
+        if self.field.description and not self.has_foot:
             pieces.append((f"  {self.field.description}", "normal"))
         return self.body_strip(paint.segments(pieces, room=self.size.width))
 
@@ -140,9 +141,13 @@ class ChoiceField(FieldFrame, can_focus=True):
     @property
     def on_one_line(self) -> bool:
         """Whether all choices fit beside each other."""
-        room = max(self.size.width - self.indent - 2, 1)
-        marks = 4 * len(self._labels)
-        return len(self._labels) <= FEW and marks + sum(cell_len(text) + GAP for text in self._labels) <= room + GAP
+        marks, gap = 4 * len(self._labels), self._gap
+        room = self.body_room + gap
+        return len(self._labels) <= FEW and marks + sum(cell_len(text) + gap for text in self._labels) <= room
+
+    @property
+    def _gap(self) -> int:
+        return APART if self.host.columns is None else 1
 
     # Keys
 
@@ -233,9 +238,11 @@ class ChoiceField(FieldFrame, can_focus=True):
         else:
             self.host.go_next(self)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the list is closed, the key that closes it goes to what is around the field."""
+        return self.opened if action == "dismiss" else True
+
     def action_dismiss(self) -> None:
-        if not self.opened:
-            raise SkipAction
         self._close()
 
     def _pick_found(self) -> None:
@@ -293,7 +300,7 @@ class ChoiceField(FieldFrame, can_focus=True):
                 if start <= x < end:
                     self._at = index
                     self.pick(index)
-                start = end + GAP
+                start = end + self._gap
 
     # Drawing
 
@@ -317,11 +324,11 @@ class ChoiceField(FieldFrame, can_focus=True):
         for index, label in enumerate(self._labels):
             here = self.several and self.has_focus and index == self._at
             role = "bright bold" if here else "bright" if index in chosen else "normal"
-            line += [Segment(" " * GAP)] if line else []
+            line += [Segment(" " * self._gap)] if line else []
             line.append(Segment(f"{self._mark(index in chosen)} ", look.style("accent" if here else role)))
             line.append(Segment(label, look.style(role)))
         if self.field.value is None and self.field.nullable and not chosen:
-            line.append(Segment("   null", look.style("faint")))
+            line.append(Segment(f"   {self.field.text}", look.style("faint")))
         return self.body_strip(line)
 
     def _summary(self) -> Strip:
@@ -329,8 +336,7 @@ class ChoiceField(FieldFrame, can_focus=True):
         words = ", ".join(self._labels[index] for index in chosen[:20])
         pieces: list[paint.Piece] = [(f"{signs_now().unfolded} ", "muted"), (words, "bright")]
         if not chosen:
-            nothing = "null" if self.field.value is None else "nothing selected"
-            pieces.append((self.field.text if self.field.value not in (UNSET, None) else nothing, "faint"))
+            pieces.append((self.field.text or "nothing selected", "faint"))
         return self.body_strip(paint.segments(pieces, room=self.size.width))
 
     def _menu_line(self, y: int) -> Strip:

@@ -61,7 +61,7 @@ class ContainerField(TypedThrough, can_focus=True):
             noun, word = ("item", "") if field.kind == "array" else ("field", " set")
             said = f"{number:,} {noun}{'' if number == 1 else 's'}{word}"
         else:
-            said = "null" if field.value is None else "not set"
+            said = field.text or "not set"
         pieces: list[paint.Piece] = [
             (f"{signs.unfolded if field.is_open else signs.folded} ", "muted"),
             (said, "normal" if field.value is not UNSET else "faint"),
@@ -83,7 +83,7 @@ class ContainerField(TypedThrough, can_focus=True):
         if field.is_item:
             found.append("items.remove")
             if field.name.isdecimal():
-                found += ["items.move-up", "items.move-down"]
+                found += ["field.move-up", "field.move-down"]
         return found
 
     def body_clicked(self, x: int, y: int) -> None:

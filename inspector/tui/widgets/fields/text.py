@@ -13,7 +13,7 @@ from textual.strip import Strip
 from inspector.protocol.forms.form import UNSET, Field
 from inspector.text import size
 from inspector.tui.keymap import bindings
-from inspector.tui.themes import ThemeStyles, palette, signs_now
+from inspector.tui.themes import ThemeStyles, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
@@ -48,7 +48,7 @@ class TextField(FieldFrame, Editor, can_focus=True):
 
     def _placeholder(self) -> str:
         if self.field.value is None:
-            return "null"
+            return self.field.text
         return self.field.default_text[:200] if self.field.value is UNSET else ""
 
     def field_changed(self) -> None:
@@ -73,20 +73,24 @@ class TextField(FieldFrame, Editor, can_focus=True):
     def rows_visible(self) -> int:
         return self.rows_shown
 
+    @property
+    def rows_shown(self) -> int:
+        # A longer text has its lines where it is edited.
+        return super().rows_shown if self.has_focus or self.host.columns is None else 1
+
+    @property
+    def cells(self) -> int:
+        return self.body_cells
+
     def body_line(self, y: int) -> Strip:
-        line = Editor.render_line(self, y)
-        if not self.indent:
-            return line
-        look = palette()
-        return Strip([Segment(" " * self.indent, look.style("ground")), *line.crop(self.indent)])
+        return Editor.render_line(self, y)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        self.break_lines(width)
+        self.break_lines(self.cells_of_body(width))
         return self.outer_rows(width)
 
     def lead_segments(self, y: int, look: ThemeStyles) -> list[Segment]:
-        bar = Segment(signs_now().edge, look.style(self.bar_role))
-        return [Segment(" " * self.indent), bar, Segment(" ")]
+        return [Segment(signs_now().edge, look.style(self.bar_role)), Segment(" ")]
 
     def on_focus(self, event: events.Focus) -> None:
         """Select the text of a short field, so that typing replaces it; a click or a caret move keeps it."""
@@ -107,8 +111,8 @@ class TextField(FieldFrame, Editor, can_focus=True):
         if not 0 <= event.y - self.head_rows < self.body_rows():
             event.prevent_default()
 
-    def row_clicked(self, y: int) -> int:
-        return y - self.head_rows
+    def cell_clicked(self, x: int, y: int) -> tuple[int, int]:
+        return x - self.body_at, y - self.head_rows
 
 
 class LongField(FieldFrame, can_focus=True):

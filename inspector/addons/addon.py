@@ -1,0 +1,198 @@
+"""One addon: a Python file, loaded again when it changes. Whatever its code does, the caller gets a result or nothing.
+
+Functions run on the event loop, so an addon needs no locks. A function that does not return holds all messages, so it
+is interrupted after `LIMIT` seconds.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from inspector.errors import UsageError
+from inspector.reasons import os_reason
+from inspector.system.alarm import Alarm
+from inspector.text import safe
+
+FUNCTIONS = ("on_connect", "on_request", "on_response", "on_notification", "on_question", "on_end")
+_OF_CONNECTION = frozenset(("on_connect", "on_end"))
+LIMIT = 5.0
+"""Seconds that a function may take."""
+_AGAIN = 0.5
+"""Seconds to the next interruption, if the function went on after the first one."""
+_COROUTINE = 0x80
+Say = Callable[[str], None]
+"""Tells the user one sentence."""
+
+
+class TookTooLong(BaseException):
+    """Interrupts a function; a function that catches `Exception` does not catch it."""
+
+
+class Failed:
+    """The result of a call whose function failed."""
+
+
+FAILED = Failed()
+
+
+class _Guard:
+    """Runs foreign code: interrupts it after `LIMIT` seconds where the system can, and ends a copy of this process.
+
+    The alarm is the process's own, so there is one guard.
+    """
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        """Why the code failed, or None."""
+        self._pid = os.getpid()
+        self._alarm = Alarm(self._interrupt)
+        self._limit = math.inf
+        self._began = 0.0
+        self._running = False
+        self._stdout = sys.stdout
+
+    def run(self, function: Callable[..., Any], *arguments: Any, limited: bool = True) -> Any:
+        """Return what a function returns; `FAILED` if it raised or took too long. Its prints go to stderr."""
+        self._limit = LIMIT if limited else math.inf
+        with self:
+            return function(*arguments)
+        return FAILED
+
+    def __enter__(self) -> None:
+        self._stdout, sys.stdout = sys.stdout, sys.stderr
+        self._running = True
+        self._began = time.monotonic()
+        if self._limit < math.inf:
+            self._alarm.set(self._limit, _AGAIN)
+
+    def _interrupt(self) -> None:
+        if self._running:
+            raise TookTooLong
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._running = False
+        if os.getpid() != self._pid:  # Two processes would write to the same connections.
+            try:
+                os.write(2, b"An addon has forked: the copy of this process ends here.\n")
+            finally:
+                os._exit(0)
+        self._alarm.clear()
+        sys.stdout = self._stdout
+        if error is None and time.monotonic() - self._began > self._limit:  # It was not interrupted.
+            error = TookTooLong()
+        self.error = error
+        return not isinstance(error, KeyboardInterrupt)
+
+
+_guard = _Guard()
+
+
+class Addon:
+    """A loaded file. Raises `UsageError` if it cannot be loaded at first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name
+        self.functions: dict[str, Callable[..., Any]] = {}
+        self._said: set[tuple[str, str]] = set()
+        self._file = str(path)
+        self._stamp = self._look()
+        _guard.run(self._load, limited=False)
+        if _guard.error is not None:
+            raise _unusable(self.name, _guard.error) from _guard.error
+
+    def _look(self) -> tuple[int, ...]:
+        try:
+            status = os.stat(self._file)
+        except OSError:
+            return ()  # An editor replaces the file: it is there again before the next message.
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _load(self) -> None:
+        module = ModuleType(f"inspector_addon_{self.path.stem}")
+        module.__file__ = str(self.path)
+        code = compile(self.path.read_bytes(), str(self.path), "exec", dont_inherit=True)
+        sys.modules[module.__name__] = module  # Dataclasses look their module up.
+        exec(code, module.__dict__)
+        named = {name: value for name, value in vars(module).items() if name.startswith("on_") and callable(value)}
+        for name, function in named.items():
+            if name not in FUNCTIONS:
+                near = get_close_matches(name, FUNCTIONS, 1)
+                known = f"Did you mean {near[0]}?" if near else f"The functions are {', '.join(FUNCTIONS)}."
+                raise UsageError(f"{self.name} has a function {safe(name, 80)}, which is never called.", hint=known)
+            if getattr(getattr(function, "__code__", None), "co_flags", 0) & _COROUTINE:
+                raise UsageError(f"{name} in {self.name} is async, and is never awaited.", hint=f"Use def {name}(…).")
+        self.functions = named
+
+    @property
+    def hears(self) -> bool:
+        """Whether it has functions for messages."""
+        return not self.functions.keys() <= _OF_CONNECTION
+
+    def refresh(self, say: Say) -> None:
+        """Load the file again if it has changed. If it cannot be loaded, the functions from before stay."""
+        stamp = self._look()
+        if not stamp or stamp == self._stamp:
+            return
+        self._stamp = stamp
+        self._said.clear()
+        _guard.run(self._load)
+        if _guard.error is None:
+            say(f"{self.name} has changed and was loaded again.")
+        else:
+            say(f"{_unusable(self.name, _guard.error).message} The version before it stays in use.")
+
+    def call(self, name: str, say: Say, *arguments: Any) -> Any:
+        """Return what a function returns; `FAILED` if it raised or took too long, which is said once."""
+        returned = _guard.run(self.functions[name], *arguments)
+        error = _guard.error
+        if error is None:
+            return returned
+        if isinstance(error, TookTooLong):
+            del self.functions[name]
+            problem = (
+                f"did not return within {LIMIT:g} s: all messages waited. It is called again when the file changes."
+            )
+        else:
+            problem = f"failed: {_reason(error, self._file)}. The message passes unchanged."
+        self.complain(say, name, problem)
+        return FAILED
+
+    def complain(self, say: Say, name: str, problem: str) -> None:
+        """Say what is wrong with a function, each kind once until the file changes: the kind is in two words."""
+        entry = name, " ".join(problem.split()[:2])
+        if entry not in self._said:
+            self._said.add(entry)
+            say(f"{name} in {self.name} {problem}")
+
+
+def _unusable(name: str, error: BaseException) -> UsageError:
+    """Return the error for a file that cannot be loaded."""
+    if isinstance(error, UsageError):
+        return error
+    if isinstance(error, OSError) and error.filename is not None:
+        return UsageError(f"The addon {name} cannot be read: {os_reason(error)}.", hint="Check its path.")
+    return UsageError(f"The addon {name} cannot be loaded: {_reason(error, name)}.", hint="Correct the file.")
+
+
+def _reason(error: BaseException, path: str) -> str:
+    """Return an error of foreign code in a few words: its class, its text and its line in the file."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {safe(error.msg, 200)}"
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.endswith(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    said = safe(str(error), 200)
+    return f"{type(error).__name__}{f': {said}' if said else ''}{f' (line {line})' if line else ''}"

@@ -1,0 +1,392 @@
+"""One value against what a step expects of it: members, and matchers such as `min` or `one_of`. Equality is that of
+`compare`.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from inspector.calls.models import MATCHERS, Matcher, given
+from inspector.calls.regex import BadPattern, Pattern
+from inspector.calls.templates import text_of
+from inspector.compare.json_places import ROOT
+from inspector.compare.json_places import ValuePath as Place
+from inspector.compare.json_values import type_of
+from inspector.compare.rules import EXACT
+from inspector.compare.values import Difference, compare, is_near, isfinite_number
+from inspector.config.foreign_files import nearest
+from inspector.text import quantity
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Flow
+    from inspector.calls.variables import Variables
+
+SHOWN = 300
+"""Characters of a value that are shown."""
+MAX_SHOWN = 20
+"""Differences, violations and failures that are listed."""
+
+
+def shown(value: Any) -> str:
+    """JSON text of a value, at most `SHOWN` characters of it, whatever its size."""
+    if isinstance(value, str) and len(value) > SHOWN:
+        return f'{json.dumps(value[:SHOWN], ensure_ascii=False)[:-1]}…" ({len(value):,} characters)'
+    pieces, size = [], 0
+    try:
+        for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+            pieces.append(piece[: SHOWN + 2])
+            size += len(piece)
+            if size > SHOWN:
+                break
+        else:
+            return "".join(pieces)
+    except (RecursionError, ValueError, TypeError):
+        return "a value that is nested too deeply"
+    text = "".join(pieces)[:SHOWN]
+    return f"{text}… ({quantity(len(value), 'item')})" if isinstance(value, list) else f"{text}…"
+
+
+def clip(text: str) -> str:
+    """A text, at most `SHOWN` characters of it."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def difference_text(difference: Difference) -> str:
+    """One difference in a line."""
+    path = difference.path
+    match difference.kind:
+        case "added":
+            return f"{path}: only found, {shown(difference.b)}"
+        case "removed":
+            return f"{path}: missing, expected {shown(difference.a)}"
+        case "moved":
+            return f"{path}: stands at {difference.path_b}"
+        case _:
+            return f"{path}: expected {shown(difference.a)}, found {shown(difference.b)}"
+
+
+MAX_ALIGNED = 10_000
+"""Items of lists above which their differences are not listed."""
+MAX_SEARCHED = 16 << 20
+"""Characters of a text above which no regular expression is searched in it."""
+_CONTENT_TYPES = ("text", "image", "audio", "resource", "resource_link")
+_ARTICLES = {
+    "string": "a string",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+    "text": "a text block",
+    "image": "an image block",
+    "audio": "an audio block",
+    "resource": "a resource block",
+    "resource_link": "a resource link",
+}
+_ESCAPED = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
+
+
+class JudgingStopped(Exception):
+    """The result is not wanted any more."""
+
+
+class Failure(NamedTuple):
+    """One place where an expectation does not hold."""
+
+    path: Place
+    expected: str
+    found: str
+    note: str = ""
+
+
+class Matching:
+    """Compares values with expectations of one flow, and puts these into words."""
+
+    def __init__(self, variables: Variables, flow: Flow, stopped: Callable[[], bool]) -> None:
+        self._variables = variables
+        self._flow = flow
+        self._stopped = stopped
+        self._checks: dict[int, list[Callable[[Matcher, Any, Place], Iterator[Failure]]]] = {}
+
+    def failures(self, expected: Any, found: Any, place: Place) -> list[Failure]:
+        """Where the value at `place` is not as expected. Raises `JudgingStopped`."""
+        if self._stopped():
+            raise JudgingStopped
+        if isinstance(expected, Matcher):
+            return list(self._matcher(expected, found, place))
+        if isinstance(expected, dict):
+            if not isinstance(found, dict):
+                return [Failure(place, self.wanted(expected), shown(found))]
+            failures = []
+            for name, inner in expected.items():
+                if name in found:
+                    failures += self.failures(inner, found[name], place / name)
+                elif not wants_nothing(inner):
+                    failures.append(self.missing(inner, found, place, name))
+            return failures
+        inserted = self._variables.insert(expected)
+        if isinstance(inserted, dict) and isinstance(expected, str):
+            return _members(inserted, found, place)
+        return _unequal(inserted, found, place)
+
+    def holds(self, expected: Any, found: Any) -> bool:
+        """Whether a value is as expected."""
+        return not self.failures(expected, found, ROOT)
+
+    def _matcher(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        if given(matcher, "exists") and not matcher.exists:
+            yield Failure(place, "nothing", shown(found))
+            return
+        for check in self._checks_of(matcher):
+            yield from check(matcher, found, place)
+
+    def _checks_of(self, matcher: Matcher) -> list[Callable[[Matcher, Any, Place], Iterator[Failure]]]:
+        """The checks of the keys that a matcher has: found once, because one may be applied to a million rows."""
+        checks = self._checks.get(id(matcher))
+        if checks is None:
+            names = [name for name in type(matcher).model_fields if name in matcher.model_fields_set]
+            checks = [self._check(name) for name in names if name != "exists"]
+            self._checks[id(matcher)] = checks
+        return checks
+
+    def _check(self, name: str) -> Callable[[Matcher, Any, Place], Iterator[Failure]]:
+        if name in _BOUNDS:
+            return partial(self._bound, name)
+        if name in _LENGTHS:
+            return partial(self._length, name)
+        check: Callable[[Matcher, Any, Place], Iterator[Failure]] = getattr(self, f"_{name.rstrip('_')}")
+        return check
+
+    def _matches(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        expected = f"a text that matches {matcher.matches}"
+        if not isinstance(found, str):
+            yield Failure(place, expected, shown(found))
+            return
+        if len(found) > MAX_SEARCHED:
+            yield Failure(place, expected, f"a text of {len(found):,} characters", "It is too long to be searched.")
+            return
+        try:
+            pattern = _pattern(self._variables.insert(matcher.matches, lambda value: _escaped(text_of(value))))
+        except BadPattern as problem:
+            yield Failure(place, expected, shown(found), f"This is not a regular expression: {problem}")
+            return
+        if not pattern.search(found):
+            # As it is written, not as it is searched: a secret with escapes in it would not be masked.
+            written = self._variables.insert(matcher.matches, text_of)
+            yield Failure(place, f"a text that matches {written}", shown(found))
+
+    def _contains(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        expected = matcher.contains
+        if isinstance(found, str):
+            wanted = self._variables.insert(expected) if isinstance(expected, str) else expected
+            if not isinstance(wanted, str) or wanted not in found:
+                is_text = isinstance(wanted, (str, dict, list, Matcher))
+                note = "" if is_text else f"A text contains only texts: quote {shown(wanted)}."
+                yield Failure(place, f"a text that contains {self.wanted(expected)}", shown(found), note)
+        elif not isinstance(found, list) or not any(self.holds(expected, item) for item in found):
+            yield Failure(place, f"contains {self.wanted(expected)}", shown(found))
+
+    def _type(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        wanted = matcher.type if isinstance(matcher.type, list) else [matcher.type]
+        if not any(_is_type(found, name) for name in wanted):
+            yield Failure(place, _type_words(wanted), shown(found))
+
+    def _one_of(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        values = self._variables.insert(matcher.one_of)
+        if not any(same(value, found) for value in values):
+            yield Failure(place, f"one of {', '.join(map(shown, values))}", shown(found))
+
+    def _not(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        if self.holds(matcher.not_, found):
+            yield Failure(place, f"not {self.wanted(matcher.not_)}", shown(found))
+
+    def _bound(self, name: str, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        holds, text = _BOUNDS[name]
+        limit = self.number(getattr(matcher, name))
+        if not _is_number(found) or not holds(found, limit):
+            yield Failure(place, f"{text} {shown(limit)}", shown(found))
+
+    def _near(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        value, tolerance = map(self.number, matcher.near)
+        numbers = _is_number(found) and all(map(isfinite_number, (found, value, tolerance)))
+        if not numbers or not is_near(found, value, (tolerance, 0.0)):
+            yield Failure(place, f"{shown(value)} ± {shown(tolerance)}", shown(found))
+
+    def _length(self, name: str, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        holds, text = _LENGTHS[name]
+        wanted = self.number(getattr(matcher, name))
+        expected = f"a list of {text}{quantity(wanted, 'item')}"
+        if not isinstance(found, list):
+            yield Failure(place, expected, shown(found))
+        elif not holds(len(found), wanted):
+            yield Failure(place, expected, quantity(len(found), "item"), shown(found))
+
+    def _each(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        if not isinstance(found, list):
+            yield Failure(place, "a list", shown(found))
+            return
+        told = 0
+        for at, item in enumerate(found):
+            for failure in self.failures(matcher.each, item, place / at):
+                yield failure
+                told += 1
+            if told >= MAX_SHOWN:
+                return
+
+    def _any(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        if not isinstance(found, list) or not any(self.holds(matcher.any, item) for item in found):
+            yield Failure(place, f"an item: {self.wanted(matcher.any)}", shown(found))
+
+    def _schema(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        from inspector.calls.collection import schema_at
+
+        for error in schema_at(self._flow, matcher.schema_).errors(found, limit=MAX_SHOWN):
+            yield Failure(place, "a value that matches the schema", clip(f"{error.path or '/'}: {error.message}"))
+
+    def _exactly(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+        yield from _unequal(self._variables.insert(matcher.exactly), found, place)
+
+    def number(self, value: Any) -> Any:
+        """A limit as a number, with variables inserted; 0 if it is none."""
+        inserted = self._variables.insert(value)
+        if not _is_number(inserted):
+            try:
+                inserted = json.loads(inserted) if isinstance(inserted, str) else 0
+            except ValueError:
+                inserted = 0
+        return inserted if _is_number(inserted) else 0
+
+    def missing(self, expected: Any, found: dict[str, Any], place: Place, name: str) -> Failure:
+        """The failure of an object without a member."""
+        near = nearest(name, list(found)[:1000])
+        note = f"The object has “{near}”." if near else ""
+        if not near and (matcher := nearest(name, list(MATCHERS))):
+            note = f"“{name}” is compared as a member. Did you mean “{matcher}”?"
+        return Failure(place / name, self.wanted(expected), "nothing: the member is missing", note)
+
+    def wanted(self, expected: Any) -> str:
+        """Return the expectation as a phrase or JSON text."""
+        if isinstance(expected, Matcher):
+            return self.describe(expected)
+        if isinstance(expected, dict):
+            inner = ", ".join(f"{name}: {self.wanted(item)}" for name, item in list(expected.items())[:MAX_SHOWN])
+            return clip(f"an object with {inner}") if inner else "an object"
+        return shown(self._variables.insert(expected))
+
+    def describe(self, expected: Any) -> str:
+        """Return the expectation as the end of a sentence about a value."""
+        if not isinstance(expected, Matcher):
+            return f"is {self.wanted(expected)}"
+        names = [name for name in type(expected).model_fields if name in expected.model_fields_set]
+        return clip(", ".join(_PHRASES[name](self, getattr(expected, name)) for name in names))
+
+    def insert(self, value: Any) -> Any:
+        """Return a value with variables inserted."""
+        return self._variables.insert(value)
+
+    def inserted(self, value: Any) -> str:
+        """Return a value as it is shown, with variables inserted."""
+        return shown(self.insert(value))
+
+    def items(self, value: Any) -> str:
+        """Return a number of items as it is shown."""
+        return quantity(self.number(value), "item")
+
+
+_BOUNDS = {"min": (operator.ge, "at least"), "max": (operator.le, "at most")}
+_LENGTHS = {"items": (operator.eq, ""), "min_items": (operator.ge, "at least "), "max_items": (operator.le, "at most ")}
+_PHRASES: dict[str, Callable[[Matching, Any], str]] = {
+    "matches": lambda m, value: f"matches {m.insert(value)}",
+    "contains": lambda m, value: f"contains {m.wanted(value)}",
+    "type": lambda m, value: "is " + _type_words(value),
+    "one_of": lambda m, value: f"is one of {', '.join(map(shown, m.insert(value)))}",
+    "exists": lambda m, value: "exists" if value else "does not exist",
+    "not_": lambda m, value: f"not: {m.describe(value)}",
+    "min": lambda m, value: f"is at least {m.inserted(value)}",
+    "max": lambda m, value: f"is at most {m.inserted(value)}",
+    "near": lambda m, value: f"is {m.inserted(value[0])} ± {m.inserted(value[1])}",
+    "items": lambda m, value: f"has {m.items(value)}",
+    "min_items": lambda m, value: f"has at least {m.items(value)}",
+    "max_items": lambda m, value: f"has at most {m.items(value)}",
+    "each": lambda m, value: f"each item {m.describe(value)}",
+    "any": lambda m, value: f"an item {m.describe(value)}",
+    "schema_": lambda m, value: "matches the schema",
+    "exactly": lambda m, value: f"is exactly {m.inserted(value)}",
+}
+"""By key of a matcher, the end of a sentence about a value."""
+
+
+def _type_words(names: str | Sequence[str]) -> str:
+    return " or ".join(_ARTICLES[name] for name in ([names] if isinstance(names, str) else names))
+
+
+def wants_nothing(expected: Any) -> bool:
+    """Whether a step expects that a value does not exist."""
+    return isinstance(expected, Matcher) and given(expected, "exists") and not expected.exists
+
+
+def same(expected: Any, found: Any) -> bool:
+    """Whether two values are equal by the rules of `diff`: types count, integers are exact."""
+    if type(expected) is type(found) and isinstance(found, (str, int, bool, type(None))) and expected == found:
+        return True
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+        return False
+    return compare(expected, found, EXACT, limit=1).same
+
+
+def _unequal(expected: Any, found: Any, place: Place) -> list[Failure]:
+    if same(expected, found):
+        return []
+    if isinstance(expected, list) and isinstance(found, list) and max(len(expected), len(found)) > MAX_ALIGNED:
+        counts = f"Expected {quantity(len(expected), 'item')}, found {quantity(len(found), 'item')}."
+        return [Failure(place, shown(expected), shown(found), counts)]
+    if isinstance(expected, (dict, list)) and type(expected) is type(found):
+        compared = compare(expected, found, EXACT, limit=MAX_SHOWN)
+        return [Failure(place, shown(expected), shown(found), "\n".join(map(difference_text, compared.differences)))]
+    note = ""
+    if _is_number(expected) and _is_number(found) and expected == found:
+        note = f"{type_of(expected)} and {type_of(found)} are different types."
+    elif isinstance(expected, str) is not isinstance(found, str) and str(expected) == str(found):
+        note = "One is a string, the other is not."
+    return [Failure(place, shown(expected), shown(found), note)]
+
+
+def _members(expected: dict[str, Any], found: Any, place: Place) -> list[Failure]:
+    """The members of an object that a variable holds."""
+    if not isinstance(found, dict):
+        return [Failure(place, shown(expected), shown(found))]
+    failures: list[Failure] = []
+    for name, value in expected.items():
+        if name not in found:
+            failures.append(Failure(place / name, shown(value), "nothing: the member is missing"))
+        elif isinstance(value, dict):
+            failures += _members(value, found[name], place / name)
+        else:
+            failures += _unequal(value, found[name], place / name)
+    return failures
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_type(value: Any, name: str) -> bool:
+    if name in _CONTENT_TYPES:
+        return isinstance(value, dict) and value.get("type") == name
+    found = type_of(value)
+    return found == name or (name == "number" and found == "integer")
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> Pattern:
+    return Pattern(text)
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"\\{found[0]}", text)

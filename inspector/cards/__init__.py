@@ -1,5 +1,0 @@
-"""Server cards and catalogs: public JSON files about remote servers, fetched only when the user asks.
-
-Source: SEP-2127 and the repository experimental-ext-server-card, `docs/discovery.md`. Experimental. A card decides
-nothing (C-CARD-04), and the values of the connected server win.
-"""

@@ -1,1 +1,0 @@
-"""Saved calls: running them on a session, judging what came back, and the reports of a run."""

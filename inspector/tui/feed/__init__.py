@@ -1,1 +1,0 @@
-"""The events of a server: its types, a form, and the events as they arrive."""

@@ -1,1 +1,0 @@
-"""A load test of a tool: its plan, and the screen that shows its run."""
