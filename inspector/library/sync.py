@@ -10,6 +10,8 @@ import asyncio
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
 from inspector.errors import SessionLost, UsageError
@@ -40,23 +42,28 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop: asyncio.AbstractEventLoop
         self._stopped: asyncio.Event
-        ready = threading.Event()
+        self._ended = False
+        ready: SimpleQueue[None] = SimpleQueue()
         self._thread = threading.Thread(target=self._main, args=(ready,), name=name, daemon=True)
         self._thread.start()
-        ready.wait()
+        ready.get()
 
-    def _main(self, ready: threading.Event) -> None:
+    def _main(self, ready: SimpleQueue[None]) -> None:
         async def live() -> None:
             self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
-            ready.set()
+            ready.put(None)
             await self._stopped.wait()
 
-        asyncio.run(live())
+        try:
+            asyncio.run(live())
+        finally:
+            self._ended = True
 
     @property
     def is_alive(self) -> bool:
-        """Whether it was not stopped."""
-        return self._thread.is_alive()
+        """Whether its loop runs."""
+        # Not `Thread.is_alive`: interrupted, that of Python 3.11 takes a living thread for a dead one.
+        return not self._ended
 
     @property
     def is_current(self) -> bool:
@@ -73,36 +80,36 @@ class LoopThread:
                     hint="Open a second session in the callback, or use inspector.open with asynchronous callbacks.",
                 )
             raise SessionLost("The session is closed.")
-        # An interrupt may come at any moment, even before we hold the loop's future.
-        ended, interrupted = threading.Event(), threading.Event()
-        begun: list[asyncio.Task[Any]] = []
+        # An interrupt may come before the task exists, or while a lock that is written in Python is entered: it stays
+        # held, and the loop waits for it for ever. Only a SimpleQueue, which has no such lock, is shared.
+        ended: SimpleQueue[asyncio.Future[T] | None] = SimpleQueue()
+        begun: list[asyncio.Task[T]] = []
 
-        async def watched() -> T:
-            task = asyncio.current_task()
-            assert task is not None
-            begun.append(task)
-            try:
-                if interrupted.is_set():
-                    work.close()
-                    raise asyncio.CancelledError
-                return await work
-            finally:
-                ended.set()
+        def begin() -> None:
+            begun.append(self._loop.create_task(work))
+            begun[0].add_done_callback(ended.put)
 
         def cancel() -> None:
             if begun:
                 begun[0].cancel()
             else:
-                ended.set()
+                work.close()
+                ended.put(None)
 
         try:
-            return asyncio.run_coroutine_threadsafe(watched(), self._loop).result()
+            self._loop.call_soon_threadsafe(begin)
+            task = ended.get()
         except BaseException:
-            if not ended.is_set():
-                interrupted.set()
+            if not (begun and begun[0].done()):
                 self._loop.call_soon_threadsafe(cancel)
-                ended.wait(CANCEL_SECONDS)
+                with suppress(Empty):
+                    ended.get(timeout=CANCEL_SECONDS)
             raise
+        assert task is not None
+        try:
+            return task.result()
+        except asyncio.CancelledError:
+            raise SessionLost("The session was closed before the answer came.") from None
 
     def stop(self) -> None:
         """Stop the loop and the thread. Idempotent."""

@@ -128,6 +128,32 @@ def test_ctrl_c_ends_a_script_and_its_server(ending: str, tmp_path: Path) -> Non
         os.kill(server, 0)
 
 
+INTERRUPTS = """
+import asyncio, random, signal
+from inspector.library.sync import LoopThread
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+thread, interrupted = LoopThread("calls"), 0
+for _ in range(3000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 150e-6))
+        thread.run(asyncio.sleep(0.00002))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        interrupted += 1
+assert interrupted
+print(thread.run(asyncio.sleep(0, "goes on")))
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_at_any_moment_of_a_call_leaves_no_lock_held() -> None:
+    interrupted = subprocess.run(
+        [sys.executable, "-c", INTERRUPTS], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
+    assert interrupted.stdout == "goes on\n", interrupted.stderr
+
+
 def test_an_interrupt_cancels_the_call_and_the_session_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = threading.Event()
     server = Server(tools__call=lambda _message, _reply: asked.set(), ping={})
