@@ -331,7 +331,7 @@ class DetailPane(Pane, VerbsByRules):
         """The facts on which the verbs depend."""
         n, journal = self.n, self.session.journal
         if not n:
-            return DetailFacts(shown=False)
+            return DetailFacts(has_event=False)
         return DetailFacts(
             sent=sent_by_us(journal.index, n) > 0,
             http=not channels.is_stdio(journal.index.channel(n)),

@@ -142,7 +142,7 @@ class MessageList(VirtualList, inherit_bindings=False):
     def shown(self) -> int:
         """The event to show for the row under the cursor: for an exchange its answer, once it has arrived."""
         n = self.current
-        return self.place.shown(n, self.rows.answer(n) if n and isinstance(self.rows, WaterfallRows) else 0)
+        return self.place.event_to_show(n, self.rows.answer(n) if n and isinstance(self.rows, WaterfallRows) else 0)
 
     def look_at(self, n: int) -> bool:
         """Put the cursor on the row of event `n`. Returns False if it has none."""

@@ -206,7 +206,7 @@ class MessagesPane(Pane, VerbsByRules):
 
     def show_filtered(self, filter: str) -> None:
         """Show only the messages that match a filter, until the user sends another call or leaves the log."""
-        self._follow_program(self.log_query.shown(filter, self._last))
+        self._follow_program(self.log_query.narrowed_by_program(filter, self._last))
 
     def end_shown(self) -> None:
         """End a filter of the program and follow the end again: the user leaves the log or sends a call."""

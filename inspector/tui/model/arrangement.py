@@ -135,8 +135,8 @@ class Arrangement:
         connection = self.connection
         if self.blocked:
             connection = ConnectionView.LOOKED_AWAY if has_lists else ConnectionView.MISSING
-        shown = replace(self, tab_id=tab_id, zoom=Zoom.NONE, connection=connection)
-        return shown.with_front(Front.MAIN)
+        arrangement = replace(self, tab_id=tab_id, zoom=Zoom.NONE, connection=connection)
+        return arrangement.with_front(Front.MAIN)
 
     def with_front(self, front: Front) -> Arrangement:
         """Show a pane in one column. It ends the zoom of a pane, but not that of the log."""
@@ -162,9 +162,9 @@ class Arrangement:
         front = Front.MESSAGES if self.narrow else self.front
         return replace(self, zoom=Zoom.LOG if zoomed else Zoom.NONE, front=front, log_hidden=False)
 
-    def with_timeline(self, shown: bool) -> Arrangement:
+    def with_timeline(self, is_shown: bool) -> Arrangement:
         """Show the timeline instead of the rows of the zoomed log, or the rows again."""
-        return replace(self, zoom=Zoom.TIMELINE if shown else Zoom.LOG, front=Front.MESSAGES)
+        return replace(self, zoom=Zoom.TIMELINE if is_shown else Zoom.LOG, front=Front.MESSAGES)
 
     def with_pane_zoomed(self, zoomed: bool) -> Arrangement:
         """Give the focused pane the whole screen, or end that."""
@@ -205,15 +205,15 @@ class Arrangement:
         if self.log_zoomed:
             return frozenset({"log", *self._parts_of_log()})
         in_main, in_beside = not self.narrow or front is Front.MAIN, not self.narrow or front is Front.BESIDE
-        shown = set()
+        names = set()
         if self.shows_failure:
-            shown |= {"failed"} if in_main or in_beside else set()
+            names |= {"failed"} if in_main or in_beside else set()
         else:
-            shown |= {tab.main} if in_main or (not tab.beside and in_beside) else set()
-            shown |= {tab.beside} if tab.beside and in_beside else set()
+            names |= {tab.main} if in_main or (not tab.beside and in_beside) else set()
+            names |= {tab.beside} if tab.beside and in_beside else set()
         if self.log_place is not LogPlace.NONE:
-            shown |= {"log", *self._parts_of_log()}
-        return frozenset(shown)
+            names |= {"log", *self._parts_of_log()}
+        return frozenset(names)
 
     @property
     def log_place(self) -> LogPlace:

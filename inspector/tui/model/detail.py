@@ -9,9 +9,9 @@ from inspector.tui.model.verbs import Offer, VerbRules
 
 
 class DetailFacts(NamedTuple):
-    """The facts about the event in the pane. `shown`: there is one."""
+    """The facts about the event in the pane. `has_event`: there is one."""
 
-    shown: bool = True
+    has_event: bool = True
     sent: bool = False
     """The event is our message, or the answer to it."""
     http: bool = False
@@ -32,14 +32,14 @@ _WORKS: dict[str, Callable[[DetailFacts], bool]] = {
 DETAIL_VERBS: VerbRules[DetailFacts] = VerbRules(
     _WORKS,
     (
-        Offer("detail.copy", lambda facts: facts.shown),
+        Offer("detail.copy", lambda facts: facts.has_event),
         Offer("detail.why"),
         Offer("detail.open-source"),
         Offer("detail.related", lambda facts: facts.related),
         Offer("detail.copy-curl", lambda facts: facts.sent and facts.http),
-        Offer("detail.next-tab", lambda facts: facts.shown, "view"),
-        Offer("detail.mark", lambda facts: facts.shown, lambda facts: "remove mark" if facts.marked else "mark"),
-        Offer("detail.save", lambda facts: facts.shown),
+        Offer("detail.next-tab", lambda facts: facts.has_event, "view"),
+        Offer("detail.mark", lambda facts: facts.has_event, lambda facts: "remove mark" if facts.marked else "mark"),
+        Offer("detail.save", lambda facts: facts.has_event),
         Offer("app.back", title="messages"),
     ),
 )

@@ -60,7 +60,7 @@ def footer(own: Sequence[KeyHint], common: Mapping[str, KeyHint], facts: FooterF
         *quits,
         *named("app.start-list", "app.zoom"),
     ]
-    shown: set[KeyHint] = set()
+    fitting: set[KeyHint] = set()
     room = facts.room
     seen: set[str | tuple[str, str]] = {hint.verb for hint in facts.in_panes}
     # The key of the log stays: in a pane it may show other messages.
@@ -70,14 +70,14 @@ def footer(own: Sequence[KeyHint], common: Mapping[str, KeyHint], facts: FooterF
         room -= len(hint.label) + len(hint.title) + 1
         if room < 0:
             break
-        shown.add(hint)
+        fitting.add(hint)
         room -= GAP
-    return [hint for hint in _distinct(order) if hint in shown]
+    return [hint for hint in _distinct(order) if hint in fitting]
 
 
 def _distinct(hints: Iterable[KeyHint]) -> list[KeyHint]:
     """Each key once, with its first meaning."""
-    found: dict[str, KeyHint] = {}
+    first_of_key: dict[str, KeyHint] = {}
     for hint in hints:
-        found.setdefault(hint.key, hint)
-    return list(found.values())
+        first_of_key.setdefault(hint.key, hint)
+    return list(first_of_key.values())

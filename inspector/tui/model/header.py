@@ -69,22 +69,22 @@ def state(facts: HeaderFacts) -> tuple[str, str]:
 
 def needs(facts: HeaderFacts) -> list[HeaderNotice]:
     """Return what needs the user, the most urgent first."""
-    found = []
+    notices = []
     if facts.questions:
-        found.append(HeaderNotice(quantity(facts.questions, "question"), count(facts.questions), "ask"))
+        notices.append(HeaderNotice(quantity(facts.questions, "question"), count(facts.questions), "ask"))
     if facts.declined:
         declined = f"{quantity(facts.declined, 'question')} declined unseen"
-        found.append(HeaderNotice(declined, f"{count(facts.declined)} declined", "finding"))
+        notices.append(HeaderNotice(declined, f"{count(facts.declined)} declined", "finding"))
     if facts.host:
-        found.append(HeaderNotice(facts.host, "host", "finding"))
+        notices.append(HeaderNotice(facts.host, "host", "finding"))
     if facts.incomplete:
-        found.append(HeaderNotice(facts.incomplete, facts.incomplete, "error"))
+        notices.append(HeaderNotice(facts.incomplete, facts.incomplete, "error"))
     if facts.notices:
-        told = f"{quantity(len(facts.notices), 'notice')}: Server tab"
-        long = facts.notices[0] if len(facts.notices) == 1 and len(facts.notices[0]) <= MAX_NOTICE else told
-        found.append(HeaderNotice(long, quantity(len(facts.notices), "notice"), "finding"))
+        notice_count = f"{quantity(len(facts.notices), 'notice')}: Server tab"
+        long = facts.notices[0] if len(facts.notices) == 1 and len(facts.notices[0]) <= MAX_NOTICE else notice_count
+        notices.append(HeaderNotice(long, quantity(len(facts.notices), "notice"), "finding"))
     if facts.findings:
-        found.append(
+        notices.append(
             HeaderNotice(f"{quantity(facts.findings, 'finding')} in Messages", count(facts.findings), "finding")
         )
-    return found
+    return notices

@@ -41,16 +41,16 @@ def keys_page(
     the nearest first. `text` filters: it is a key, or words of a name or a sentence.
     """
     order = sorted(groups, key=lambda title: (title in LAST, near.index(title) if title in near else len(near)))
-    found = [KeyGroup(f"Here: {place}", here[:HERE], len(here))] if here else []
-    found += [KeyGroup(title, groups[title], len(groups[title])) for title in order]
+    page_groups = [KeyGroup(f"Here: {place}", here[:HERE], len(here))] if here else []
+    page_groups += [KeyGroup(title, groups[title], len(groups[title])) for title in order]
     words = text.casefold().split()
     if not words:
-        return found
-    is_key = any(text.strip() in line.labels for group in found for line in group.lines)
+        return page_groups
+    is_key = any(text.strip() in line.labels for group in page_groups for line in group.lines)
     kept = [
         group._replace(
             lines=[line for line in group.lines if (text.strip() in line.labels if is_key else line.matches(words))]
         )
-        for group in found
+        for group in page_groups
     ]
     return [group for group in kept if group.lines]

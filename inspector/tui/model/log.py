@@ -91,10 +91,10 @@ class LogQuery(NamedTuple):
         if incomplete:
             return self._replace(problem=incomplete)
         try:
-            found = parse(text) or None
+            expression = parse(text) or None
         except FilterError as error:
             return self._replace(problem=error.reason)
-        after = self._replace(filter=found, searched=found or self.searched, problem="")
+        after = self._replace(filter=expression, searched=expression or self.searched, problem="")
         return after if after.source == self.source else after._replace(changed_after=last)
 
     def _narrowed(self, text: str, last: int) -> LogQuery:
@@ -109,7 +109,7 @@ class LogQuery(NamedTuple):
         """The program has set the filter after event `last`: it ends when the user sends another call."""
         return self._replace(set_after=last)
 
-    def shown(self, text: str, last: int) -> LogQuery:
+    def narrowed_by_program(self, text: str, last: int) -> LogQuery:
         """The program filters by a text, after event `last`, until the user sends another call or leaves the log."""
         typed = self.source if self.set_after is None else self.typed
         return self._narrowed(text, last)._replace(set_after=last, typed=typed)
@@ -154,7 +154,11 @@ class LogQuery(NamedTuple):
 def exchange_filter(journal: Journal, n: int) -> str:
     """Return the filter for the exchange of event `n`, and for the other rounds of a call that needed input."""
     root = journal.index.root_of(n)
-    return "|".join(_one_exchange(journal.index, each) for each in rounds(journal, root)) if root else f"exchange:#{n}"
+    return (
+        "|".join(_one_exchange(journal.index, round_n) for round_n in rounds(journal, root))
+        if root
+        else f"exchange:#{n}"
+    )
 
 
 def _one_exchange(index: Index, root: int) -> str:
@@ -188,7 +192,7 @@ class LogCursor(NamedTuple):
         """The cursor is on the row of event `row`."""
         return self if row == self.row else self._replace(row=0, meant=0)
 
-    def shown(self, row: int, answer: int) -> int:
+    def event_to_show(self, row: int, answer: int) -> int:
         """Return the event to show for the row of event `row`: the one selected in it, its answer, or itself."""
         return self.meant if row and row == self.row else answer or row
 

@@ -25,7 +25,7 @@ class ResultFacts:
     """The facts about the result that is shown. `live`: its request can be sent again."""
 
     live: bool = True
-    shown: bool = True
+    has_result: bool = True
     """There is a result, or the end of a call without one."""
     showing: Showing = Showing.OTHER
     views: tuple[str, ...] = ("content", "raw")
@@ -45,7 +45,7 @@ class ResultFacts:
 
 def _when(verb: str, useful: Callable[[ResultFacts], bool] = lambda _: True, title: str = "") -> Offer[ResultFacts]:
     """Return the offer of a verb that is useful for some results, and never without one."""
-    return Offer(verb, lambda facts: facts.shown and useful(facts), title)
+    return Offer(verb, lambda facts: facts.has_result and useful(facts), title)
 
 
 def _in_table(facts: ResultFacts) -> bool:
@@ -65,9 +65,9 @@ RESULT_VERBS: VerbRules[ResultFacts] = VerbRules(
         "result.call": lambda facts: facts.live,
         "resource.subscribe": lambda facts: facts.follow != "",
         "result.compare": lambda facts: facts.called_before,
-        "result.save-call": lambda facts: facts.live and facts.shown,
-        "result.expect": lambda facts: facts.live and facts.shown,
-        "result.pin-call": lambda facts: facts.live and facts.shown,
+        "result.save-call": lambda facts: facts.live and facts.has_result,
+        "result.expect": lambda facts: facts.live and facts.has_result,
+        "result.pin-call": lambda facts: facts.live and facts.has_result,
         "result.next-difference": lambda facts: facts.differs,
         "result.previous-difference": lambda facts: facts.differs,
     },
@@ -76,7 +76,7 @@ RESULT_VERBS: VerbRules[ResultFacts] = VerbRules(
         _when("result.open", lambda facts: facts.links and facts.showing is Showing.OTHER),
         _when("result.call", lambda facts: facts.live),
         _when("list.select", _in_table, "open row"),
-        Offer("resource.subscribe", lambda facts: facts.shown and facts.follow != "", lambda facts: facts.follow),
+        Offer("resource.subscribe", lambda facts: facts.has_result and facts.follow != "", lambda facts: facts.follow),
         _when("result.next-difference", lambda facts: facts.differs),
         _when("table.sort", _in_table),
         _when("table.filter", _in_table, "filter rows"),

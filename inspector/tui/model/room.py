@@ -69,13 +69,13 @@ def form_room(height: int, needs: FormNeeds, below: str = "result", below_lines:
     least = min(_LEAST, height)
     most = max(height - min(below_lines, ceil(height * SHARES[below])), least)
     left = most - EDGES
-    fields = _take(left, needs.slim)
+    fields = _lines_given(left, needs.slim)
     if needs.whole:
         fields = min(fields, max(left - needs.about - gap, 1))
     left -= fields
     given = {"fields": fields, "about": 0}
     # In this order they get what is left; more lines never take one away.
-    for part, wanted in (
+    for part, needed in (
         ("uri", needs.uri),
         ("about", min(needs.about, 1)),
         ("hints", needs.hints),
@@ -83,14 +83,14 @@ def form_room(height: int, needs: FormNeeds, below: str = "result", below_lines:
         ("calls", needs.calls),
         ("about", needs.about - 1),
     ):
-        lines = _take(left, wanted)
+        lines = _lines_given(left, needed)
         given[part] = given.get(part, 0) + lines
         left -= lines
     return FormRoom(most - left, True, **given)
 
 
-def _take(left: int, wanted: int) -> int:
-    return max(min(left, wanted), 0)
+def _lines_given(left: int, needed: int) -> int:
+    return max(min(left, needed), 0)
 
 
 DOCK = 3

@@ -43,6 +43,6 @@ def leaving(what: str, calls: Sequence[CallState]) -> tuple[str, str]:
     """Return the question whether to do `what` although these calls are in flight, and its explanation."""
     if not calls:
         return f"{what}?", "No call is in flight any more."
-    told = f"{calls[0].method} {calls[0].name} has no answer yet."
+    pending = f"{calls[0].method} {calls[0].name} has no answer yet."
     others = f" {quantity(len(calls) - 1, 'other call')} too." if len(calls) > 1 else ""
-    return f"{what} with a call in flight?", told + others
+    return f"{what} with a call in flight?", pending + others

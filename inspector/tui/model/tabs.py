@@ -24,7 +24,7 @@ class Tab(NamedTuple):
     main: str
     beside: str = ""
     lists: tuple[ListName, ...] = ()
-    shown: Literal["always", "when-there-is-one"] = "always"
+    visibility: Literal["always", "when-there-is-one"] = "always"
     extension: str = ""
     """The extension that the server must declare."""
     missing: str = ""
@@ -44,10 +44,10 @@ class Tab(NamedTuple):
 def of_feature(tab: FeatureTab) -> Tab:
     """Return the tab of a feature as a row of the table."""
     main, beside = (*tab.panes, "")[:2]
-    shown: Literal["always", "when-there-is-one"] = "when-there-is-one" if tab.extension else "always"
+    visibility: Literal["always", "when-there-is-one"] = "when-there-is-one" if tab.extension else "always"
     return Tab(
         *(tab.id, tab.key, tab.title, tab.short or tab.title, tab.description, main, beside),
-        shown=shown,
+        visibility=visibility,
         extension=tab.extension,
         missing=tab.missing,
     )
@@ -74,11 +74,18 @@ TABS = (
         "Show the tasks: work that the server continues after its answer.",
         "tasks",
         "task",
-        shown="when-there-is-one",
+        visibility="when-there-is-one",
     ),
     Tab("server", "6", "Server", "Srv", "Show the server: identity, capabilities, connection.", "server"),
     Tab(
-        "inbox", "7", "Inbox", "Inbox", "Show the questions of the server.", "inbox", "work", shown="when-there-is-one"
+        "inbox",
+        "7",
+        "Inbox",
+        "Inbox",
+        "Show the questions of the server.",
+        "inbox",
+        "work",
+        visibility="when-there-is-one",
     ),
     Tab("check", "8", "Check", "Check", "Show the checks of the server against the specification.", "check"),
     Tab(
@@ -100,4 +107,4 @@ assert OF_LIST.keys() == KINDS.keys()
 
 def shown_tabs(active: str, present: frozenset[str]) -> list[Tab]:
     """Return the tabs to show. `present` are those that have something; the one in front is always shown."""
-    return [tab for tab in TABS if tab.shown == "always" or tab.id == active or tab.id in present]
+    return [tab for tab in TABS if tab.visibility == "always" or tab.id == active or tab.id in present]

@@ -71,9 +71,9 @@ class VerbRules(Generic[F]):
 
     def line(self, facts: F) -> list[tuple[str, str]]:
         """Return the verbs to show, in order, each with its title, or `""` for its usual one."""
-        shown = [
+        offers = [
             offer
             for offer in self._line
             if (self.available(offer.verb, facts) if offer.is_useful is None else offer.is_useful(facts))
         ]
-        return [(offer.verb, offer.title if isinstance(offer.title, str) else offer.title(facts)) for offer in shown]
+        return [(offer.verb, offer.title if isinstance(offer.title, str) else offer.title(facts)) for offer in offers]

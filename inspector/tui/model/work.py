@@ -204,9 +204,9 @@ class ItemChosen:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request was sent. `shown`: of the item that is shown."""
+    """A request was sent. `is_shown`: of the item that is shown."""
 
-    shown: bool
+    is_shown: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,8 +336,8 @@ def _after(work: Work, event: Event, facts: Facts) -> tuple[Work, Effect | None]
     match event:
         case ItemChosen(moved):
             return replace(_below(work) if moved else work, chosen=None), None
-        case Sent(shown):
-            return replace(work, unprompted=None, chosen=None if shown else work.chosen), None
+        case Sent(is_shown):
+            return replace(work, unprompted=None, chosen=None if is_shown else work.chosen), None
         case QuestionChosen(question):
             return replace(work, chosen=question), None
         case QuestionCame(question, untouched):

@@ -314,7 +314,7 @@ class WorkPane(Container):
         if self.state.zoom == "request" and work.call is not None:
             self.post_message(ZoomEnded())
         self._focus.sent()
-        self._update(model.Sent(shown=self.work is work))
+        self._update(model.Sent(is_shown=self.work is work))
         if self.work is work:
             self._changed(work)
             self.set_timer(FOCUS_CALL_AFTER, partial(self.move_to_call, work))

@@ -223,7 +223,7 @@ class ResultPane(CompactPane, VerbsByRules):
         """The facts on which the verbs depend."""
         answer, body = self.answer, self.body
         if answer is None:
-            return ResultFacts(live=self.can_call, shown=False)
+            return ResultFacts(live=self.can_call, has_result=False)
         in_table = body.table.display and answer.contents is not None
         return ResultFacts(
             live=self.can_call,

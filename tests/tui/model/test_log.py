@@ -136,14 +136,14 @@ def test_leaving_the_log_ends_a_filter_of_the_program_and_not_one_of_the_user(
     before: LogQuery, source: str, set_after: int | None
 ) -> None:
     assert before.ended(9) is before, "nothing was set by the program, except the run of the list"
-    shown = before.shown("exchange:7", 8).shown("exchange:8", 8)
+    shown = before.narrowed_by_program("exchange:7", 8).narrowed_by_program("exchange:8", 8)
     after = shown.ended(9)
     assert (shown.source, after.source, after.set_after) == ("exchange:8", source, set_after)
     assert shown.by_user().ended(9).source == "exchange:8", "the user went on with it"
 
 
 def test_the_filter_of_the_user_is_in_force_again_after_another_call(answered: Talk) -> None:
-    query = narrowed("dir:recv").shown("exchange:7", 2)
+    query = narrowed("dir:recv").narrowed_by_program("exchange:7", 2)
     answered.call(8, "echo")
     after = query.after_calls(answered.journal)
     assert (after.source, after.set_after) == ("dir:recv", None)
@@ -182,11 +182,11 @@ def test_an_exchange_is_named_by_its_id_where_that_is_clear() -> None:
 
 def test_the_event_selected_in_a_row_is_shown_until_the_cursor_leaves_the_row() -> None:
     cursor = LogCursor().selected(row=4, n=7)
-    assert cursor.shown(4, answer=9) == 7
-    assert cursor.moved(4).shown(4, answer=9) == 7
-    assert cursor.moved(5).moved(4).shown(4, answer=9) == 9
-    assert cursor.shown(5, answer=0) == 5
-    assert LogCursor().shown(0, answer=0) == 0
+    assert cursor.event_to_show(4, answer=9) == 7
+    assert cursor.moved(4).event_to_show(4, answer=9) == 7
+    assert cursor.moved(5).moved(4).event_to_show(4, answer=9) == 9
+    assert cursor.event_to_show(5, answer=0) == 5
+    assert LogCursor().event_to_show(0, answer=0) == 0
 
 
 def test_what_was_on_the_screen_counts_as_read_when_the_view_goes_back() -> None:

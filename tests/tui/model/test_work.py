@@ -153,8 +153,8 @@ def test_the_question_to_go_to_is_the_one_that_waits_here() -> None:
         (Work(unprompted=NEW), FormEntered(), BESIDE, Work(unprompted=BELOW), None),
         (Work(unprompted=NEW), FormEntered(), Facts(), Work(unprompted=NEW), None),
         # A request is sent: no question outside the call hides its result.
-        (Work(chosen=ROOTS, unprompted=BELOW), Sent(shown=True), BESIDE, Work(), None),
-        (Work(chosen=ROOTS, unprompted=BELOW), Sent(shown=False), BESIDE, Work(chosen=ROOTS), None),
+        (Work(chosen=ROOTS, unprompted=BELOW), Sent(is_shown=True), BESIDE, Work(), None),
+        (Work(chosen=ROOTS, unprompted=BELOW), Sent(is_shown=False), BESIDE, Work(chosen=ROOTS), None),
         (Work(zoom="lower"), QuestionChosen(ROOTS), BESIDE, Work(chosen=ROOTS, zoom="lower"), None),
         # A question comes
         (Work(), QuestionCame(ROOTS, untouched=True), BESIDE, Work(unprompted=NEW), None),
