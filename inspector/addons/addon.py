@@ -104,14 +104,14 @@ class Addon:
         self.path = path
         self.name = path.name
         self.functions: dict[str, Callable[..., Any]] = {}
-        self._said: set[tuple[str, str]] = set()
+        self._noted: set[tuple[str, str]] = set()
         self._file = str(path)
-        self._stamp = self._look()
+        self._stamp = self._read_stamp()
         _guard.run(self._load, limited=False)
         if _guard.error is not None:
             raise _unusable(self.name, _guard.error) from _guard.error
 
-    def _look(self) -> tuple[int, ...]:
+    def _read_stamp(self) -> tuple[int, ...]:
         try:
             status = os.stat(self._file)
         except OSError:
@@ -141,11 +141,11 @@ class Addon:
 
     def refresh(self, say: Say) -> None:
         """Load the file again if it has changed. If it cannot be loaded, the functions from before stay."""
-        stamp = self._look()
+        stamp = self._read_stamp()
         if not stamp or stamp == self._stamp:
             return
         self._stamp = stamp
-        self._said.clear()
+        self._noted.clear()
         _guard.run(self._load)
         if _guard.error is None:
             say(f"{self.name} has changed and was loaded again.")
@@ -171,8 +171,8 @@ class Addon:
     def complain(self, say: Say, name: str, problem: str) -> None:
         """Say what is wrong with a function, each kind once until the file changes: the kind is in two words."""
         entry = name, " ".join(problem.split()[:2])
-        if entry not in self._said:
-            self._said.add(entry)
+        if entry not in self._noted:
+            self._noted.add(entry)
             say(f"{name} in {self.name} {problem}")
 
 
@@ -194,5 +194,5 @@ def _reason(error: BaseException, path: str) -> str:
         if trace.tb_frame.f_code.co_filename.endswith(path):
             line = trace.tb_lineno
         trace = trace.tb_next
-    said = safe(str(error), 200)
-    return f"{type(error).__name__}{f': {said}' if said else ''}{f' (line {line})' if line else ''}"
+    text = safe(str(error), 200)
+    return f"{type(error).__name__}{f': {text}' if text else ''}{f' (line {line})' if line else ''}"

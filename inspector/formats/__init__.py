@@ -119,14 +119,14 @@ def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] |
     (`errors="backslashreplace"`). Returns sentences about what the format does not contain. Raises `UsageError` for an
     unknown format, or for a recording that does not fit it.
     """
-    found = WRITABLE.get(format)
-    if found is None:
+    writable = WRITABLE.get(format)
+    if writable is None:
         raise UsageError(f"Unknown format “{format[:40]}”.", hint=f"Use one of {', '.join(WRITABLE)}.")
-    if found.bodies and journal.index.dropped:
+    if writable.bodies and journal.index.dropped:
         numbers = filter(journal.index.is_kept, range(1, len(journal) + 1) if numbers is None else numbers)
     chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
-    notes = found.writer()(journal, cast("IO[str]", _Escaping(out)) if found.json else out, chosen)
-    if not found.addons and (names := names_in(journal.header)):
+    notes = writable.writer()(journal, cast("IO[str]", _Escaping(out)) if writable.json else out, chosen)
+    if not writable.addons and (names := names_in(journal.header)):
         notes = [*notes, f"It has the messages after the addons {', '.join(names)}, not what they did."]
     return [f"The recording is not complete: {journal.incomplete}.", *notes] if journal.dropped[0] else notes
 

@@ -99,7 +99,7 @@ def _era(journal: Journal) -> list[str]:
 
 def _server(journal: Journal) -> str | None:
     header = target_of(journal)
-    argv = [each for each in header.array("argv") if isinstance(each, str)]
+    argv = [argument for argument in header.array("argv") if isinstance(argument, str)]
     server = server_text(name=header.text("name"), command=argv, url=header.text("url"))
     return server if server and _is_writable(server) and not REDACTED.search(server) else None
 
@@ -213,8 +213,8 @@ class _FlowBuilder:
 
     def _finish(self, made: dict[str, Any], step: ExportStep, answers: _Answers) -> None:
         """Add to a step what the client answered, and what is expected of the answer."""
-        if answers.found:
-            made["answer"] = answers.found
+        if answers.by_kind:
+            made["answer"] = answers.by_kind
         self._mixed += answers.mixed
         answer = self._message(step.n, answer=True)
         result = answer.get("result")
@@ -235,7 +235,7 @@ class _FlowBuilder:
     def _broken_rules(self, n: int) -> set[str]:
         findings = self._journal.findings
         events = (n, self._chosen.answer(n), *self._chosen.inside(n))
-        return {each.rule for event in events if event for each in findings.of(event) if each.level == "must"}
+        return {finding.rule for event in events if event for finding in findings.of(event) if finding.level == "must"}
 
     def _message(self, n: int, *, answer: bool = False) -> Mapping[str, Any]:
         """The message of an event, or the answer to it; empty where there is none."""
@@ -260,9 +260,9 @@ def _failure(answer: Mapping[str, Any]) -> dict[str, Any]:
 class _Answers:
     """The answers of the client inside one step, as `answer` has them: one of each kind."""
 
-    def __init__(self, found: dict[str, Any], written: Callable[[Any], Any]) -> None:
-        """`found` are answers as they are written already; `written` makes such a one of what the client sent."""
-        self.found = found
+    def __init__(self, by_kind: dict[str, Any], written: Callable[[Any], Any]) -> None:
+        """`by_kind` has the answers that are written already; `written` writes one that the client sent."""
+        self.by_kind = by_kind
         self._written = written
         self.mixed = 0
         """Answers that differ from the first of their kind."""
@@ -297,7 +297,7 @@ class _Answers:
     def _keep(self, kind: str, answer: Any) -> None:
         if _is_writable(answer):
             answer = self._written(answer)
-            self.mixed += self.found.setdefault(kind, answer) != answer
+            self.mixed += self.by_kind.setdefault(kind, answer) != answer
 
 
 class _Values:
@@ -317,10 +317,10 @@ class _Values:
 
     def knows(self, value: Any) -> None:
         """Remember the values of a request or a list: no later answer has made them up."""
-        for _, each in _leaves(value):
-            self._known.add(each)
-            if isinstance(each, str):
-                self._known.update(_WORD.findall(each))
+        for _, leaf in _leaves(value):
+            self._known.add(leaf)
+            if isinstance(leaf, str):
+                self._known.update(_WORD.findall(leaf))
 
     def made(self, step: dict[str, Any], result: Any) -> None:
         """Remember the values of an answer that were not there before."""
@@ -341,8 +341,8 @@ class _Values:
         return value
 
     def _number(self, value: int, key: str) -> int | str:
-        found = self._origins.get(value)
-        if found is None or not (abs(value) >= _SMALLEST_NUMBER or (_ID.search(key) and _ID.search(_key(found[1])))):
+        origin = self._origins.get(value)
+        if origin is None or not (abs(value) >= _SMALLEST_NUMBER or (_ID.search(key) and _ID.search(_key(origin[1])))):
             return value
         return f"{{{{{self._capture(value, key)}}}}}"
 
@@ -356,9 +356,9 @@ class _Values:
         return written + self._words(text[at:])
 
     def _words(self, text: str) -> str:
-        def word(found: re.Match[str]) -> str:
-            is_made_up = found[0] in self._origins and any(map(str.isdigit, found[0]))
-            return f"{{{{{self._capture(found[0], '')}}}}}" if is_made_up else found[0]
+        def word(match: re.Match[str]) -> str:
+            is_made_up = match[0] in self._origins and any(map(str.isdigit, match[0]))
+            return f"{{{{{self._capture(match[0], '')}}}}}" if is_made_up else match[0]
 
         return _WORD.sub(word, text.replace("{{", "{{{{"))
 

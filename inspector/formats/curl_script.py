@@ -92,7 +92,7 @@ class _Script:
         if not self.http:
             names = self._target.array("env")
             secrets.update((name, None) for name in names if isinstance(name, str) and VARIABLE.fullmatch(name))
-            if any(isinstance(each, str) and REDACTED.search(each) for each in self._target.array("argv")):
+            if any(isinstance(argument, str) and REDACTED.search(argument) for argument in self._target.array("argv")):
                 secrets[SECRET] = None
         for event in self._sent():
             head = self._heads.head_of(event.n)
@@ -155,7 +155,7 @@ class _Script:
             if not opened:
                 opened = True
                 yield '  sleep "${PAUSE:-1}"  # for the server to start\n'
-        argv = [each for each in self._target.array("argv") if isinstance(each, str)]
+        argv = [argument for argument in self._target.array("argv") if isinstance(argument, str)]
         yield (
             '  sleep "${WAIT:-2}"  # for the last responses\n} | '
             + (" ".join(map(posix_word, argv)) or '"$@"')

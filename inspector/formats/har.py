@@ -245,10 +245,10 @@ def _made_up_url(event: Event, method: str) -> str:
 
 def _made_up_response(answer: Event | None, state: State, headers: list[dict[str, str]]) -> dict[str, Any]:
     text = clean(answer.text) if answer is not None else ""
-    said = "error" if state is State.ERROR else "result"
+    status_text = "error" if state is State.ERROR else "result"
     return {
         "status": 0 if answer is None else 200,
-        "statusText": "" if answer is None else said,
+        "statusText": "" if answer is None else status_text,
         "httpVersion": "stdio",
         "cookies": [],
         "headers": headers if answer is not None else [],
@@ -276,10 +276,10 @@ def _url(value: Any) -> str:
     """Return a URL that every parser accepts (RFC 3986): invalid characters are escaped."""
     from urllib.parse import quote, urlsplit
 
-    found = _ADDRESS.fullmatch(clean(value)) if isinstance(value, str) else None
-    if not found:
+    match = _ADDRESS.fullmatch(clean(value)) if isinstance(value, str) else None
+    if not match:
         return _UNKNOWN
-    scheme, authority, path, query, fragment = (part or "" for part in found.groups())
+    scheme, authority, path, query, fragment = (part or "" for part in match.groups())
     rest = "".join(
         sign + _LONE_PERCENT.sub("%25", quote(part, safe="!$%&'()*+,/:;=?@~"))
         for sign, part in (("", path), ("?", query), ("#", fragment))
@@ -296,10 +296,10 @@ def _query(url: str) -> list[dict[str, str]]:
     from urllib.parse import parse_qsl, urlsplit
 
     try:
-        found = parse_qsl(urlsplit(url).query, keep_blank_values=True, max_num_fields=1000)
+        parameters = parse_qsl(urlsplit(url).query, keep_blank_values=True, max_num_fields=1000)
     except ValueError:
         return []
-    return [{"name": clean(name), "value": clean(value)} for name, value in found]
+    return [{"name": clean(name), "value": clean(value)} for name, value in parameters]
 
 
 _ARCHIVE = ("log", "entries")
@@ -313,15 +313,15 @@ def _read_archive(maker: RecordingBuilder) -> None:
     `_synthetic`, whose `_from` names the sender of the request.
     """
     document = maker.source.document(*_ARCHIVE)
-    found = []
+    exchanges = []
     for place, entry in document.entries():
         begun = moment(entry.get("startedDateTime"))
         if begun is None:
             maker.unread(f"Entry {place:,}", "it has no time")
         else:
-            found.append(_archived(View(entry.value), max(entry.number("time"), 0), begun))
+            exchanges.append(_archived(View(entry.value), max(entry.number("time"), 0), begun))
     name = View(document.value("creator")).members.get("name")
-    record_exchanges(maker, found, name if isinstance(name, str) else "HAR")
+    record_exchanges(maker, exchanges, name if isinstance(name, str) else "HAR")
     maker.unread_rest(document, "entry")
 
 
@@ -360,7 +360,7 @@ def _unpacked(text: str) -> bytes:
 
 def _archived_headers(message: View) -> list[tuple[str, str]]:
     """Return the header fields without HTTP/2's pseudo-headers."""
-    pairs = ((View(each).members.get("name"), View(each).members.get("value")) for each in message.array("headers"))
+    pairs = ((View(field).members.get("name"), View(field).members.get("value")) for field in message.array("headers"))
     return [
         (name, value)
         for name, value in pairs

@@ -54,17 +54,17 @@ def _read(maker: RecordingBuilder) -> None:
             continue
         time = moment(part["time"].replace(" ", "T").replace(",", ".") + ("" if part["zone"] else "Z"))
         is_local = is_local or not part["zone"]
-        said = part["text"]
-        start = _START.match(said)
+        content = part["text"]
+        start = _START.match(content)
         if not maker.begun:
             target = stdio_target(None, label=part["name"] or (start["name"] if start else None))
             maker.begin(time, target, "VS Code" if is_local else "Claude Desktop")
         maker.at(time)
         starts += start is not None
-        if said.startswith(_STDERR):
-            maker.stderr(encoded(said.removeprefix(_STDERR)))
-        elif match := _MESSAGE.match(said):
-            message = _message(said, match.end())
+        if content.startswith(_STDERR):
+            maker.stderr(encoded(content.removeprefix(_STDERR)))
+        elif match := _MESSAGE.match(content):
+            message = _message(content, match.end())
             if message is None:
                 maker.unread(place, "its message is not JSON, or is cut")
             else:

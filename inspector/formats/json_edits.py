@@ -13,17 +13,17 @@ from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tok
 def member(raw: str, name: str) -> str | None:
     """Return the exact text of member `name` in the object `raw`, the last one of equal names; None if missing."""
     member: str | None = None
-    depth, begun, wanted = 0, -1, False
+    depth, begun, is_member = 0, -1, False
     try:
         for token, start, end in tokens(raw):
             if token is JsonToken.KEY:
-                wanted = wanted if depth > 1 else unquote(raw[start:end]) == name
+                is_member = is_member if depth > 1 else unquote(raw[start:end]) == name
             elif token is JsonToken.CLOSE:
                 depth -= 1
                 if depth == 1 and begun >= 0:
                     member, begun = raw[begun:end], -1
             else:
-                if depth == 1 and wanted:
+                if depth == 1 and is_member:
                     if token is JsonToken.SCALAR:
                         member = raw[start:end]
                     else:
@@ -94,19 +94,19 @@ def _without_halves(text: str) -> str:
     parts: list[str] = []
     at = 0
     high: re.Match[str] | None = None
-    for found in _ESCAPE.finditer(text):
-        code = int(found[1], 16) if found[1] else 0
+    for escape in _ESCAPE.finditer(text):
+        code = int(escape[1], 16) if escape[1] else 0
         if high is not None:
-            if 0xDC00 <= code < 0xE000 and found.start() == high.end():
+            if 0xDC00 <= code < 0xE000 and escape.start() == high.end():
                 high = None
                 continue
             parts += (text[at : high.start()], _REPLACEMENT)
             at, high = high.end(), None
         if 0xD800 <= code < 0xDC00:
-            high = found
+            high = escape
         elif 0xDC00 <= code < 0xE000:
-            parts += (text[at : found.start()], _REPLACEMENT)
-            at = found.end()
+            parts += (text[at : escape.start()], _REPLACEMENT)
+            at = escape.end()
     if high is not None:
         parts += (text[at : high.start()], _REPLACEMENT)
         at = high.end()

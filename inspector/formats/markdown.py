@@ -53,10 +53,10 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     out.write("\n## Messages\n")
     short = _negotiations(journal) if numbers is None else {}
     stderr: list[str] = []
-    shown = until = 0
+    written = until = 0
     for n in range(1, len(journal) + 1) if numbers is None else numbers:
         event = next(journal.events(n, n))
-        shown += 1
+        written += 1
         if n in short:
             _write_stderr(stderr, out)
             until = short[n]
@@ -71,8 +71,8 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         if event.kind not in (Kind.STDERR, Kind.MARK):
             out.writelines(_event(journal, event))
     _write_stderr(stderr, out)
-    if shown < len(journal):
-        out.write(f"\n{count(shown)} of {count(len(journal))} events are shown.\n")
+    if written < len(journal):
+        out.write(f"\n{count(written)} of {count(len(journal))} events are shown.\n")
     out.write(f"\nWritten by inspector {__version__}.\n")
     return []
 
@@ -136,11 +136,11 @@ def _note(note: str) -> str:
 
 
 def _write_findings(journal: Journal, out: IO[str]) -> None:
-    found = journal.findings.all()
-    if not found:
+    findings = journal.findings.all()
+    if not findings:
         return
     out.write(f"\n## Findings ({count(journal.findings.total)})\n\n")
-    for finding in found:
+    for finding in findings:
         about = f"event {finding.n}: " if finding.n else ""
         out.write(f"- {SIGNS.finding} {about}**{finding.level}** {span(finding.rule)} {span(finding.message, 1000)}\n")
     if journal.findings.left_out:
@@ -149,10 +149,10 @@ def _write_findings(journal: Journal, out: IO[str]) -> None:
 
 def _negotiations(journal: Journal) -> dict[int, int]:
     """Return first and last events of successful negotiations. A failed one is written in full."""
-    found = dict(journal.index.connections.between(1, len(journal)))
+    negotiations = dict(journal.index.connections.between(1, len(journal)))
     return {
         first: last
-        for first, last in found.items()
+        for first, last in negotiations.items()
         if last != len(journal) and journal.event(last).fields.get("event") != "failed"
     }
 
@@ -167,9 +167,11 @@ def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
             yield f"- {event.n} {SIGNS.received} not JSON, {size(len(event.bytes))}\n"
         elif event.kind == Kind.LIFE:
             fields = event.fields
-            said = [span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)]
-            if said:
-                yield f"- {event.n} {SIGNS.local} {span(fields.get('event'))} {', '.join(said)}\n"
+            conclusions = [
+                span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)
+            ]
+            if conclusions:
+                yield f"- {event.n} {SIGNS.local} {span(fields.get('event'))} {', '.join(conclusions)}\n"
 
 
 def _event(journal: Journal, event: Event) -> Iterator[str]:

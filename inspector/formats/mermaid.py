@@ -82,8 +82,8 @@ def _line(journal: Journal, n: int) -> str:
     if kind == Kind.INVALID:
         return f"  {sender}-x{receiver}: {n} not JSON\n"
     if kind == Kind.STDERR:
-        said = next(journal.events(n, n)).text[: LABEL * 2]
-        return f"  Note right of S: {n} stderr{text(' ' + said) if said.strip() else ''}\n"
+        output = next(journal.events(n, n)).text[: LABEL * 2]
+        return f"  Note right of S: {n} stderr{text(' ' + output) if output.strip() else ''}\n"
     if kind == Kind.LIFE:
         event = next(journal.events(n, n))
         return _life(event)
@@ -127,10 +127,10 @@ def _message(journal: Journal, n: int) -> str:
 
 def text(value: str) -> str:
     """Return text as a safe part of a line: without Mermaid syntax and control characters."""
-    shown = safe(value, LABEL)
+    label = safe(value, LABEL)
     # `end` alone is a keyword anywhere; an entity code inside it prevents that.
-    return _WORD.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", _PLAIN.sub(_entity, shown)) or "#32;"
+    return _WORD.sub(lambda match: f"#{ord(match[0][0])};{match[0][1:]}", _PLAIN.sub(_entity, label)) or "#32;"
 
 
-def _entity(found: re.Match[str]) -> str:
-    return f"#{ord(found[0])};"
+def _entity(match: re.Match[str]) -> str:
+    return f"#{ord(match[0])};"

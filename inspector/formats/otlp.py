@@ -78,8 +78,8 @@ def attribute(key: str, value: object) -> dict[str, Any]:
         return {"key": key, "value": {"boolValue": value}}
     if type(value) is int and -(1 << 63) <= value < 1 << 63:
         return {"key": key, "value": {"intValue": str(value)}}
-    shown = value if isinstance(value, str) else excerpt(value, MAX_LENGTH)
-    return {"key": key, "value": {"stringValue": clean(shown[:MAX_LENGTH])}}
+    text = value if isinstance(value, str) else excerpt(value, MAX_LENGTH)
+    return {"key": key, "value": {"stringValue": clean(text[:MAX_LENGTH])}}
 
 
 class SpanSource(Protocol):
@@ -158,11 +158,11 @@ class Spans:
         begun = index.time(n)
         ended = max(index.time(answer), begun) if answer else begun
         span = self._span(n, _CLIENT if index.dir(n) is Dir.SEND else _SERVER, begun, ended)
-        problem, said, more = self._outcome(index.state(n), answer)
+        problem, description, more = self._outcome(index.state(n), answer)
         span["attributes"] += more
         if problem:
             span["attributes"].append(attribute("error.type", problem))
-            span["status"] = {"code": _ERROR, "message": said} if said else {"code": _ERROR}
+            span["status"] = {"code": _ERROR, "message": description} if description else {"code": _ERROR}
         events, dropped = self._events(n)
         if events:
             span["events"] = events
@@ -220,10 +220,10 @@ class Spans:
         if type(error) is not dict:
             return "tool_error", "", []
         code = error.get("code")
-        said = error.get("message")
-        shown = str(code) if type(code) is int and code.bit_length() < 64 else "_OTHER"
-        status = [attribute("rpc.response.status_code", shown)]
-        return shown, clean(said[:MAX_LENGTH]) if isinstance(said, str) else "", status
+        message = error.get("message")
+        error_type = str(code) if type(code) is int and code.bit_length() < 64 else "_OTHER"
+        status = [attribute("rpc.response.status_code", error_type)]
+        return error_type, clean(message[:MAX_LENGTH]) if isinstance(message, str) else "", status
 
     def _events(self, n: int) -> tuple[list[dict[str, Any]], int]:
         """Return the notifications inside a request, and the number of dropped ones."""
@@ -245,8 +245,8 @@ class Spans:
 
     def _facts_of_event(self, n: int) -> Attributes:
         params = View(self._message(n)).object("params")
-        told = ("progress", "total", "message", "level", "logger", "data", "uri", "reason")
-        facts = [attribute(f"mcp.notification.{key}", params[key]) for key in told if key in params]
+        keys = ("progress", "total", "message", "level", "logger", "data", "uri", "reason")
+        facts = [attribute(f"mcp.notification.{key}", params[key]) for key in keys if key in params]
         return [attribute("inspector.event", n), *facts]
 
     def _of_connection(self) -> Attributes:

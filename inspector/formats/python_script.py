@@ -141,7 +141,7 @@ def _declared(journal: Journal) -> frozenset[str]:
     return frozenset()
 
 
-def _keep(found: ClientAnswers, answer: Any) -> None:
+def _keep(kept: ClientAnswers, answer: Any) -> None:
     """Add an answer to its kind, which its members determine."""
     if type(answer) is not dict:
         return
@@ -150,11 +150,11 @@ def _keep(found: ClientAnswers, answer: Any) -> None:
     except NestedTooDeep:
         return
     if type(answer.get("roots")) is list:
-        found.roots[:] = [root for root in answer["roots"] if type(root) is dict and isinstance(root.get("uri"), str)]
-    elif isinstance(answer.get("action"), str) and len(found.elicitation) < MAX_ANSWERS:
-        found.elicitation.append(answer)
-    elif "role" in answer and "content" in answer and len(found.sampling) < MAX_ANSWERS:
-        found.sampling.append(answer)
+        kept.roots[:] = [root for root in answer["roots"] if type(root) is dict and isinstance(root.get("uri"), str)]
+    elif isinstance(answer.get("action"), str) and len(kept.elicitation) < MAX_ANSWERS:
+        kept.elicitation.append(answer)
+    elif "role" in answer and "content" in answer and len(kept.sampling) < MAX_ANSWERS:
+        kept.sampling.append(answer)
 
 
 PART = 200
@@ -189,7 +189,7 @@ def write_sdk(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> 
     """Write a program with the official SDK (`mcp` 2)."""
     chosen = Selection(journal, numbers)
     server, imports = _sdk_server(journal)
-    found = answers(journal, chosen)
+    recorded = answers(journal, chosen)
     lines = [
         f"# Repeats the requests of a recorded session. Written by inspector {__version__}; needs mcp>=2.",
         f"# The recording: {remark(journal.header.get('id'))}",
@@ -199,9 +199,9 @@ def write_sdk(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> 
         *imports,
         "",
         f"SERVER = {server}",
-        *_list("SAMPLING", found.sampling),
-        *_list("ELICITATION", found.elicitation),
-        *_list("ROOTS", found.roots),
+        *_list("SAMPLING", recorded.sampling),
+        *_list("ELICITATION", recorded.elicitation),
+        *_list("ROOTS", recorded.roots),
     ]
     out.write("\n".join(lines) + "\n" + program_part("sdk"))
     parts, skipped = _write_parts(journal, chosen, out, lambda step: f"await show({_sdk_call(step)})", "client")
@@ -209,11 +209,11 @@ def write_sdk(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> 
     options += (
         f"{name}={callback}"
         for name, callback, given in (
-            ("sampling_callback", "sampling", found.sampling),
-            ("elicitation_callback", "elicitation", found.elicitation),
-            ("list_roots_callback", "roots", found.roots),
+            ("sampling_callback", "sampling", recorded.sampling),
+            ("elicitation_callback", "elicitation", recorded.elicitation),
+            ("list_roots_callback", "roots", recorded.roots),
         )
-        if given or callback in found.declared
+        if given or callback in recorded.declared
     )
     _write_main(out, parts, f"Client(SERVER, {', '.join(options)})", "client", "client.server_info")
     return left_out(skipped, *_NOT_REPEATED)
@@ -264,7 +264,7 @@ def _head(journal: Journal, chosen: Selection, what: str, imports: tuple[str, ..
 
 def _texts(target: View, key: str, pattern: re.Pattern[str] | None = None) -> list[str]:
     """Return the texts of a list in the target, those that are wholly of a pattern."""
-    texts = [each for each in target.array(key) if isinstance(each, str)]
+    texts = [item for item in target.array(key) if isinstance(item, str)]
     return [text for text in texts if pattern is None or pattern.fullmatch(text)]
 
 
@@ -301,21 +301,21 @@ def _options(journal: Journal) -> dict[str, str]:
     return options
 
 
-def _answering(found: ClientAnswers, options: dict[str, str]) -> list[str]:
+def _answering(recorded: ClientAnswers, options: dict[str, str]) -> list[str]:
     """Return the statements with the recorded client's answers, in order."""
     lines: list[str] = []
-    if found.sampling:
-        lines += _list("SAMPLING", found.sampling)
+    if recorded.sampling:
+        lines += _list("SAMPLING", recorded.sampling)
         options["sampling"] = "lambda asked: SAMPLING.pop(0) if SAMPLING else None"
-    elif "sampling" in found.declared:
+    elif "sampling" in recorded.declared:
         options["sampling"] = '"decline"'
-    if found.elicitation:
-        lines += _list("ELICITATION", [_elicited(answer) for answer in found.elicitation])
+    if recorded.elicitation:
+        lines += _list("ELICITATION", [_elicited(answer) for answer in recorded.elicitation])
         options["elicit"] = 'lambda asked: ELICITATION.pop(0) if ELICITATION else "decline"'
-    elif "elicitation" in found.declared:
+    elif "elicitation" in recorded.declared:
         options["elicit"] = '"decline"'
-    if found.roots or "roots" in found.declared:
-        options["roots"] = "[" + ", ".join(expression(root["uri"]) for root in found.roots) + "]"
+    if recorded.roots or "roots" in recorded.declared:
+        options["roots"] = "[" + ", ".join(expression(root["uri"]) for root in recorded.roots) + "]"
     return lines
 
 
@@ -501,9 +501,9 @@ def _answer(step: ExportStep, message: dict[str, Any], octets: int) -> str:
     error = message.get("error")
     expected: dict[str, Any] = {"result": message.get("result")}
     if type(error) is dict:
-        said = error.get("message")
-        told = said if isinstance(said, str) and said else "no message"
-        expected = {"error": {"code": error.get("code"), "message": told}}
+        message_text = error.get("message")
+        reported = message_text if isinstance(message_text, str) and message_text else "no message"
+        expected = {"error": {"code": error.get("code"), "message": reported}}
     elif octets > MAX_SIZE or "task" in (step.params or {}):
         return "None"
     try:

@@ -48,11 +48,11 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 def _with_marks(journal: Journal, numbers: Iterable[int]) -> Iterator[int]:
     """Yield the numbers, and the events that mark one of them."""
-    wanted: set[int] = set()
+    chosen: set[int] = set()
     for n in numbers:
-        wanted.add(n)
+        chosen.add(n)
         yield n
-    yield from (at for at, about in journal.marks.between(1, len(journal)) if about in wanted)
+    yield from (at for at, about in journal.marks.between(1, len(journal)) if about in chosen)
 
 
 def _ranks(chosen: Selection) -> array[int]:

@@ -164,10 +164,10 @@ def moment(value: Any) -> int | None:
 def _written(moment: int) -> str:
     """Return microseconds of Unix time in the format of a recording's header."""
     try:
-        found = _EPOCH + timedelta(microseconds=moment)
+        time = _EPOCH + timedelta(microseconds=moment)
     except OverflowError:
-        found = _EPOCH
-    return found.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        time = _EPOCH
+    return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class FormatReader(NamedTuple):
@@ -223,8 +223,8 @@ class Senders:
         """Return the direction of the next message; `known` if the file has it."""
         shape = shape_of(message)
         if shape is Shape.BATCH:
-            found = [self.of(item, known) for item in message if type(item) is dict]
-            return found[0] if found else Dir.RECV if known is None else known
+            directions = [self.of(item, known) for item in message if type(item) is dict]
+            return directions[0] if directions else Dir.RECV if known is None else known
         if shape in (Shape.RESULT, Shape.ERROR):
             return self._answered(id_key(message.get("id")), known)
         if shape not in (Shape.REQUEST, Shape.NOTIFICATION):

@@ -65,34 +65,34 @@ class WebExchange:
 
 def record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool: str) -> None:
     """Record the MCP requests among `exchanges`, in order of time, and note the number of the others."""
-    wanted = _of_mcp(exchanges)
-    if not wanted:
-        bare = sum(_lacks_body(each) for each in exchanges)
+    mcp_exchanges = _of_mcp(exchanges)
+    if not mcp_exchanges:
+        bare = sum(_lacks_body(exchange) for exchange in exchanges)
         lacks = f"it does not contain the bodies of {quantity(bare, 'POST request')}: save the archive with content"
         why = f"; {lacks}" if bare else ""
         maker.note(f"none of its {len(exchanges):,} requests is an MCP request{why}.")
         return
-    started = min(exchange.begun for exchange in wanted)
-    first = next(exchange for exchange in wanted if not exchange.login)
+    started = min(exchange.begun for exchange in mcp_exchanges)
+    first = next(exchange for exchange in mcp_exchanges if not exchange.login)
     target = stdio_target(None) if first.over_stdio else http_target(first.address)
     if not first.over_stdio and _names_endpoint(first):
         target[0]["transport"] = "sse"
     maker.begin(started, target, tool)
-    left = len(exchanges) - len(wanted)
+    left = len(exchanges) - len(mcp_exchanges)
     if left:
         maker.note(f"Of its {len(exchanges):,} requests, {left:,} are not MCP requests and are skipped.")
-    layout = _Layout(maker, wanted)
-    for number, exchange in enumerate(wanted, 1):
+    layout = _Layout(maker, mcp_exchanges)
+    for number, exchange in enumerate(mcp_exchanges, 1):
         layout.lay(exchange, number)
     layout.record()
-    if any(exchange.over_stdio for exchange in wanted):
+    if any(exchange.over_stdio for exchange in mcp_exchanges):
         maker.note("An archive of stdio messages does not keep stderr and the server's exit.")
-    if any(exchange.streams for exchange in wanted):
+    if any(exchange.streams for exchange in mcp_exchanges):
         maker.note("It does not contain the times of messages within event streams: these times are estimated.")
-    bare = sum(_lacks_body(exchange) for exchange in wanted)
+    bare = sum(_lacks_body(exchange) for exchange in mcp_exchanges)
     if bare:
         maker.note(f"It does not contain the bodies of {quantity(bare, 'request')}.")
-    if any(exchange.body is None and exchange.status == 200 and not exchange.login for exchange in wanted):
+    if any(exchange.body is None and exchange.status == 200 and not exchange.login for exchange in mcp_exchanges):
         maker.note("It does not contain the bodies of some responses.")
 
 
@@ -100,16 +100,16 @@ def _of_mcp(exchanges: list[WebExchange]) -> list[WebExchange]:
     """Return the MCP requests, sorted by their start."""
     addresses = {exchange.address for exchange in exchanges if exchange.method == "POST" and _has_message(exchange)}
     addresses |= {exchange.address for exchange in exchanges if _names_endpoint(exchange)}
-    found = [
+    mcp_exchanges = [
         exchange
         for exchange in exchanges
         if exchange.login
         or exchange.over_stdio
         or (exchange.method in ("POST", "GET", "DELETE") and exchange.address in addresses)
     ]
-    if all(each.login for each in found):
+    if all(exchange.login for exchange in mcp_exchanges):
         return []
-    return sorted(found, key=lambda each: each.begun)
+    return sorted(mcp_exchanges, key=lambda exchange: exchange.begun)
 
 
 def _lacks_body(exchange: WebExchange) -> bool:
