@@ -117,7 +117,7 @@ class Watch:
         index = self._session.journal.index
         told: list[str] = []
         last = min(index.count, self._seen + AT_ONCE)
-        for n in _TOLD.each(index, self._seen, last):
+        for n in _TOLD.forwards(index, self._seen, last):
             kind, shape = index.kind(n), index.shape(n)
             if kind is Kind.LIFE:
                 told += self._life(n)

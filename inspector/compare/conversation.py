@@ -146,7 +146,7 @@ class _Side:
         self.covered = 0
         left_out: set[int] = set()
         index = journal.index
-        for n in _ALL.each(index):
+        for n in _ALL.forwards(index):
             if _ASKED.fits(index, n):
                 if index.method(n) in without:
                     left_out.add(n)

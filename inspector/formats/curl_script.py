@@ -69,7 +69,7 @@ def _with_handshake(journal: Journal, chosen: Selection) -> Selection:
     index = journal.index
     first = next((n for n in chosen if index.dir(n) is Dir.SEND or index.pair(n)), 0)
     begun = _HANDSHAKES.last(index, 0, first) if first else 0
-    if not begun or any(n in chosen or index.pair(n) in chosen for n in _HANDSHAKES.each(index, 0, chosen.count)):
+    if not begun or any(n in chosen or index.pair(n) in chosen for n in _HANDSHAKES.forwards(index, 0, chosen.count)):
         return chosen
     ready = _INITIALIZED.first(index, begun, chosen.count)
     return Selection(journal, (begun, *((ready,) if ready else ()), *chosen))

@@ -59,7 +59,7 @@ class HttpExchanges:
         """
         index = self._journal.index
         names = {"": 0}
-        for n in _CHAINED.each(index, 0, self._count):
+        for n in _CHAINED.forwards(index, 0, self._count):
             name = index.channel(n)
             if index.shares_channel(n):
                 name = _channel_name(self._journal, n)
@@ -72,7 +72,7 @@ class HttpExchanges:
         index = self._journal.index
         nothing = bytes(4 * channels)
         latest, sent, bare = array("I", nothing), array("I", nothing), array("I", nothing)
-        for n in _CHAINED.each(index, 0, self._count):
+        for n in _CHAINED.forwards(index, 0, self._count):
             kind, channel = index.kind(n), self._channels[n]
             if channel not in self._over_http:
                 continue

@@ -232,7 +232,7 @@ class OtlpStream:
         self._so_far.last = last
         spans = self._made()
         index = self._journal.index
-        for n in _ENDS.each(index, self._done, last):
+        for n in _ENDS.forwards(index, self._done, last):
             self._done = n
             request = self._ended_by(n)
             if request:
@@ -258,7 +258,7 @@ class OtlpStream:
         """Yield a maker for each span that is left: exchanges, open requests, and the session."""
         yield from self._ended()
         spans, index = self._made(), self._journal.index
-        for n in _REQUESTS.each(index):
+        for n in _REQUESTS.forwards(index):
             if index.state(n) is State.PENDING:
                 yield partial(spans.exchange, n)
         yield spans.session
@@ -358,7 +358,7 @@ class _GrowingEvents:
 
     def inside(self, request: int) -> Iterator[int]:
         end = min(self.answer(request) or self.last, request + _LOOKED_AT)
-        for n in _INSIDE.each(self._index, request, end):
+        for n in _INSIDE.forwards(self._index, request, end):
             if around(self._index, n) == request:
                 yield n
 

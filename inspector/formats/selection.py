@@ -60,7 +60,7 @@ class Selection:
     def exchanges(self) -> Iterator[Exchange]:
         """Yield the selected exchanges, by their requests. Requests within a batch are not included."""
         flags = self._flags
-        for n in _REQUESTS.each(self._index, 0, self.count):
+        for n in _REQUESTS.forwards(self._index, 0, self.count):
             if flags[n] or flags[self.answer(n)]:
                 yield Exchange(self._journal, n)
 
@@ -92,7 +92,7 @@ class Selection:
 
     def batches(self) -> int:
         """The number of selected batches."""
-        return sum(self._flags[n] for n in _BATCHES.each(self._index, 0, self.count))
+        return sum(self._flags[n] for n in _BATCHES.forwards(self._index, 0, self.count))
 
 
 def left_out(amount: int, what: str, several: str = "") -> list[str]:
@@ -152,7 +152,7 @@ def facts_of(journal: Journal) -> RecordingFacts:
     index = journal.index
     info: Mapping[str, Any] = {}
     revision = era = transport = None
-    for n in merge(_HANDSHAKES.each(index), _LIFE.each(index)):
+    for n in merge(_HANDSHAKES.forwards(index), _LIFE.forwards(index)):
         if index.kind(n) is Kind.RPC:
             result = View(View(journal.event(n).message).object("result"))
             info = result.object("serverInfo") or View(result.meta).object(_SERVER_KEY) or info

@@ -107,8 +107,8 @@ def recorded(alterations: Sequence[Alteration], texts: Sequence[tuple[str, bool]
     """Return the member `addon` of a line. `texts` are those before, without secrets, and which are base64."""
     steps: list[dict[str, str]] = []
     for step, before in zip(alterations, texts, strict=True):
-        said = {"by": step.by, "did": step.did}
+        fields = {"by": step.by, "did": step.did}
         if before is not None:
-            said["before_b64" if before[1] else "before"] = before[0]
-        steps.append(said)
+            fields["before_b64" if before[1] else "before"] = before[0]
+        steps.append(fields)
     return steps

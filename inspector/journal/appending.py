@@ -25,7 +25,7 @@ def append_recordings(path: Path, more: Sequence[Path]) -> None:
     path = path.resolve()  # The file behind a link is replaced, not the link.
     try:
         with ExitStack() as stack:
-            journals = [stack.enter_context(whole_journal(each)) for each in (path, *more)]
+            journals = [stack.enter_context(whole_journal(file)) for file in (path, *more)]
             if any(journal.raw_only for journal in journals):
                 raise RecordingError(f"{path} has a newer format, so it cannot be extended.", hint="Update Inspector.")
             made, descriptor = create_beside(path)

@@ -201,8 +201,8 @@ class IndexColumns:
             for name, format in FORMATS.items():
                 fd = files.open_file(folder / name, os.O_RDWR | files.NO_FOLLOW)
                 fds.append(fd)
-                found = os.fstat(fd)
-                if not stat.S_ISREG(found.st_mode) or found.st_size < (count + SPARE_ROWS) * _size(format):
+                info = os.fstat(fd)
+                if not stat.S_ISREG(info.st_mode) or info.st_size < (count + SPARE_ROWS) * _size(format):
                     return False
             is_ours = files.try_lock(fds[0])
             if is_ours:

@@ -91,15 +91,15 @@ class LoginParts:
         index = self._journal.index
         while self._seen < last:
             # A person who does not come back leaves no step: the connection says then that it failed.
-            wanted = _STEPS if self._is_open else _LOGIN
-            n = wanted.first(index, self._seen, last)
+            query = _STEPS if self._is_open else _LOGIN
+            n = query.first(index, self._seen, last)
             if not n:
                 self._seen = last
                 return
             self._seen = n
             event = self._journal.event(n)
             if event.kind is Kind.AUTH:
-                self._take(event)
+                self._add_step(event)
             else:
                 self._looked += 1
                 if event.fields.get("event") == "failed" or self._looked > _MAX_LIFE:
@@ -109,10 +109,10 @@ class LoginParts:
     def _is_open(self) -> bool:
         return bool(self.parts) and self.parts[-1].end == OPEN
 
-    def _take(self, event: Event) -> None:
+    def _add_step(self, event: Event) -> None:
         fields = event.fields
-        step, found = fields.get("step"), fields.get("facts")
-        facts = found if type(found) is dict else {}
+        step, recorded = fields.get("step"), fields.get("facts")
+        facts = recorded if type(recorded) is dict else {}
         if facts.get("again") is not None or len(self.parts) >= MAX_PARTS:
             return  # A single repeated step is not a login.
         if step == "fetch":
@@ -154,11 +154,11 @@ class LoginParts:
     def within(self, begin: int, end: int) -> list[LoginPart]:
         """Return the parts that overlap a period."""
         at = bisect_left(self.parts, begin, key=lambda part: part.end)
-        found = []
+        parts = []
         while at < len(self.parts) and self.parts[at].begin <= end:
-            found.append(self.parts[at])
+            parts.append(self.parts[at])
             at += 1
-        return found
+        return parts
 
 
 PERSON_METHODS = ("elicitation/create", "sampling/createMessage", "roots/list")
@@ -239,12 +239,12 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
     channel = index.channel(request)
     if is_post(channel):
         last = min(last, request + _MAX_NESTED)
-        for n in Query(kind=Kind.LIFE, channel=channel).each(index, request, last):
+        for n in Query(kind=Kind.LIFE, channel=channel).forwards(index, request, last):
             fields = journal.event(n).fields
             spent = fields.get("ms")
             if fields.get("event") == "connect" and isinstance(spent, int | float) and 0 <= spent * 1000 <= end - begin:
                 connect += int(spent * 1000)
-        heads = list(islice(Query(kind=Kind.HTTP, channel=channel).each(index, request, last), _MAX_HEADS))
+        heads = list(islice(Query(kind=Kind.HTTP, channel=channel).forwards(index, request, last), _MAX_HEADS))
         sent = next((n for n in heads if index.dir(n) is Dir.SEND), 0)
         queue = index.views.times[sent - 1] - begin if sent else 0
         queue = queue if queue >= _MIN_QUEUE else 0

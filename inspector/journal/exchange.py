@@ -169,17 +169,17 @@ def add_roots(index: Index, roots: array[int], upto: int) -> None:
         roots.append(roots[around - 1] if 0 < around < n else n)
 
 
-def walk_open(index: Index, found: dict[int, None], after: int, upto: int, limit: int) -> None:
+def walk_open(index: Index, requests: dict[int, None], after: int, upto: int, limit: int) -> None:
     """Update the client's open requests from event `after` to `upto`; keep the newest `limit`."""
     states = index.views.states
     columns = zip(index.views.codes[after:upto], index.views.pairs[after:upto], strict=True)
     for n, (code, pair) in enumerate(columns, after + 1):
         if code == _SENT_REQUEST:
-            found[n] = None
-            if len(found) > limit:
-                del found[next(iter(found))]
-        elif pair in found and (code in _ENDING or (states[pair - 1] in _GIVEN_UP and is_giving_up(index, n))):
-            del found[pair]
+            requests[n] = None
+            if len(requests) > limit:
+                del requests[next(iter(requests))]
+        elif pair in requests and (code in _ENDING or (states[pair - 1] in _GIVEN_UP and is_giving_up(index, n))):
+            del requests[pair]
 
 
 def is_open(index: Index, request: int, upto: int) -> bool:
@@ -247,7 +247,7 @@ def rounds(journal: Journal, request: int) -> list[int]:
         rounds.insert(0, before)
     while len(rounds) < _MAX_ROUNDS and _questions(journal, rounds[-1]) is not None:
         answer = index.pair(rounds[-1])
-        later = islice(alike.each(index, answer), _MAX_APART)
+        later = islice(alike.forwards(index, answer), _MAX_APART)
         after = next((n for n in later if _leads_to(journal, rounds[-1], _params(journal, n))), 0)
         if not after:
             break
@@ -258,7 +258,7 @@ def rounds(journal: Journal, request: int) -> list[int]:
 def whole_exchange(journal: Journal, n: int) -> list[int]:
     """Return the events of the exchange of event `n` and of the other rounds of its call, ascending; `[n]` without."""
     root = journal.index.root_of(n)
-    exchange = (journal.index.exchange(each) for each in rounds(journal, root)) if root else ()
+    exchange = (journal.index.exchange(request) for request in rounds(journal, root)) if root else ()
     return sorted({n, *chain.from_iterable(exchange)})
 
 

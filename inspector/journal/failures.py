@@ -20,16 +20,16 @@ def failures(index: Index, after: int, upto: int) -> bytes:
     error of an older server, which does not know `server/discover`, is none.
     """
     mask = _FAILED.mask(index, after + 1, upto)
-    found = bytearray(mask)
+    failed = bytearray(mask)
     for n in picked(after + 1, mask):
         request = index.pair(n)
         if request and index.method(request) == "server/discover":
-            found[n - after - 1] = 0
-    for n in _LIFE.each(index, after, upto):
+            failed[n - after - 1] = 0
+    for n in _LIFE.forwards(index, after, upto):
         request = index.pair(n)
         if request and index.state(request) in _FATES:
-            found[n - after - 1] = 1
-    return bytes(found)
+            failed[n - after - 1] = 1
+    return bytes(failed)
 
 
 def problems(index: Index, findings: Findings) -> list[int]:

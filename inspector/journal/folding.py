@@ -87,7 +87,7 @@ class Folding:
         """By request: the row of its progress, and how many events were folded when it began."""
         self._starts_of: dict[int, array[int]] = {}
         """By row of a start: its events that would have rows of their own."""
-        self._found: dict[int, list[int]] = {}
+        self._others: dict[int, list[int]] = {}
         """By row: its other events, as they were looked for last, until another one joins or leaves."""
 
     # Rows
@@ -120,17 +120,17 @@ class Folding:
 
     def folded(self, n: int) -> list[int]:
         """Return the other events in the row of `n`, ascending: HTTP events, messages of further pages, a start."""
-        found = self._found.get(n)
-        if found is None:
+        others = self._others.get(n)
+        if others is None:
             group = self.group(n) or (n,)
-            found = sorted({*group[1:], *(m for each in group for m in self._folded(each))})
-            _keep(self._found, n, found)
-        return found
+            others = sorted({*group[1:], *(m for member in group for m in self._folded(member))})
+            _keep(self._others, n, others)
+        return others
 
     def _forget(self, n: int) -> None:
         """Look again for the events in the row of `n`, and in the rows that it is folded into."""
         for _ in range(_DEPTH):
-            self._found.pop(n, None)
+            self._others.pop(n, None)
             at = bisect_left(self.hidden, n)
             if at == len(self.hidden) or self.hidden[at] != n:
                 break
@@ -159,12 +159,12 @@ class Folding:
         low = max(at - _WINDOW, 0)
         # Bytes are searched several times faster than numbers.
         rows, size = self._rows[low : at + _WINDOW].tobytes(), self._rows.itemsize
-        wanted = n.to_bytes(size, byteorder)
-        members, at = [], rows.find(wanted)
+        needle = n.to_bytes(size, byteorder)
+        members, at = [], rows.find(needle)
         while at >= 0:
             if at % size == 0:
                 members.append(self.hidden[low + at // size])
-            at = rows.find(wanted, at + 1)
+            at = rows.find(needle, at + 1)
         return members
 
     # Add events
@@ -178,13 +178,13 @@ class Folding:
         until = perf_counter() + seconds
         last = min(last, self.journal.index.count)
         while self.seen < last:
-            self._look(self.seen + 1, min(self.seen + SLICE, last), changed)
+            self._read_slice(self.seen + 1, min(self.seen + SLICE, last), changed)
             if perf_counter() > until:
                 break
         self._take_answered_pages(changed)
         return changed
 
-    def _look(self, low: int, high: int, changed: set[int]) -> None:
+    def _read_slice(self, low: int, high: int, changed: set[int]) -> None:
         index = self.journal.index
         if not self._over_http and _HTTP.first(index, low - 1, high):
             self._over_http = True
@@ -410,13 +410,13 @@ class FoldedMatches:
         """Check whether some events still have a row, or have one now. Returns the first position that changed."""
         first: int | None = None
         for n in rows:
-            wanted = not self.folding.is_folded(n) and any(
+            has_row = not self.folding.is_folded(n) and any(
                 self.filtered.position(m) is not None for m in (n, *self.folding.folded(n))
             )
             at = bisect_left(self.numbers, n)
-            if wanted == (at < len(self.numbers) and self.numbers[at] == n):
+            if has_row == (at < len(self.numbers) and self.numbers[at] == n):
                 continue
-            if wanted:
+            if has_row:
                 self.numbers.insert(at, n)
             else:
                 del self.numbers[at]

@@ -606,14 +606,14 @@ class Index:
 
 def _next_with(value: int, column: memoryview, after: int, upto: int) -> int:
     """Return the first event in `(after, upto]` that has a number in a column of 4 bytes; 0 without one."""
-    wanted = value.to_bytes(4, sys.byteorder)
+    needle = value.to_bytes(4, sys.byteorder)
     for low in range(after, upto, _STRIDE):
         data = column[low : min(low + _STRIDE, upto)].tobytes()
-        at = data.find(wanted)
+        at = data.find(needle)
         while at >= 0:
             if at % 4 == 0:
                 return low + at // 4 + 1
-            at = data.find(wanted, at + 1)
+            at = data.find(needle, at + 1)
     return 0
 
 

@@ -249,14 +249,14 @@ class Journal(Recording):
         if not full:
             ending = ',"cut":true' if cut else ""
             rest = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
-            for n, (kind, _, raw, _, _, shown, reason) in enumerate(arrived, index.count + 1):
+            for n, (kind, _, raw, _, _, redacted, reason) in enumerate(arrived, index.count + 1):
                 if kind is _RPC and not (cut or hides):
                     try:
                         lines.append(parsed_line(f'{{"n":{n}{rest}', raw))
                         continue
                     except UnicodeDecodeError:
                         pass  # its line is another one
-                lines.append(self._texts.line(n, t, "recv", kind, channel, raw, extra + reason + ending, shown))
+                lines.append(self._texts.line(n, t, "recv", kind, channel, raw, extra + reason + ending, redacted))
             data = lines[0] if len(lines) == 1 else b"".join(lines)
             full = self._is_full(len(data))
         offset = self.storage.size
@@ -436,7 +436,7 @@ class Journal(Recording):
             self.recent.keep(Event(n, t, dir, kind, channel, raw, None, fields), len(line))
         if kind in (Kind.LIFE, Kind.MARK):
             if kind == Kind.MARK:
-                self.marks.take(n, fields)
+                self.marks.apply(n, fields)
             return self.index.add_life(t, kind, channel, offset, fields)
         return self.index.add(t, dir, kind, channel, offset, len(raw or ""), conn=conn_of(fields))
 

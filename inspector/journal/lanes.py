@@ -69,17 +69,17 @@ class LaneRows:
 
     def occupied(self, begin: int, end: int, limit: int) -> list[int]:
         """Return the first `limit` rows that have something in a period."""
-        found: list[int] = []
+        rows: list[int] = []
         # A packed row also has the labels of requests that have ended.
         left = self._lane.overlapping(begin - self.least, end)
         for row in range(min(len(self.rows), MAX_ROWS)):
-            if len(found) >= limit or left <= 0:
+            if len(rows) >= limit or left <= 0:
                 break
             here = self._first(row, begin, end)
             if here >= 0:
-                found.append(row)
+                rows.append(row)
                 left -= self._number(row, here, end)
-        return found
+        return rows
 
     def _first(self, row: int, begin: int, end: int) -> int:
         """Return where in a row the first request is that overlaps a period; -1 without one."""
@@ -192,13 +192,13 @@ class RequestLane:
 
     def at(self, begin: int, end: int, limit: int) -> list[int]:
         """Return the positions of requests that were open from `begin` to `end`, the oldest of the first rows."""
-        found: list[int] = []
-        wanted = min(self.overlapping(begin, end), limit)
+        positions: list[int] = []
+        count = min(self.overlapping(begin, end), limit)
         for row in range(min(len(self.rows), MAX_ROWS)):
-            if len(found) >= wanted:
+            if len(positions) >= count:
                 break
-            found += islice(self.rows.within(row, begin, end), wanted - len(found))
-        return sorted(found)
+            positions += islice(self.rows.within(row, begin, end), count - len(positions))
+        return sorted(positions)
 
     def flying(self, begin: int, end: int) -> int:
         """Return the largest number in flight from `begin` to `end`; one that ends at `begin` counts."""
@@ -303,7 +303,7 @@ class Lanes:
         self._read_requests(index, after, upto)
         self.notifications.numbers.extend(_NOTIFICATIONS.numbers(index, after, upto))
         self.login.numbers.extend(_LOGIN.numbers(index, after, upto))
-        self.process.numbers.extend(n for n in _PROCESS.each(index, after, upto) if _is_of_process(index, n))
+        self.process.numbers.extend(n for n in _PROCESS.forwards(index, after, upto) if _is_of_process(index, n))
         self.errors.numbers.extend(picked(after + 1, failures(index, after, upto)))
         self.seen = upto
 

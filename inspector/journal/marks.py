@@ -48,7 +48,7 @@ class Marks:
     def __len__(self) -> int:
         return len(self._of)
 
-    def take(self, at: int, fields: dict[str, Any]) -> None:
+    def apply(self, at: int, fields: dict[str, Any]) -> None:
         """Apply the fields of the `mark` event `at`. A mark of an event that does not exist before it is ignored."""
         n, note = fields.get("for"), fields.get("text")
         if type(n) is not int or not 0 < n < at:

@@ -162,8 +162,8 @@ class Query:
             numbers += picked(low, self._mask(index, low, min(low + _SLICE - 1, last), tests))
         return numbers
 
-    def each(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
-        """Yield the same, one after the other: the index is read only as far as needed."""
+    def forwards(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
+        """Yield the same, the oldest first: the index is read only as far as needed."""
         last, tests = _last(index, upto), self._tests(index)
         low, length = max(after, 0) + 1, _FIRST
         while low <= last:
@@ -186,7 +186,7 @@ class Query:
 
     def first(self, index: Index, after: int = 0, upto: int | None = None) -> int:
         """Return the first match; 0 without one."""
-        return next(self.each(index, after, upto), 0)
+        return next(self.forwards(index, after, upto), 0)
 
     def last(self, index: Index, after: int = 0, upto: int | None = None) -> int:
         """Return the last match; 0 without one."""
@@ -268,10 +268,10 @@ class _Beginning:
         self._known: dict[int, bool] = {}
 
     def fits(self, number: int) -> bool:
-        found = self._known.get(number)
-        if found is None:
-            found = self._known[number] = self._texts[number].startswith(self._prefix)
-        return found
+        fits = self._known.get(number)
+        if fits is None:
+            fits = self._known[number] = self._texts[number].startswith(self._prefix)
+        return fits
 
 
 @lru_cache(1024)

@@ -98,9 +98,9 @@ class EventReader:
         length = 4096
         while True:
             block = self._storage.pread(start, length)
-            found = block.find(b"\n")
-            if found >= 0:
-                return found + 1
+            end = block.find(b"\n")
+            if end >= 0:
+                return end + 1
             if len(block) < length:
                 return len(block)
             length *= 8
@@ -313,7 +313,7 @@ class Recording:
                 self._read_as = saved_index.identity(fd)
             if storage.writable:  # A reader finds the mark by itself; what we wrote is not read again.
                 storage.disk_size = os.fstat(fd).st_size
-                self.marks.take(n, fields)
+                self.marks.apply(n, fields)
                 self.index.add_life(t, Kind.MARK, "", offset, fields)
         while self.refresh():
             pass
@@ -354,14 +354,14 @@ class Recording:
                 if not length:
                     return False
                 del block
-                self._take(storage.pread(self._scanned, length), self._scanned)
+                self._index_line(storage.pread(self._scanned, length), self._scanned)
                 taken += 1
                 self._scanned += length + 1
                 continue
             offset = self._scanned
             for line in block[:end].split(b"\n"):
                 if line:
-                    self._take(line, offset)
+                    self._index_line(line, offset)
                     taken += 1
                 offset += len(line) + 1
                 if taken >= limit:
@@ -379,7 +379,7 @@ class Recording:
             at += len(block)
         return 0
 
-    def _take(self, line: bytes, offset: int) -> None:
+    def _index_line(self, line: bytes, offset: int) -> None:
         index = self.index
         try:
             value = parse(line)
@@ -409,7 +409,7 @@ class Recording:
         if event.kind is Kind.OTHER:
             self._tell_unknown(event.kind_name)
         if event.kind == Kind.MARK:
-            self.marks.take(index.count + 1, event.fields)
+            self.marks.apply(index.count + 1, event.fields)
         if event.kind in (Kind.LIFE, Kind.AUTH, Kind.MARK):
             index.add_life(event.t, event.kind, event.ch, offset, event.fields)
             return
@@ -442,7 +442,7 @@ class Recording:
         if name in self._unknown or len(self._unknown) >= _MAX_NAMES:
             return
         notice, self._unknown = _unknown_notice(self._unknown), [*self._unknown, name]
-        self.notices[:] = [each for each in self.notices if each != notice] + [_unknown_notice(self._unknown)]
+        self.notices[:] = [other for other in self.notices if other != notice] + [_unknown_notice(self._unknown)]
         # A saved index does not have the names.
         self._may_save = False
 
@@ -472,7 +472,7 @@ class Recording:
             return
         self._scanned = rest["scanned"]
         for n in rest["marks"]:
-            self.marks.take(n, self.event(n).fields)
+            self.marks.apply(n, self.event(n).fields)
         for n in rest["findings"]:
             event = self.event(n)
             if type(event.fields.get("finding")) is dict:

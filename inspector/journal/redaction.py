@@ -146,25 +146,25 @@ class Redactor:
 
     def text(self, text: str, *, cut: bool = False) -> tuple[str, bool]:
         """Return the text without known secrets, and whether it was changed. `cut`: it may end in the middle of one."""
-        shown = text
+        redacted = text
         for value, mark in self._files.items():
-            shown = shown.replace(value, mark)
-        shown = self._secrets.replaced(shown, self.mark, cut=BEGINNING if cut else 0)
-        return shown, shown != text
+            redacted = redacted.replace(value, mark)
+        redacted = self._secrets.replaced(redacted, self.mark, cut=BEGINNING if cut else 0)
+        return redacted, redacted != text
 
     def lines(self, lines: Sequence[bytes], before: bytes) -> list[bytes]:
         """Return the lines of one output without known secrets, also those that were broken to fit a width.
 
         `before` is the line before them.
         """
-        shown: list[bytes] = []
+        redacted: list[bytes] = []
         group: list[bytes] = []
         for line in lines:
             if group and sum(map(len, group)) + len(line) > _GROUP:
-                shown += self._group(group, before)
+                redacted += self._group(group, before)
                 before, group = group[-1], []
             group.append(line)
-        return shown + self._group(group, before)
+        return redacted + self._group(group, before)
 
     def _group(self, lines: list[bytes], before: bytes) -> list[bytes]:
         text = b"\n".join((before[-_BEFORE:], *lines)).decode("utf-8", "surrogateescape")
@@ -206,25 +206,25 @@ class Redactor:
                         done = end
         except JsonSyntaxError:
             return self.text(text)
-        shown = "".join(parts) + text[done:]
-        return shown, shown != text
+        redacted = "".join(parts) + text[done:]
+        return redacted, redacted != text
 
     def _token(self, literal: str) -> str:
         """Return a string or number of a JSON text without secrets."""
         if not literal.startswith('"'):
             return f'"{self._keep(literal)}"' if len(literal) >= MIN_NUMBER and literal in self._secrets else literal
         value = unquote(literal)
-        shown = value
+        redacted = value
         for file, mark in self._files.items():
-            if file in shown:
-                shown = shown.replace(file, mark)
+            if file in redacted:
+                redacted = redacted.replace(file, mark)
                 self._marked[mark] = file
-        shown = self._secrets.replaced(shown, self._keep)
-        if shown == value or _is_of_protocol(value):
+        redacted = self._secrets.replaced(redacted, self._keep)
+        if redacted == value or _is_of_protocol(value):
             return literal
         if "\\" not in literal:
-            return f'"{shown}"'
-        return json.dumps(shown, ensure_ascii=any("\ud800" <= char <= "\udfff" for char in shown))
+            return f'"{redacted}"'
+        return json.dumps(redacted, ensure_ascii=any("\ud800" <= char <= "\udfff" for char in redacted))
 
     def _keep(self, value: str) -> str:
         mark = self.mark(value)
@@ -233,7 +233,7 @@ class Redactor:
 
     def restored(self, value: Any) -> Any:
         """Replace the marks in `value` by the original texts, for messages to the server."""
-        return _with_marks(value, lambda found: self._marked.get(found[0], found[0])) if self._marked else value
+        return _with_marks(value, lambda match: self._marked.get(match[0], match[0])) if self._marked else value
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
         """Return header pairs without secret values, in order, and whether any was changed. A scheme (`Bearer`)
@@ -241,11 +241,11 @@ class Redactor:
         kept: list[tuple[str, str]] = []
         changed = False
         for name, value in pairs:
-            shown = self._heads.get((name, value))
-            if shown is None:
-                shown = self._remember(name, value, self._header(name.lower(), value))
-            changed = changed or shown != value
-            kept.append((name, shown))
+            redacted = self._heads.get((name, value))
+            if redacted is None:
+                redacted = self._remember(name, value, self._header(name.lower(), value))
+            changed = changed or redacted != value
+            kept.append((name, redacted))
         return kept, changed
 
     def _header(self, name: str, value: str) -> str:
@@ -254,31 +254,31 @@ class Redactor:
             return f"{scheme[1]} {self.mark(scheme[2])}" if scheme else self.mark(value)
         return (self.url(value) if name in _URL_HEADERS else self.text(value))[0]
 
-    def _remember(self, name: str, value: str, shown: str) -> str:
+    def _remember(self, name: str, value: str, redacted: str) -> str:
         if len(self._heads) >= _KEPT_HEADS:
             self._heads.clear()
         if len(value) <= _KEPT_CHARACTERS:
-            self._heads[name, value] = shown
-        return shown
+            self._heads[name, value] = redacted
+        return redacted
 
     def url(self, url: str) -> tuple[str, bool]:
         """Return a URL without user info, secret query fields and known secrets."""
         known = self._heads.get(("", url))
         if known is not None:
             return known, known != url
-        shown = _USERINFO.sub(lambda found: f"{found[1]}{self.mark(found[2])}@", url)
-        shown = self.form(shown)
-        shown, _ = self.text(shown)
-        self._remember("", url, shown)
-        return shown, shown != url
+        redacted = _USERINFO.sub(lambda match: f"{match[1]}{self.mark(match[2])}@", url)
+        redacted = self.form(redacted)
+        redacted, _ = self.text(redacted)
+        self._remember("", url, redacted)
+        return redacted, redacted != url
 
     def form(self, body: str) -> str:
         """Return a query string or urlencoded body without the values of secret fields."""
         return _QUERY.sub(
-            lambda found: (
-                f"{found[1]}{found[2]}={self.mark(found[3])}"
-                if found[3] and (found[2].lower() in SECRET_FIELDS or secret_values.is_secret_parameter(found[2]))
-                else found[0]
+            lambda match: (
+                f"{match[1]}{match[2]}={self.mark(match[3])}"
+                if match[3] and (match[2].lower() in SECRET_FIELDS or secret_values.is_secret_parameter(match[2]))
+                else match[0]
             ),
             body,
         )
@@ -290,12 +290,12 @@ class Redactor:
             value = json.loads(body)
         except (ValueError, RecursionError):
             # Not valid JSON, or cut: a member of a broken object is as secret as that of a whole one.
-            shown = _JSON_FIELD.sub(lambda found: f"{found[1]}{self.mark(found[2])}{found[3]}", self.form(body))
+            redacted = _JSON_FIELD.sub(lambda match: f"{match[1]}{self.mark(match[2])}{match[3]}", self.form(body))
         else:
             hidden = self._fields(value)
-            shown = body if hidden == value else json.dumps(hidden, ensure_ascii=False)
-        shown, _ = self.text(shown)
-        return shown, shown != body
+            redacted = body if hidden == value else json.dumps(hidden, ensure_ascii=False)
+        redacted, _ = self.text(redacted)
+        return redacted, redacted != body
 
     def _fields(self, value: Any, depth: int = 0) -> Any:
         if depth > 20:
@@ -343,12 +343,12 @@ class Redactor:
             error.__notes__ = [self._even_cut_off(self.text(note)[0]) for note in error.__notes__]
         if self.active:
             for name in _OF_SERVER:
-                said = getattr(error, name, None)
-                if said:
-                    setattr(error, name, self._without(said))
+                value = getattr(error, name, None)
+                if value:
+                    setattr(error, name, self._without(value))
 
-    def _without_held(self, said: str) -> str:
-        return self._even_cut_off(self.url(said)[0])
+    def _without_held(self, text: str) -> str:
+        return self._even_cut_off(self.url(text)[0])
 
     def _even_cut_off(self, text: str) -> str:
         return self._secrets.replaced(text, "…", cut=BEGINNING)
@@ -367,14 +367,14 @@ class Redactor:
 
     def sentence(self, text: str) -> str:
         """Return a text of ours, which may contain cut texts of a server, without URLs' secrets and known ones."""
-        shown, _ = self.url(text)
-        cut = "…" in shown or len(shown) >= MAX_WHOLE
-        return self._even_cut_off(shown) if cut else shown
+        redacted, _ = self.url(text)
+        cut = "…" in redacted or len(redacted) >= MAX_WHOLE
+        return self._even_cut_off(redacted) if cut else redacted
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
         """Return a command line without known secrets."""
-        shown = [self.text(word)[0] for word in words]
-        return shown, shown != list(words)
+        redacted = [self.text(word)[0] for word in words]
+        return redacted, redacted != list(words)
 
 
 def unkeyed(value: Any) -> Any:
@@ -466,12 +466,12 @@ class LineText:
         hides = self._redactor.active
         arrived: list[_Arrival] = []
         for raw in messages:
-            shown = None
+            redacted = None
             try:
                 message = kept = parse(raw)
                 if hides:
-                    kept, shown = self.as_shown(raw, message)
-                arrived.append((_RPC, shape_of(kept), raw, message, kept, shown, ""))
+                    kept, redacted = self.as_shown(raw, message)
+                arrived.append((_RPC, shape_of(kept), raw, message, kept, redacted, ""))
             except NotJson as problem:
                 reason = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
                 raw = self.without_keys(channel, conn, raw)
@@ -480,8 +480,8 @@ class LineText:
 
     def as_shown(self, raw: bytes, message: Any) -> tuple[Any, tuple[str, bool]]:
         """Return the value of a received message as recorded; and its text, with whether that was changed."""
-        shown, changed = self._redactor.json(raw.decode("utf-8", "replace"))
-        return parse(shown.encode("utf-8", "surrogatepass")) if changed else message, (shown, changed)
+        redacted, changed = self._redactor.json(raw.decode("utf-8", "replace"))
+        return parse(redacted.encode("utf-8", "surrogatepass")) if changed else message, (redacted, changed)
 
     def line(
         self,
@@ -492,14 +492,20 @@ class LineText:
         channel: str,
         raw: bytes,
         extra: str,
-        shown: tuple[str, bool] | None = None,
+        redacted: tuple[str, bool] | None = None,
     ) -> bytes:
-        """Return the line of any message, for any bytes, without its secrets. `shown`: see `as_shown`."""
-        text, binary, extra = self.text(raw, extra, ',"encoding":"not UTF-8"', json=kind is _RPC, shown=shown)
+        """Return the line of any message, for any bytes, without its secrets. `redacted`: see `as_shown`."""
+        text, binary, extra = self.text(raw, extra, ',"encoding":"not UTF-8"', json=kind is _RPC, redacted=redacted)
         return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def text(
-        self, raw: bytes, extra: str, unreadable: str = "", *, json: bool = False, shown: tuple[str, bool] | None = None
+        self,
+        raw: bytes,
+        extra: str,
+        unreadable: str = "",
+        *,
+        json: bool = False,
+        redacted: tuple[str, bool] | None = None,
     ) -> tuple[str, bool, str]:
         """Return bytes for a line, redacted: the text, whether it is base64, and the `extra` about it."""
         text, binary = decoded(raw)
@@ -508,15 +514,15 @@ class LineText:
         if not self._redactor.active:
             return text, binary, extra + (',"redacted":true' if KEY in text else "")
         extra, hidden = self._redactor.text(extra) if extra else (extra, False)
-        text, changed = shown if shown and not binary else self._redact(raw, text, binary, json=json)
+        text, changed = redacted if redacted and not binary else self._redact(raw, text, binary, json=json)
         hidden = hidden or changed or KEY in text
         return text, binary, extra + (',"redacted":true' if hidden else "")
 
     def _redact(self, raw: bytes, text: str, binary: bool, *, json: bool = False) -> tuple[str, bool]:
         """Return the text of a line without secrets, and whether it was changed."""
         if binary:
-            shown, changed = self._redactor.text(raw.decode("utf-8", "surrogateescape"), cut=True)
-            return (to_base64(shown.encode("utf-8", "surrogateescape")), True) if changed else (text, False)
+            redacted, changed = self._redactor.text(raw.decode("utf-8", "surrogateescape"), cut=True)
+            return (to_base64(redacted.encode("utf-8", "surrogateescape")), True) if changed else (text, False)
         return self._redactor.json(text) if json else self._redactor.text(text, cut=True)
 
     def without_keys(self, channel: str, conn: int, line: bytes) -> bytes:
@@ -526,10 +532,10 @@ class LineText:
             if not may_have_key(line):
                 return line
             keys = self._keys[channel, conn] = PrivateKeyFilter()
-        shown = keys.line(line)
+        redacted = keys.line(line)
         if not keys.inside:
             del self._keys[channel, conn]
-        return shown
+        return redacted
 
     def stderr(self, channel: str, conn: int, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return further lines of an output without their secrets."""
@@ -556,10 +562,10 @@ def auth_fields(
     """Return the fields of a step of an authorization without secrets, and whether there were any."""
     hint = Hint(fix).mapped(redactor.sentence)
     plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": Hint(fix).command_line, "facts": facts}
-    shown = {name: redactor.sentence(value) if isinstance(value, str) else value for name, value in plain.items()}
-    shown["fix"], shown["facts"] = hint.command_line, redactor.facts(facts)
-    kept = {name: value for name, value in shown.items() if name in ("step", "ok", "text") or value}
-    changed = shown != plain
+    redacted = {name: redactor.sentence(value) if isinstance(value, str) else value for name, value in plain.items()}
+    redacted["fix"], redacted["facts"] = hint.command_line, redactor.facts(facts)
+    kept = {name: value for name, value in redacted.items() if name in ("step", "ok", "text") or value}
+    changed = redacted != plain
     if parts := hint.as_json():
         kept["fix_parts"] = parts
     return kept, changed
@@ -567,9 +573,9 @@ def auth_fields(
 
 def http_fields(redactor: Redactor, fields: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return the fields of an HTTP head without secrets, and whether there were any."""
-    shown, changed, hidden = dict(fields), False, False
+    redacted, changed, hidden = dict(fields), False, False
     if "headers" in fields:
-        shown["headers"], changed = redactor.headers(fields["headers"])
+        redacted["headers"], changed = redactor.headers(fields["headers"])
     if "url" in fields:
-        shown["url"], hidden = redactor.url(str(fields["url"]))
-    return shown, changed or hidden
+        redacted["url"], hidden = redactor.url(str(fields["url"]))
+    return redacted, changed or hidden

@@ -38,20 +38,20 @@ def identity(fd: int) -> dict[str, Any]:
     """Return what tells whether a file is still the same: where, how long, changed when, and some of its bytes."""
     from hashlib import blake2b
 
-    found = os.fstat(fd)
-    size = found.st_size
+    info = os.fstat(fd)
+    size = info.st_size
     digest = blake2b(digest_size=32)
     digest.update(read_at(fd, _END, 0))
     digest.update(read_at(fd, _END, max(size - _END, 0)))
     for at in range(1, _SAMPLES + 1):
         digest.update(read_at(fd, _SAMPLE, size * at // (_SAMPLES + 1)))
     return {
-        "device": found.st_dev,
-        "inode": found.st_ino,
+        "device": info.st_dev,
+        "inode": info.st_ino,
         "size": size,
-        "changed": found.st_mtime_ns,
+        "changed": info.st_mtime_ns,
         # A program can set the time of the last change back, but not this one.
-        "touched": found.st_ctime_ns,
+        "touched": info.st_ctime_ns,
         "digest": digest.hexdigest(),
     }
 
@@ -175,7 +175,7 @@ def _limit(newest: Path) -> None:
             used = about.stat().st_mtime
             saved = _read(folder)
             at = saved["recording"]
-            if (found := os.stat(saved["path"])) and (found.st_dev, found.st_ino) == (at["device"], at["inode"]):
+            if (info := os.stat(saved["path"])) and (info.st_dev, info.st_ino) == (at["device"], at["inode"]):
                 known.append((used, sum(part.stat().st_size for part in folder.iterdir()), folder))
                 continue
         remove_folder(folder)

@@ -131,7 +131,7 @@ def measure(journal: Journal, first: int = 1, last: int | None = None, *, by_nam
     has_addons = by_name and bool(names_in(journal.header))
     by_addons = 0
     for query, dir in ((SENT_REQUESTS, "send"), (RECEIVED_REQUESTS, "recv")):
-        for n in query.each(index, first - 1, last):
+        for n in query.forwards(index, first - 1, last):
             group = _group(groups, dir, *(_what(journal, n) if by_name else (index.method(n), "")))
             answer = index.pair(n) if index.pair(n) <= last else 0
             state = index.state_at(n, last)
@@ -147,7 +147,7 @@ def measure(journal: Journal, first: int = 1, last: int | None = None, *, by_nam
             group.person += spent.person if spent is not None else 0
             (waiting if dir == "send" else questions).append((index.time(n), index.time(answer)))
     notices: dict[tuple[str, str, str], GroupStats] = {}
-    for n in _NOTIFICATIONS.each(index, first - 1, last):
+    for n in _NOTIFICATIONS.forwards(index, first - 1, last):
         dir = "send" if index.dir(n) is Dir.SEND else "recv"
         group = _group(notices, dir, index.method(n), "")
         group.count += 1
@@ -174,12 +174,12 @@ def percentile(ordered: list[int], part: float) -> int | None:
 
 def _group(groups: dict[tuple[str, str, str], GroupStats], dir: str, method: str, name: str) -> GroupStats:
     key = dir, method, name
-    found = groups.get(key)
-    if found is None:
+    group = groups.get(key)
+    if group is None:
         if len(groups) >= MAX_GROUPS:
             key = dir, FURTHER, ""
-        found = groups.setdefault(key, GroupStats(*key))
-    return found
+        group = groups.setdefault(key, GroupStats(*key))
+    return group
 
 
 def _what(journal: Journal, n: int) -> tuple[str, str]:
@@ -205,7 +205,7 @@ def _covered(intervals: Iterable[tuple[int, int]]) -> int:
 def _connecting(journal: Journal, first: int, last: int) -> int:
     """Return the microseconds of connecting, from the events `connect`."""
     total = 0.0
-    for n in _LIFE.each(journal.index, first - 1, last):
+    for n in _LIFE.forwards(journal.index, first - 1, last):
         fields = next(journal.events(n, n)).fields
         spent = fields.get("ms")
         if fields.get("event") == "connect" and isinstance(spent, int | float) and 0 <= spent < 1e9:

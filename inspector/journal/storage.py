@@ -177,13 +177,13 @@ class Storage:
 
         Offsets stay. It may run in a thread while another one appends; `flush` must come before.
         """
-        found = False
+        has_secret = False
         if not self.writable or not self.disk_size:
-            return found
+            return has_secret
         try:
             written = mmap.mmap(self.fd, self.disk_size)
         except (OSError, ValueError):
-            return found  # A device, for example, keeps nothing.
+            return has_secret  # A device, for example, keeps nothing.
         with written:
             for anchor in secrets.anchors():
                 at = 0
@@ -194,9 +194,9 @@ class Storage:
                     blank = secrets.replaced(line, _stars, depth=DEPTH + _LEVELS)
                     if blank != line:
                         written[start:at] = blank.encode("utf-8", "surrogateescape")
-                        found = True
+                        has_secret = True
                     at += 1
-        return found
+        return has_secret
 
     def cut(self, size: int) -> None:
         """Drop what follows `size` bytes; the tail must have been written."""

@@ -193,7 +193,7 @@ class Recording:
         numbers = parse(filter)
         if numbers.by_finding:
             self.findings()
-        return numbers.each(Scan(self.journal), 1, len(self))
+        return numbers.forwards(Scan(self.journal), 1, len(self))
 
     def events(self, filter: str = "") -> Iterator[Event]:
         """Yield the events that match a filter, one at a time."""

@@ -342,13 +342,13 @@ def _next_exchange(journal: Journal, n: int, step: int) -> int:
     """
     index = journal.index
     answer = 0
-    for passed, m in enumerate(_ANSWERS.each(index, n) if step > 0 else _ANSWERS.backwards(index, upto=n - 1), 1):
+    for passed, m in enumerate(_ANSWERS.forwards(index, n) if step > 0 else _ANSWERS.backwards(index, upto=n - 1), 1):
         request = index.pair(m)
         if (request and not index.parent(request)) or passed == _MAX_NESTED:
             answer = m
             break
     if step > 0:
-        asked = SENT_REQUESTS.each(index, n, answer - 1 if answer else None)
+        asked = SENT_REQUESTS.forwards(index, n, answer - 1 if answer else None)
     else:
         asked = SENT_REQUESTS.backwards(index, answer, n - 1)
     return next((m for m in asked if not index.pair(m)), answer)

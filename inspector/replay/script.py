@@ -59,7 +59,7 @@ class ClientScript:
 
     def _find_questions(self) -> None:
         index = self.journal.index
-        for n in RECEIVED_REQUESTS.each(index):
+        for n in RECEIVED_REQUESTS.forwards(index):
             if index.method(n) != "ping" and index.is_kept(n):
                 self._questions.setdefault((index.parent(n), index.method(n)), deque()).append(n)
                 self.questions += bool(index.pair(n))

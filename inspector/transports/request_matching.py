@@ -49,7 +49,7 @@ class RecordedRequests:
             await asyncio.sleep(0)
         index = self.journal.index
         count = 0
-        for n in filter(index.is_kept, SENT_REQUESTS.each(index)):
+        for n in filter(index.is_kept, SENT_REQUESTS.forwards(index)):
             self.methods.setdefault(index.method(n), []).append(n)
             count += 1
         return count

@@ -92,7 +92,7 @@ def test_each_way_of_asking(found: list[Any], wanted: dict[str, Any], after: int
     right = [n for n in range(after + 1, last + 1) if _fits(index, n, wanted)]
     with patch.object(query_module, "_FIRST", 2), patch.object(query_module, "_SLICE", 7):
         assert query.numbers(index, after, upto) == right
-        assert list(query.each(index, after, upto)) == right
+        assert list(query.forwards(index, after, upto)) == right
         assert list(query.backwards(index, after, upto)) == right[::-1]
         assert query.first(index, after, upto) == (right[0] if right else 0)
         assert query.last(index, after, upto) == (right[-1] if right else 0)

@@ -342,7 +342,7 @@ def starts_of(journal: Journal) -> tuple[str, ...]:
     index = journal.index
     purposes: dict[int, str] = {}  # By connection.
     found: list[str] = []
-    for n in Query(kind=Kind.LIFE).each(index):
+    for n in Query(kind=Kind.LIFE).forwards(index):
         fields = journal.event(n).fields
         why = fields.get("why")
         if fields.get("event") == "reopen":

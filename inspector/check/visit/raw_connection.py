@@ -498,7 +498,7 @@ def _channel_of(journal: Journal, n: int) -> Iterator[int]:
     index = journal.index
     if not channels.is_post(index.channel(n)):
         return
-    for m in Query(channel=index.channel(n)).each(index, n):
+    for m in Query(channel=index.channel(n)).forwards(index, n):
         if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:
             return  # A later connection uses the same name.
         yield m

@@ -51,7 +51,9 @@ class RevisionSurvey:
     def learn(self, journal: Journal, first: int) -> None:
         """Read the responses to the opening requests of a session, which are recorded from event `first` on."""
         index = journal.index
-        for n in Query(dir=Dir.SEND, shape=Shape.REQUEST, method=("initialize", "server/discover")).each(index, first):
+        for n in Query(dir=Dir.SEND, shape=Shape.REQUEST, method=("initialize", "server/discover")).forwards(
+            index, first
+        ):
             request = journal.event(n)
             params = request.message.get("params") or {}
             named = params.get("protocolVersion") or (params.get("_meta") or {}).get(VERSION_KEY)

@@ -81,7 +81,7 @@ def _folders(journal: Journal) -> set[str]:
 
     target = journal.header.get("target")
     started = [target if type(target) is dict else {}]
-    started += (journal.event(n).fields for n in Query(kind=Kind.LIFE).each(journal.index))
+    started += (journal.event(n).fields for n in Query(kind=Kind.LIFE).forwards(journal.index))
     folders = {os.getcwd(), *(cwd for fields in started if isinstance(cwd := fields.get("cwd"), str))}
     return folders if journal.path is None else folders | {str(journal.path.parent.resolve())}
 

@@ -480,7 +480,7 @@ class Questions:
         """Find the request that contains the required input: the same one as before, with the answer."""
         journal = self.model.journal
         again = Query(method=journal.index.method(question.n), dir=Dir.SEND, shape=Shape.REQUEST)
-        for n in islice(again.each(journal.index, question.n, question.n + LOOKED_AHEAD), READ_AHEAD):
+        for n in islice(again.forwards(journal.index, question.n, question.n + LOOKED_AHEAD), READ_AHEAD):
             responses = params_of(journal.event(n)).get("inputResponses")
             if type(responses) is dict and question.id in responses:
                 return n

@@ -318,7 +318,7 @@ class Feed:
         journal = self.session.journal
         last = min(len(journal), self._seen + AT_ONCE)
         found = False
-        for n in _TOLD.each(journal.index, self._seen, last):
+        for n in _TOLD.forwards(journal.index, self._seen, last):
             found = True
             self._notification(n)
         self._seen = last

@@ -86,9 +86,9 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
     typed = token.value.lower()
     starting = [value for value in values if value.lower().startswith(typed)]
     within = [value for value in values if typed in value.lower() and value not in starting] if typed else []
-    found = [value for value in (*starting, *within) if value.lower() != typed][:MAX_COUNT]
-    items = [Completion(start, end, f"{token.key}:{quoted(value)}", values[value]) for value in found]
-    complete = not found or _fits_any(token.value, values, path=token.key in ("method", "ch"))
+    matches = [value for value in (*starting, *within) if value.lower() != typed][:MAX_COUNT]
+    items = [Completion(start, end, f"{token.key}:{quoted(value)}", values[value]) for value in matches]
+    complete = not matches or _fits_any(token.value, values, path=token.key in ("method", "ch"))
     return Completions(items, "" if complete else f"{token.word} is not complete")
 
 

@@ -48,10 +48,10 @@ class Condition(Protocol):
     cost: int
     """0: the index's columns; 1: a loop in Python; 2: bodies."""
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         """Return one byte (0 or 1) for each of the events `first` to `last`.
 
-        Where `wanted` is 0, either value is allowed: it is not used.
+        Where `candidates` is 0, either value is allowed: it is not used.
         """
 
 
@@ -65,8 +65,8 @@ class AllOf:
         self.parts = sorted(parts, key=lambda part: part.cost)
         self.cost = max((part.cost for part in self.parts), default=0)
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        left = b"\1" * (last - first + 1) if wanted is None else wanted
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
+        left = b"\1" * (last - first + 1) if candidates is None else candidates
         for part in self.parts:
             left = both(left, part.mask(scan, first, last, left))
             if 1 not in left:
@@ -81,10 +81,10 @@ class AnyOf:
         self.parts = sorted(parts, key=lambda part: part.cost)
         self.cost = max(part.cost for part in self.parts)
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         mask = bytes(last - first + 1)
         for part in self.parts:
-            missing = inverted(mask) if wanted is None else both(wanted, inverted(mask))
+            missing = inverted(mask) if candidates is None else both(candidates, inverted(mask))
             if 1 not in missing:
                 break
             mask = either(mask, both(missing, part.mask(scan, first, last, missing)))
@@ -98,8 +98,8 @@ class Not:
         self.part = part
         self.cost = part.cost
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        return inverted(self.part.mask(scan, first, last, wanted))
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
+        return inverted(self.part.mask(scan, first, last, candidates))
 
 
 # Arrays of the index
@@ -113,7 +113,7 @@ class MatchesQuery:
     def __init__(self, query: Query) -> None:
         self._query = query
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         return self._query.mask(scan.index, first, last)
 
 
@@ -129,7 +129,7 @@ class HasName:
         self._column = column
         self._names = names
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         numbers = self._column(scan.index)[first - 1 : last]
         table = scan.memory(self, lambda: bytearray(1))
         texts = self._names(scan.index).texts
@@ -148,7 +148,7 @@ class InSpan:
         self._span = span
         self._column = column
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         span = self._span.since(midnight(scan.journal.clock(0)) if self._span.clock else 0)
         values = self._column(scan.index, first, last)
         return both(bytes(map(span.low.__le__, values)), bytes(map(span.high.__ge__, values)))
@@ -162,11 +162,11 @@ class InNegotiation:
     def __init__(self) -> None:
         self._kinds = MatchesQuery(Query(kind=KINDS))
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        found = bytearray(last - first + 1)
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
+        mask = bytearray(last - first + 1)
         for low, high in scan.index.connections.between(first, last):
-            found[low - first : high - first + 1] = self._kinds.mask(scan, low, high, None)
-        return bytes(found)
+            mask[low - first : high - first + 1] = self._kinds.mask(scan, low, high, None)
+        return bytes(mask)
 
 
 REQUESTS = MatchesQuery(Query(shape=Shape.REQUEST))
@@ -183,16 +183,16 @@ class Duration:
     def __init__(self, span: NumberSpan) -> None:
         self._span = span
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         index, (low, high, _) = scan.index, self._span
         pairs, times = index.views.pairs, index.views.times
         asked = both(PAIRED.mask(scan, first, last, None), bytes(map(bool, pairs[first - 1 : last])))
-        if wanted is not None:
-            asked = both(asked, wanted)
-        found = bytearray(last - first + 1)
+        if candidates is not None:
+            asked = both(asked, candidates)
+        mask = bytearray(last - first + 1)
         for n in picked(first, asked):
-            found[n - first] = low <= abs(times[pairs[n - 1] - 1] - times[n - 1]) <= high
-        return bytes(found)
+            mask[n - first] = low <= abs(times[pairs[n - 1] - 1] - times[n - 1]) <= high
+        return bytes(mask)
 
 
 class Id:
@@ -208,7 +208,7 @@ class Id:
         """Return the numbers of such ids in the index."""
         return {code for code in map(index.ids.find, _readings(self._text)) if code is not None}
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         index = scan.index
         ids, pairs = index.views.ids, index.views.pairs
         if self._pattern is not None:
@@ -264,7 +264,7 @@ class InExchange:
         self._n = int(text[1:]) if text.startswith("#") else 0
         self._id = Id(text)
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         index = scan.index
         known = scan.memory(self, _Requests)
         while known.seen < last:
@@ -326,14 +326,14 @@ class IsMarked:
     def __init__(self, text: str) -> None:
         self._text = "" if text == "*" else text.casefold()
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         marks = scan.journal.marks
         marked = marks.events()
-        found = bytearray(last - first + 1)
+        mask = bytearray(last - first + 1)
         for n in marked[bisect_left(marked, first) : bisect_right(marked, last)]:
             mark = marks.of(n)
-            found[n - first] = mark is not None and self._text in mark.note.casefold()
-        return bytes(found)
+            mask[n - first] = mark is not None and self._text in mark.note.casefold()
+        return bytes(mask)
 
 
 class HasFinding:
@@ -345,7 +345,7 @@ class HasFinding:
         self._any = text == "*"
         self._pattern = NamePattern(text, path=False)
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         findings = scan.journal.findings
         kept: dict[int, frozenset[int]] = scan.memory(self, dict)
         if findings.version not in kept:
@@ -374,8 +374,8 @@ class Text:
     def __init__(self, text: str) -> None:
         self.needle = Needle(text)
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        return search(scan.journal, self.needle, first, last, wanted)
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
+        return search(scan.journal, self.needle, first, last, candidates)
 
 
 class HasSubject:
@@ -388,14 +388,14 @@ class HasSubject:
         literal = self._pattern.literal
         self._needle = Needle(literal) if literal else None
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         pairs = scan.index.views.pairs
         known = scan.memory(self, dict[int, bool])
         if len(known) > _KEPT_REQUESTS:
             known.clear()
         asked = _RELATED.mask(scan, first, last, None)
-        if wanted is not None:
-            asked = both(asked, wanted)
+        if candidates is not None:
+            asked = both(asked, candidates)
         requests = REQUESTS.mask(scan, first, last, None)
         subjects = {n: n if requests[n - first] else pairs[n - 1] for n in picked(first, asked)}
         unknown = {request for request in subjects.values() if request and request not in known}
@@ -424,15 +424,15 @@ class HttpStatus:
         self._low = int(text[0] + "00") if text[1:].lower() == "xx" else int(text)
         self._high = self._low + 99 if text[1:].lower() == "xx" else self._low
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         heads = _RESPONSES.mask(scan, first, last, None)
-        if wanted is not None:
-            heads = both(heads, wanted)
-        found = bytearray(last - first + 1)
+        if candidates is not None:
+            heads = both(heads, candidates)
+        mask = bytearray(last - first + 1)
         for n in picked(first, heads):
             status = next(scan.journal.events(n, n)).fields.get("status")
-            found[n - first] = type(status) is int and self._low <= status <= self._high
-        return bytes(found)
+            mask[n - first] = type(status) is int and self._low <= status <= self._high
+        return bytes(mask)
 
 
 class InRun:
@@ -445,19 +445,19 @@ class InRun:
         self._number = int(number) if mark and number.isdecimal() else 0
         self._pattern = NamePattern(name if self._number else text, path=False)
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         known = scan.memory(self, _Runs)
         if known.seen < last:
             notes = _NOTES.mask(scan, known.seen + 1, last, None)
             for n in picked(known.seen + 1, notes):
                 self._learn(known, scan.journal, n)
             known.seen = last
-        found = bytearray(last - first + 1)
+        mask = bytearray(last - first + 1)
         for low, high in known.spans:
             low, high = max(low, first), min(high or last, last)
             if low <= high:
-                found[low - first : high - first + 1] = b"\1" * (high - low + 1)
-        return bytes(found)
+                mask[low - first : high - first + 1] = b"\1" * (high - low + 1)
+        return bytes(mask)
 
     def _learn(self, known: _Runs, journal: Journal, n: int) -> None:
         fields = next(journal.events(n, n)).fields

@@ -109,16 +109,16 @@ def _raw(char: str) -> bytes:
     return re.escape(char.encode("utf-8", "surrogatepass"))
 
 
-def search(journal: Journal, needle: Needle, first: int, last: int, wanted: bytes | bytearray | None) -> bytes:
-    """Return the mask of the events `first` to `last` with the text; those not in `wanted` may be skipped."""
-    found = bytearray(last - first + 1)
-    for low, high in _runs(journal.index, first, last, wanted):
+def search(journal: Journal, needle: Needle, first: int, last: int, candidates: bytes | bytearray | None) -> bytes:
+    """Return the mask of the events `first` to `last` with the text; those not in `candidates` may be skipped."""
+    mask = bytearray(last - first + 1)
+    for low, high in _runs(journal.index, first, last, candidates):
         if _line_end(journal, high) - journal.index.views.offsets[low - 1] > BLOCK:
-            found[low - first] = _in_long_line(journal, needle, low)
+            mask[low - first] = _in_long_line(journal, needle, low)
         else:
             for n in _in_block(journal, needle, low, high):
-                found[n - first] = 1
-    return bytes(found)
+                mask[n - first] = 1
+    return bytes(mask)
 
 
 def _line_end(journal: Journal, n: int) -> int:
@@ -127,27 +127,27 @@ def _line_end(journal: Journal, n: int) -> int:
     return offsets[n] if n < journal.index.count else journal.storage.size
 
 
-def _runs(index: Index, first: int, last: int, wanted: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
+def _runs(index: Index, first: int, last: int, candidates: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
     """Return runs of events whose lines are read at once: at most a block, with small gaps; longer lines alone."""
     at, offsets = first, index.views.offsets
     while at <= last:
-        if wanted is not None:
-            position = wanted.find(1, at - first)
+        if candidates is not None:
+            position = candidates.find(1, at - first)
             if position < 0:
                 return
             at = first + position
         fitting = bisect_right(offsets, offsets[at - 1] + BLOCK, at, min(last + 1, index.count)) - 1
         end = max(fitting, at)
-        if wanted is not None:
-            end = _dense(offsets, wanted, first, at, end)
+        if candidates is not None:
+            end = _dense(offsets, candidates, first, at, end)
         yield at, end
         at = end + 1
 
 
-def _dense(offsets: memoryview, wanted: bytes | bytearray, first: int, at: int, end: int) -> int:
+def _dense(offsets: memoryview, candidates: bytes | bytearray, first: int, at: int, end: int) -> int:
     """Return where a run from `at` to `end` at most should end, so that it contains no gap worth skipping."""
     while at < end:
-        position = wanted.find(1, at + 1 - first, end + 1 - first)
+        position = candidates.find(1, at + 1 - first, end + 1 - first)
         following = first + position
         if position < 0 or (following > at + 1 and offsets[following - 1] - offsets[at] > _GAP):
             break

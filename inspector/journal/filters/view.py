@@ -45,9 +45,9 @@ class Filter:
 
     def numbers(self, journal: Journal, first: int = 1, last: int | None = None) -> list[int]:
         """Return the numbers of the matching events from `first` to `last` (by default all indexed ones), ascending."""
-        return list(self.each(Scan(journal), max(first, 1), journal.index.count if last is None else last))
+        return list(self.forwards(Scan(journal), max(first, 1), journal.index.count if last is None else last))
 
-    def each(self, scan: Scan, first: int, last: int) -> Iterator[int]:
+    def forwards(self, scan: Scan, first: int, last: int) -> Iterator[int]:
         """Yield the same, slice by slice, in one evaluation."""
         for low in range(first, min(last, scan.index.count) + 1, SLICE):
             high = min(low + SLICE - 1, last, scan.index.count)
@@ -61,13 +61,13 @@ class Filter:
         """Return the nearest match after `n`, or before it with a negative `step`; 0 if there is none."""
         scan, count = Scan(journal), journal.index.count
         if step > 0:
-            return next(self.each(scan, n + 1, count), 0)
+            return next(self.forwards(scan, n + 1, count), 0)
         high, length = min(n - 1, count), 256
         while high > 0:
             low = max(high - length + 1, 1)
-            found = list(self.each(scan, low, high))
-            if found:
-                return found[-1]
+            matches = list(self.forwards(scan, low, high))
+            if matches:
+                return matches[-1]
             high, length = low - 1, min(length * 4, SLICE)
         return 0
 

@@ -129,7 +129,7 @@ class ServerBehaviour:
         return False
 
     def _of_kind(self, kind: Kind) -> list[int]:
-        return list(islice(Query(kind=kind).each(self.journal.index), _LOOKED_AT))
+        return list(islice(Query(kind=kind).forwards(self.journal.index), _LOOKED_AT))
 
     # Requests of the modern era
 

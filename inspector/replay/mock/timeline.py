@@ -61,7 +61,7 @@ class Timeline:
         for low in range(0, index.count, _AT_ONCE):
             if low:
                 await asyncio.sleep(0)
-            for n in _HEARD.each(index, low, low + _AT_ONCE):
+            for n in _HEARD.forwards(index, low, low + _AT_ONCE):
                 if n in dropped:
                     continue
                 if index.dir(n) is Dir.SEND:
@@ -183,7 +183,7 @@ class TaskEnds:
 
     def _read(self) -> dict[str, dict[str, Any]]:
         states: dict[str, dict[str, Any]] = {}
-        for n in islice(_TELLING.each(self._journal.index), _READ):
+        for n in islice(_TELLING.forwards(self._journal.index), _READ):
             self._take(states, n)
         return states
 

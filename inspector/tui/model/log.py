@@ -135,7 +135,7 @@ class LogQuery(NamedTuple):
         source: str | None = self.source
         if filter is None or self.set_after is None:
             return self
-        for n in CALLS_SENT.each(journal.index, self.set_after):
+        for n in CALLS_SENT.forwards(journal.index, self.set_after):
             if not filter.matches(journal, n):
                 moved = exchange_filter(journal, n)
                 source = moved if source and set(source.split("|")) < set(moved.split("|")) else None
@@ -165,7 +165,7 @@ def _one_exchange(index: Index, root: int) -> str:
     """Return the filter for the exchange of request `root`: by id if the id is unique, else by number."""
     id = index.id(root)
     if type(id) is int and index.dir(root) == Dir.SEND:
-        same = list(islice(Query(id=id).each(index), _FEW + 1))
+        same = list(islice(Query(id=id).forwards(index), _FEW + 1))
         requests = [m for m in same if index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND]
         if len(same) <= _FEW and requests == [root]:
             return f"exchange:{id}"

@@ -192,7 +192,7 @@ def messages(words: SearchTerms, journal: Journal, last: int, wanted: StillWante
     for high in range(last, 0, -_SLICE):
         if not wanted():
             return
-        yield list(filter.each(scan, max(high - _SLICE + 1, 1), high))[::-1]
+        yield list(filter.forwards(scan, max(high - _SLICE + 1, 1), high))[::-1]
 
 
 def flows(words: SearchTerms, collection: Collection) -> Iterator[SearchHit | None]:

@@ -211,7 +211,7 @@ def _reason(journal: Journal, ending: Event | None, last: int) -> InspectorError
     if "why" not in ending.fields:
         return None
     # The end of the connection follows those of its requests, and has stderr too.
-    for m in islice(_LIFE.each(journal.index, ending.n, last), _LOOKED_AT):
+    for m in islice(_LIFE.forwards(journal.index, ending.n, last), _LOOKED_AT):
         if not journal.index.pair(m):
             fields = journal.event(m).fields
             if fields.get("event") == "lost":

@@ -49,7 +49,7 @@ class RecordedCalls:
         """Read new events of the journal. Returns True if more are left."""
         index = self._journal.index
         last = min(index.count, self._seen + SLICE)
-        calls = list(islice(_CALLS.each(index, self._seen, last), BODIES))
+        calls = list(islice(_CALLS.forwards(index, self._seen, last), BODIES))
         self._seen = calls[-1] if len(calls) == BODIES else last
         for n, event in zip(calls, self._journal.events_of(calls), strict=True):
             list_name, key = _METHODS[index.method(n)]

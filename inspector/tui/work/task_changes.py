@@ -45,7 +45,7 @@ class TaskChanges:
         """Read a slice of new events of the journal. Returns True if more are left."""
         index = self._journal.index
         last = min(index.count, self._seen + SLICE)
-        telling = list(islice(_TELLING.each(index, self._seen, last), BODIES))
+        telling = list(islice(_TELLING.forwards(index, self._seen, last), BODIES))
         self._seen = telling[-1] if len(telling) == BODIES else last
         for n in telling:
             self._take(n, told_task(self._journal.event(n)))
