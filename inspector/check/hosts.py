@@ -81,12 +81,12 @@ def _result(check: Check, visited: Visited, notes: list[HostNote], events: dict[
     if not notes:
         return Result(check, visited, skipped("the server has nothing of that kind"))
     faults = [note for note in notes if not note.ok]
-    shown = [f"{note.subject}: {note.found}" for note in faults[:_SHOWN]]
+    shown = [f"{note.subject}: {note.actual}" for note in faults[:_SHOWN]]
     more = f"; {len(faults) - _SHOWN:,} more" if len(faults) > _SHOWN else ""
     seen = (events.get(note.tool, opened) for note in (faults or notes)[:10])
     evidence = [n for n in dict.fromkeys(seen) if n]
     if not faults:
-        return Result(check, visited, good(f"{notes[0].found} ({notes[0].limit})", *evidence))
+        return Result(check, visited, good(f"{notes[0].actual} ({notes[0].limit})", *evidence))
     fact = notes[0].fact
     text = f"{'; '.join(shown)}{more}. The limit is {faults[0].limit}, the effect is “{fact.effect}”."
     return Result(check, visited, remark(text, *evidence))

@@ -19,30 +19,30 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[AlignedPair]:
 
     Takes the time of sorting and linear memory, for any sequences.
     """
-    found: list[AlignedPair] = []
+    pairs: list[AlignedPair] = []
     room = CELLS
     todo: list[tuple[int, int, int, int, int]] = [(0, len(a), 0, len(b), 0)]
     while todo:
         a0, a1, b0, b1, turn = todo.pop()
         while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
-            found.append((a0, b0))
+            pairs.append((a0, b0))
             a0, b0 = a0 + 1, b0 + 1
         while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
             a1, b1 = a1 - 1, b1 - 1
-            found.append((a1, b1))
+            pairs.append((a1, b1))
         cells = (a1 - a0) * (b1 - b0)
         if not cells:
             continue
         if cells <= room:
             room -= cells
-            found += _longest(a, a0, a1, b, b0, b1)
+            pairs += _longest(a, a0, a1, b, b0, b1)
             continue
         landmarks = _landmarks(a, a0, a1, b, b0, b1)
-        found += landmarks
+        pairs += landmarks
         if turn < _ROUNDS and landmarks:
             todo += _between(landmarks, a0, a1, b0, b1, turn + 1)
-    found.sort()
-    return found
+    pairs.sort()
+    return pairs
 
 
 def pair_by_key(
@@ -76,17 +76,17 @@ def _longest(a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0:
             row[j] = below[j + 1] + 1 if item == b[b0 + j] else max(below[j], row[j + 1])
         rows.append(row)
     rows.reverse()
-    found: list[AlignedPair] = []
+    pairs: list[AlignedPair] = []
     i = j = 0
     while i < a1 - a0 and j < width:
         if a[a0 + i] == b[b0 + j]:
-            found.append((a0 + i, b0 + j))
+            pairs.append((a0 + i, b0 + j))
             i, j = i + 1, j + 1
         elif rows[i + 1][j] >= rows[i][j + 1]:
             i += 1
         else:
             j += 1
-    return found
+    return pairs
 
 
 def _landmarks(a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int) -> list[AlignedPair]:

@@ -62,13 +62,13 @@ class Comparison:
                 "not_compared": unread_lists(self.a.surface, self.b.surface),
                 "changes": [_plain(change.as_json()) for change in self.changes],
             }
-        found = self.conversation
-        if found is not None:
+        compared = self.conversation
+        if compared is not None:
             conversation = {
-                "counts": {kind: found.count(kind) for kind in ("same", "changed", "only-a", "only-b")},
-                "left_out": found.covered,
-                "ignored": found.ignored,
-                "steps": [_plain(step.as_json()) for step in found.steps if step.kind != "same"],
+                "counts": {kind: compared.count(kind) for kind in ("same", "changed", "only-a", "only-b")},
+                "left_out": compared.covered,
+                "ignored": compared.ignored,
+                "steps": [_plain(step.as_json()) for step in compared.steps if step.kind != "same"],
             }
         return {
             "same": self.same,
@@ -90,11 +90,11 @@ def compare_both(
 ) -> Comparison:
     """Compare what the two offer, and their conversations if both are recordings."""
     changes = compare_surfaces(a.surface, b.surface) if surface else None
-    found: Conversation | None = None
+    compared: Conversation | None = None
     if conversation and a.journal is not None and b.journal is not None:
         without = SURFACE_METHODS if surface else frozenset[str]()
-        found = compare_conversations(a.journal, b.journal, rules, without=without)
-    return Comparison(a, b, changes, found)
+        compared = compare_conversations(a.journal, b.journal, rules, without=without)
+    return Comparison(a, b, changes, compared)
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:

@@ -42,10 +42,10 @@ class ConversationDifference(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
-        found: dict[str, Any] = {"part": self.part, "event_a": self.a or None, "event_b": self.b or None}
+        document: dict[str, Any] = {"part": self.part, "event_a": self.a or None, "event_b": self.b or None}
         if self.what:
-            found["what"] = self.what
-        return found | (self.difference.as_json() if self.difference is not None else {})
+            document["what"] = self.what
+        return document | (self.difference.as_json() if self.difference is not None else {})
 
 
 @dataclass(slots=True)
@@ -154,14 +154,14 @@ class _Side:
                 else:
                     self.exchanges.append(self._item(n))
             elif _SAID.fits(index, n) or self._answers_nothing(n):
-                self._take(n, left_out)
+                self._add_message(n, left_out)
 
     def _answers_nothing(self, n: int) -> bool:
         """Whether an answer, or an array of messages, answers no request, or is a second answer."""
         index = self.journal.index
         return not index.pair(n) or index.state(n) == State.DOUBLED
 
-    def _take(self, n: int, left_out: set[int]) -> None:
+    def _add_message(self, n: int, left_out: set[int]) -> None:
         """Add a message of the server that is not an answer to a request."""
         index = self.journal.index
         around = index.parent(n) or (index.pair(n) if index.shape(n) is Shape.NOTIFICATION else 0)
@@ -321,9 +321,9 @@ def _messages(
     one, other = side_a.message(a), side_b.message(b)
     if part == "request":
         one, other = _without_meta(one), _without_meta(other)
-    found = compare_under(one, other, compiled(side_a.rules, step.method, step.name))
-    step.ignored += found.ignored
-    step.findings += (ConversationDifference(part, a, b, difference) for difference in found.differences)
+    compared = compare_under(one, other, compiled(side_a.rules, step.method, step.name))
+    step.ignored += compared.ignored
+    step.findings += (ConversationDifference(part, a, b, difference) for difference in compared.differences)
 
 
 def _without_meta(message: Any) -> Any:

@@ -38,7 +38,7 @@ class Hidden(NamedTuple):
 
 def hidden_in(value: Any) -> Hidden | None:
     """Return the hidden characters in a text, or in all texts of a JSON value; None if there are none."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     spelled: list[str] = []
     room = MAX_COUNT
     todo = [value]
@@ -49,25 +49,25 @@ def hidden_in(value: Any) -> Hidden | None:
         elif isinstance(item, list):
             todo += item
         elif isinstance(item, str):
-            _look(item[:room], found, spelled)
+            _count_hidden(item[:room], counts, spelled)
             room -= len(item) + 1
         else:
             room -= 1
-    if not found:
+    if not counts:
         return None
-    kinds = sorted(found, key=lambda char: (-found[char], char))
+    kinds = sorted(counts, key=lambda char: (-counts[char], char))
     return Hidden(
-        sum(found.values()), tuple(f"U+{ord(char):04X}" for char in kinds[:NAMED]), "".join(spelled)[: SPELLED * 4]
+        sum(counts.values()), tuple(f"U+{ord(char):04X}" for char in kinds[:NAMED]), "".join(spelled)[: SPELLED * 4]
     )
 
 
-def _look(text: str, found: dict[str, int], spelled: list[str]) -> None:
+def _count_hidden(text: str, counts: dict[str, int], spelled: list[str]) -> None:
     plain = _PLAIN.match(text)
     if plain is not None and plain.end() == len(text):
         return
     for at, char in enumerate(text):
         if _is_hidden(char, text[at - 1] if at else ""):
-            found[char] = found.get(char, 0) + 1
+            counts[char] = counts.get(char, 0) + 1
             if "\U000e0020" <= char <= "\U000e007e":
                 spelled.append(chr(ord(char) - 0xE0000))
 

@@ -100,11 +100,11 @@ def places(value: Any, glob: str) -> Iterator[tuple[ValuePath, Any]]:
         if item is None:
             stack.pop()
             continue
-        path, found, at = item
+        path, part, at = item
         if len(steps) in at:
-            yield path, found
-        if isinstance(found, (dict, list)):
-            stack.append(search.below(path, found, at))
+            yield path, part
+        if isinstance(part, (dict, list)):
+            stack.append(search.below(path, part, at))
 
 
 _Part: TypeAlias = "tuple[ValuePath, Any, tuple[int, ...]]"
@@ -148,16 +148,16 @@ class _Search:
 
     def _there(self, at: tuple[int, ...], key: PathStep) -> tuple[int, ...]:
         """The positions that the member or item `key` of a part at the positions `at` has reached, in order."""
-        found = self._known.get((at, key))
-        if found is None:
+        reached = self._known.get((at, key))
+        if reached is None:
             steps = self._steps
             open_at = [position for position in at if position < len(steps)]
             there = {position for position in open_at if steps[position].any_depth}
             there.update(position + 1 for position in open_at if steps[position].matches(key))
-            found = tuple(sorted(there))
+            reached = tuple(sorted(there))
             if len(self._known) < _MAX_KEYS:
-                self._known[at, key] = found
-        return found
+                self._known[at, key] = reached
+        return reached
 
 
 class GlobStep(NamedTuple):
@@ -197,16 +197,16 @@ def parse_glob(text: str) -> tuple[GlobStep, ...]:
     return tuple(steps)
 
 
-def _step_of(found: re.Match[str]) -> GlobStep:
-    deep = bool(found["deep"])
-    if found["index"]:
-        wanted = int(found["index"])
-        return GlobStep(lambda key: key == wanted, deep, True, wanted)
-    literal = found["double"] if found["double"] is not None else found["single"]
+def _step_of(match: re.Match[str]) -> GlobStep:
+    deep = bool(match["deep"])
+    if match["index"]:
+        index = int(match["index"])
+        return GlobStep(lambda key: key == index, deep, True, index)
+    literal = match["double"] if match["double"] is not None else match["single"]
     if literal is not None:
         name = re.sub(r"\\(.)", r"\1", literal)
         return GlobStep(lambda key: key == name, deep, False, name)
-    return _named("*" if found["any"] else found["name"], deep)
+    return _named("*" if match["any"] else match["name"], deep)
 
 
 def _parse_pointer(text: str) -> tuple[GlobStep, ...]:
@@ -218,8 +218,8 @@ def _parse_pointer(text: str) -> tuple[GlobStep, ...]:
             continue
         step = raw.replace("~1", "/").replace("~0", "~")
         if step.isascii() and step.isdigit() and len(step) < 16:
-            wanted, name = int(step), step
-            steps.append(GlobStep(lambda key, w=wanted, n=name: key in (w, n), deep, True))  # type: ignore[misc]
+            index, name = int(step), step
+            steps.append(GlobStep(lambda key, w=index, n=name: key in (w, n), deep, True))  # type: ignore[misc]
         else:
             steps.append(_named(step, deep))
         deep = False

@@ -66,8 +66,8 @@ _TYPES: dict[type, Type] = {
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else DuplicateKeys(pairs)
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else DuplicateKeys(pairs)
 
 
 _decode = json.JSONDecoder(object_pairs_hook=_object).decode

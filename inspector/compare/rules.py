@@ -139,7 +139,7 @@ class RuleMachine:
     """Rules prepared for one kind of message."""
 
     def __init__(self, rules: ComparisonRules, active: tuple[bool, ...]) -> None:
-        said = [
+        rows = [
             *(("ignore", place, None) for place in rules.ignore),
             *(("volatile", place, None) for place in rules.volatile),
             *(("unordered", place, None) for place in rules.unordered),
@@ -147,7 +147,7 @@ class RuleMachine:
         ]
         self.places: list[tuple[str, tuple[GlobStep, ...], Tolerance | None]] = [
             (kind, parse_glob(_split(place)[1]), tolerance)
-            for (kind, place, tolerance), on in zip(said, active, strict=True)
+            for (kind, place, tolerance), on in zip(rows, active, strict=True)
             if on
         ]
         self.counts = any(step.numbered for _, steps, _ in self.places for step in steps)
@@ -158,18 +158,18 @@ class RuleMachine:
 
     def after(self, items: frozenset[tuple[int, int]], key: PathStep) -> RuleState:
         """Return the state one step after those positions in the globs."""
-        found: set[tuple[int, int]] = set()
+        positions: set[tuple[int, int]] = set()
         for number, at in items:
             _, steps, tolerance = self.places[number]
             if at == len(steps):
                 if tolerance is not None:
-                    found.add((number, at))  # it also applies to all places below
+                    positions.add((number, at))  # it also applies to all places below
                 continue
             if steps[at].any_depth:
-                found.add((number, at))
+                positions.add((number, at))
             if steps[at].matches(key):
-                found.add((number, at + 1))
-        return self._state(frozenset(found))
+                positions.add((number, at + 1))
+        return self._state(frozenset(positions))
 
     def _state(self, items: frozenset[tuple[int, int]]) -> RuleState:
         return self._states.get(items) or self._states.setdefault(items, RuleState(self, items))
@@ -189,10 +189,10 @@ _SCOPE = re.compile(r"(?P<method>[^\s:$]++)(?P<name>\s[^:]*+)?:\s*+(?=[$/])")
 
 def _split(place: str) -> tuple[tuple[str, str], str]:
     """Split a place into ((method glob, name glob), path)."""
-    found = None if place.startswith(("/", "$")) else _SCOPE.match(place)
-    if found is None:
+    scope = None if place.startswith(("/", "$")) else _SCOPE.match(place)
+    if scope is None:
         return ("*", "*"), place
-    return (found["method"], (found["name"] or "").strip() or "*"), place[found.end() :]
+    return (scope["method"], (scope["name"] or "").strip() or "*"), place[scope.end() :]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -209,8 +209,8 @@ def compiled(rules: ComparisonRules, method: str = "", name: str = "") -> RuleMa
     """Return the rules for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
     scopes = _scopes(rules)
     # Most rules apply to all messages: they are prepared only once.
-    asks_method = any(wanted != "*" for wanted, _ in scopes)
-    asks_name = any(about != "*" for _, about in scopes)
+    asks_method = any(methods != "*" for methods, _ in scopes)
+    asks_name = any(names != "*" for _, names in scopes)
     return _compiled_for(rules, method if asks_method else "", name if asks_name else "")
 
 
@@ -227,8 +227,8 @@ def _compiled_for(rules: ComparisonRules, method: str, name: str) -> RuleMachine
 
 
 def _applies(scope: tuple[str, str], method: str, name: str) -> bool:
-    wanted, about = scope
-    return (wanted == "*" or fnmatchcase(method, wanted)) and (about == "*" or fnmatchcase(name, about))
+    methods, names = scope
+    return (methods == "*" or fnmatchcase(method, methods)) and (names == "*" or fnmatchcase(name, names))
 
 
 _machine = lru_cache(maxsize=64)(RuleMachine)

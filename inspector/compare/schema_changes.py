@@ -112,19 +112,19 @@ class _Comparison:
         self._given_up = False
 
     def all(self) -> list[SchemaDifference]:
-        found = self._compare(self.root)
+        differences = self._compare(self.root)
         breaks: SetEffect = "narrower" if self.side == "input" else "wider"
         harmless = ("wider", "added") if self.side == "input" else ("narrower", "added")
-        if all(one.effect in harmless for one in found):
-            found += self._unnamed(bool(found))
+        if all(one.effect in harmless for one in differences):
+            differences += self._unnamed(bool(differences))
         self.forms.effort = Effort(WITNESS_STEPS, self.effort)
         witnesses = Witnesses(self.forms)
         left = MAX_WITNESSES
-        for at, one in enumerate(found):
+        for at, one in enumerate(differences):
             if one.effect not in harmless and left:
-                found[at] = self._proven(witnesses, one, breaks)
+                differences[at] = self._proven(witnesses, one, breaks)
                 left -= 1
-        return found
+        return differences
 
     def _unnamed(self, is_changed: bool) -> list[SchemaDifference]:
         """Return what is not proven to be harmless, or to be equal, where no difference is named."""
@@ -163,14 +163,14 @@ class _Comparison:
             return alone is None or self.forms.accepts(alone, value) is False
 
         try:
-            found = witnesses.find(
+            proof = witnesses.find(
                 self._ordered(one.at.a, one.at.b), is_reason, steps, self._ordered(self.root.a, self.root.b)
             )
         except TooMuch:
             return one
-        if not found:
+        if not proof:
             return one
-        return one._replace(effect=breaks if one.effect == "unsure" else one.effect, witness=tuple(found))
+        return one._replace(effect=breaks if one.effect == "unsure" else one.effect, witness=tuple(proof))
 
     # The walk
 
@@ -195,11 +195,11 @@ class _Comparison:
     def _both_ways(self, at: _Place, mode: Mode) -> tuple[bool, bool]:
         return self.proofs.included(at.a, at.b, mode=mode), self.proofs.included(at.b, at.a, mode=mode)
 
-    def _settled(self, found: Iterable[SchemaDifference], forth: bool, back: bool) -> list[SchemaDifference]:
+    def _settled(self, differences: Iterable[SchemaDifference], forth: bool, back: bool) -> list[SchemaDifference]:
         """Return the differences that are real, if it is proven that `a` is part of `b` (`forth`), or the reverse."""
         harmless = forth if self.side == "input" else back
         kept = []
-        for one in found:
+        for one in differences:
             effect = one.effect
             if (effect == "narrower" and forth) or (effect == "wider" and back):
                 continue
@@ -224,11 +224,11 @@ class _Comparison:
         for name in TYPES:
             mine, other = ([one for one in side if one.type == name and one.values is None] for side in (of_a, of_b))
             if len(mine) == len(other) == 1:
-                found = list(self._branch(at, mine[0], other[0]))
+                differences = list(self._branch(at, mine[0], other[0]))
             else:
-                found = list(self._alternatives(at, mine, other)) if mine and other else []
+                differences = list(self._alternatives(at, mine, other)) if mine and other else []
             yield from (
-                one for one in found if types is None or one.place != at.name or not one.what.startswith("type ")
+                one for one in differences if types is None or one.place != at.name or not one.what.startswith("type ")
             )
 
     def _values(self, at: _Place, of_a: Sequence[Branch], of_b: Sequence[Branch]) -> Iterator[SchemaDifference]:
@@ -275,9 +275,9 @@ class _Comparison:
                 pairs.append((other.label, self._settled(self._branch(at, one, other), forth, back)))
         everywhere: set[tuple[str, str, str]] = set()
         if len(pairs) == len(of_b):
-            everywhere = set.intersection(*({one.key for one in found} for _, found in pairs))
-        for label, found in pairs:
-            for change in found:
+            everywhere = set.intersection(*({one.key for one in differences} for _, differences in pairs))
+        for label, differences in pairs:
+            for change in differences:
                 within = change.place[len(at.name) :]
                 within = f".{within}" if within and within[0] not in ".[|" else within
                 name = change.place if change.key in everywhere else f"{at.name}|{label}{within}"
@@ -559,8 +559,8 @@ def _label(node: Node) -> str:
 
 
 def _some(values: list[Any]) -> str:
-    shown = ", ".join(excerpt(value, SHOWN) for value in values[:NAMED])
-    return shown + (f" and {len(values) - NAMED:,} more" if len(values) > NAMED else "")
+    listed = ", ".join(excerpt(value, SHOWN) for value in values[:NAMED])
+    return listed + (f" and {len(values) - NAMED:,} more" if len(values) > NAMED else "")
 
 
 def _word(before: bool, after: bool) -> str:

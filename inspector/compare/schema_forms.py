@@ -124,11 +124,11 @@ class Branch:
     @cached_property
     def required(self) -> frozenset[str]:
         """The names of members that have to be there, also those that another one requires."""
-        found: frozenset[str] = self.rules.get("required", frozenset())
+        names: frozenset[str] = self.rules.get("required", frozenset())
         pairs = self.rules.get("dependentRequired", ())
-        while more := {other for name, other in pairs if name in found and other not in found}:
-            found |= more
-        return found
+        while more := {other for name, other in pairs if name in names and other not in names}:
+            names |= more
+        return names
 
     @property
     def is_free(self) -> bool:
@@ -230,8 +230,8 @@ class Forms:
 
     def meeting(self, a: Branch, b: Branch) -> Branch | None:
         """Return what matches both of two branches of one type; None if no value does."""
-        found = self._tidied(meet(a, b))
-        return found if self._is_possible(found) else None
+        branch = self._tidied(meet(a, b))
+        return branch if self._is_possible(branch) else None
 
     def member(self, branch: Branch, name: str) -> Node:
         """Return what the member `name` of an object has to match."""
@@ -247,14 +247,14 @@ class Forms:
         """Whether a value matches a schema, according to the validator; None if it cannot tell."""
         sure = True
         for part in node:
-            found = None
+            matches = None
             if (validator := part.document.validator) is not None:
                 visits = validator.visits_at(part.pointer, value, MAX_VISITS)
                 self.effort.spend(2 + (MAX_VISITS if visits is None else visits) // 2)
-                found = None if visits is None else validator.matches_at(part.pointer, value)
-            if found is False:
+                matches = None if visits is None else validator.matches_at(part.pointer, value)
+            if matches is False:
                 return False
-            sure = sure and found is True
+            sure = sure and matches is True
         return True if sure else None
 
     def _is_match(self, pattern: str, text: str) -> bool:
@@ -329,8 +329,8 @@ class Forms:
         """Return what matches both of two lists of alternatives; `b` comes from a keyword of `part`."""
         b = tuple(b)
         self.effort.spend(1 + len(a) * len(b) // 8)
-        found = _merged(meet(one, other) for one in a for other in b if one.type == other.type)
-        return found if len(found) <= MAX_BRANCHES else _unread(a, keyword, part.raw, part)
+        branches = _merged(meet(one, other) for one in a for other in b if one.type == other.type)
+        return branches if len(branches) <= MAX_BRANCHES else _unread(a, keyword, part.raw, part)
 
     # Schemas
 
@@ -343,22 +343,22 @@ class Forms:
             return _unread(EVERYTHING, "$ref", part.raw, part)
         self._reading.add(part)
         self.effort.spend()
-        found: tuple[Branch, ...] = ()
+        branches: tuple[Branch, ...] = ()
         if type(part.raw) is dict:
-            found = _own(part)
+            branches = _own(part)
             for names, read in _IN_PLACE:
                 given = {key: part.keys[key] for key in names if key in part.keys}
                 try:
-                    found = self._meet(found, read(self, part, given), part, names[0]) if given else found
+                    branches = self._meet(branches, read(self, part, given), part, names[0]) if given else branches
                 except (TypeError, ValueError):
-                    found = _unread(found, names[0], given, part)
+                    branches = _unread(branches, names[0], given, part)
         elif part.raw is not False:
-            found = _unread(EVERYTHING, "schema", part.raw, part)
+            branches = _unread(EVERYTHING, "schema", part.raw, part)
         if part in self._circular:
-            found = _unread(EVERYTHING, "$ref", part.raw, part)
+            branches = _unread(EVERYTHING, "$ref", part.raw, part)
         self._reading.discard(part)
-        self._read[part] = found
-        return found
+        self._read[part] = branches
+        return branches
 
     def _alternatives(self, node: Node, label: str = "") -> tuple[Branch, ...]:
         """Return the alternatives of a schema of one part."""
@@ -368,20 +368,20 @@ class Forms:
         return tuple(replace(one, label=one.label or label) for one in alternatives) if label else alternatives
 
     def _reference(self, part: Part, given: Mapping[str, Any]) -> tuple[Branch, ...]:
-        found: tuple[Branch, ...] = EVERYTHING
+        branches: tuple[Branch, ...] = EVERYTHING
         for key, reference in given.items():
             target = part.document.target(_as(reference, str))
             if target is None:
-                found = _unread(found, key, reference, part)
+                branches = _unread(branches, key, reference, part)
             else:
-                found = self._meet(found, self._alternatives(part.document.node(*target)), part, key)
-        return found
+                branches = self._meet(branches, self._alternatives(part.document.node(*target)), part, key)
+        return branches
 
     def _all_of(self, part: Part, given: Mapping[str, Any]) -> tuple[Branch, ...]:
-        found: tuple[Branch, ...] = EVERYTHING
+        branches: tuple[Branch, ...] = EVERYTHING
         for node in _children(part, "allOf"):
-            found = self._meet(found, self._alternatives(node), part)
-        return found
+            branches = self._meet(branches, self._alternatives(node), part)
+        return branches
 
     def _any_of(self, part: Part, given: Mapping[str, Any]) -> Iterable[Branch]:
         for node, raw in zip(_children(part, "anyOf"), given["anyOf"], strict=True):
@@ -394,7 +394,7 @@ class Forms:
         for at, raw in enumerate(given["oneOf"]):
             self.effort.spend(1 + len(nodes) // 4)
             others = (index for index, mark in enumerate(marks) if index != at and not _are_apart(mark, marks[at]))
-            refused = {"not": found} if (found := frozenset(nodes[index] for index in others)) else {}
+            refused = {"not": overlapping} if (overlapping := frozenset(nodes[index] for index in others)) else {}
             yield from (meet(one, Branch(one.type, refused)) for one in self._alternatives(nodes[at], label_of(raw)))
 
     def _marks(self, node: Node) -> dict[str, set[str]]:
@@ -426,15 +426,15 @@ class Forms:
 
     def _dependent(self, part: Part, given: Mapping[str, Any]) -> tuple[Branch, ...]:
         """Read schemas that have to match when a member is there."""
-        found: tuple[Branch, ...] = EVERYTHING
+        branches: tuple[Branch, ...] = EVERYTHING
         for key, schemas in given.items():
             for name, raw in _as(schemas, dict).items():
                 if type(raw) is not list:  # Lists of names are rules: see `_RULES`.
                     then = self._alternatives(_child(part, f"{key}/{escape_step(name)}", raw))
                     there, absent = (Branch("object", {rule: frozenset((name,))}) for rule in ("required", "absent"))
                     objects = (absent, *(meet(there, one) for one in then if one.type == "object"))
-                    found = self._meet(found, (*EVERYTHING[:-1], *objects), part, key)
-        return found
+                    branches = self._meet(branches, (*EVERYTHING[:-1], *objects), part, key)
+        return branches
 
 
 _IN_PLACE: tuple[tuple[tuple[str, ...], Callable[[Forms, Part, Mapping[str, Any]], Iterable[Branch]]], ...] = (
@@ -477,14 +477,14 @@ def _own(part: Part) -> tuple[Branch, ...]:
         unread += ((name, key) for name in TYPES for key in ("type", "enum") if key in keys)
     if "integer" in types and "number" not in types:
         rules["number"]["multipleOf"] = _common_multiple(rules["number"].get("multipleOf", Fraction(1)), Fraction(1))
-    found = [
+    own = [
         meet(one, Branch(one.type, rules[one.type], None if listed is None else listed[one.type]))
         for one in EVERYTHING
         if one.type in types or (one.type == "number" and "integer" in types)
     ]
     for name, key in unread:
-        found = [two for one in found for two in (_unread([one], key, keys[key], part) if one.type == name else [one])]
-    return tuple(found)
+        own = [two for one in own for two in (_unread([one], key, keys[key], part) if one.type == name else [one])]
+    return tuple(own)
 
 
 def _types(given: Any) -> frozenset[str]:
@@ -496,14 +496,14 @@ def _types(given: Any) -> frozenset[str]:
 
 def _listed(keys: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     """Return the listed values by their types; None if none are listed."""
-    found: dict[str, Any] | None = None
+    listed: dict[str, Any] | None = None
     for values in (_as(keys["enum"], list) if "enum" in keys else None, [keys["const"]] if "const" in keys else None):
         if values is not None:
             keyed = {value_key(value): value for value in values}
-            found = keyed if found is None else {key: one for key, one in found.items() if key in keyed}
-    if found is None:
+            listed = keyed if listed is None else {key: one for key, one in listed.items() if key in keyed}
+    if listed is None:
         return None
-    return {name: {key: value for key, value in found.items() if type_of(value) == name} for name in TYPES}
+    return {name: {key: value for key, value in listed.items() if type_of(value) == name} for name in TYPES}
 
 
 def _as(value: Any, kind: type) -> Any:
@@ -585,8 +585,8 @@ def _rest(part: Part, key: str, unevaluated: str) -> Node:
 def _contains(part: Part, raw: Any) -> frozenset[Contains]:
     keys = part.keys
     most = _count(keys["maxContains"]) if "maxContains" in keys else None
-    found = Contains(_child(part, "contains", raw), _count(keys.get("minContains", 1)), most)
-    return frozenset((found,) if found.least or most is not None else ())
+    rule = Contains(_child(part, "contains", raw), _count(keys.get("minContains", 1)), most)
+    return frozenset((rule,) if rule.least or most is not None else ())
 
 
 _Read = Callable[[Part, Any], Any]
@@ -642,16 +642,16 @@ def _without(branches: Iterable[Branch], node: Node) -> tuple[Branch, ...]:
 
 def _merged(branches: Iterable[Branch]) -> tuple[Branch, ...]:
     """Return branches with the listed values of a type in one of them, and none without values."""
-    found: list[Branch] = []
+    merged: list[Branch] = []
     listed: dict[str, int] = {}
     for branch in branches:
         if branch.values is not None and not branch.values:
             continue
-        if branch.values is None or branch.rules or (at := listed.setdefault(branch.type, len(found))) == len(found):
-            found.append(branch)
+        if branch.values is None or branch.rules or (at := listed.setdefault(branch.type, len(merged))) == len(merged):
+            merged.append(branch)
         else:
-            found[at] = Branch(branch.type, {}, {**(found[at].values or {}), **branch.values})
-    return tuple(found)
+            merged[at] = Branch(branch.type, {}, {**(merged[at].values or {}), **branch.values})
+    return tuple(merged)
 
 
 def _are_apart(a: Mapping[str, set[str]], b: Mapping[str, set[str]]) -> bool:

@@ -102,15 +102,15 @@ class Inclusion:
 
     def _cases(self, branch: Branch) -> list[list[Branch]]:
         """Return a branch as cases, one for each value of a required member, in each possible way."""
-        found = []
+        ways = []
         for name in sorted(branch.required):
             members = self.forms.branches(self.forms.member(branch, name))
             values = [value for one in members for value in (one.values or {}).values()]
             if 1 < len(values) <= MAX_VALUES and all(one.values is not None for one in members):
                 only = ((Members({name: constant(value)}, {}, ANY),) for value in values)
                 cases = (self.forms.meeting(branch, Branch("object", {"properties": one})) for one in only)
-                found.append([case for case in cases if case is not None])
-        return found
+                ways.append([case for case in cases if case is not None])
+        return ways
 
     def is_part(self, a: Branch, b: Branch, *, mode: Mode = "lenient") -> bool:
         """Whether every value of branch `a`, which lists none, is proven to match branch `b` of the same type."""
@@ -125,60 +125,60 @@ class Inclusion:
         self.forms.effort.spend()
         return _CHECKS[rule](self, a, a.rules.get(rule), b.rules[rule], mode)
 
-    # Rules: each is given the branch, its own rule, and the wanted one
+    # Rules: each is given the branch, its own rule, and that of the other schema
 
-    def _properties(self, a: Branch, mine: tuple[Members, ...] | None, wanted: tuple[Members, ...], mode: Mode) -> bool:
-        return all(self._members(a, one, mode) for one in wanted)
+    def _properties(self, a: Branch, mine: tuple[Members, ...] | None, theirs: tuple[Members, ...], mode: Mode) -> bool:
+        return all(self._members(a, one, mode) for one in theirs)
 
-    def _members(self, a: Branch, wanted: Members, mode: Mode) -> bool:
+    def _members(self, a: Branch, theirs: Members, mode: Mode) -> bool:
         names, listed = a.names, a.rules.get("absent", frozenset())
-        for name in dict.fromkeys((*names, *wanted.properties)):
+        for name in dict.fromkeys((*names, *theirs.properties)):
             if name in listed or (mode == "lenient" and name not in names and not self.forms.member(a, name)):
                 continue
-            if not self.included(self.forms.member(a, name), self.forms.member_of(wanted, name), mode=mode):
+            if not self.included(self.forms.member(a, name), self.forms.member_of(theirs, name), mode=mode):
                 return False
-        return any(self._others(one, wanted, mode) for one in a.members or (Members({}, {}, ANY),))
+        return any(self._others(one, theirs, mode) for one in a.members or (Members({}, {}, ANY),))
 
-    def _others(self, mine: Members, wanted: Members, mode: Mode) -> bool:
+    def _others(self, mine: Members, theirs: Members, mode: Mode) -> bool:
         """Whether members that are not listed obey: those of a pattern, and the rest."""
-        for pattern, node in wanted.patterns.items():
+        for pattern, node in theirs.patterns.items():
             same = mine.patterns.get(pattern)
             possible = (*mine.patterns.values(), mine.rest) if same is None else (same,)
             if not all(self.included(one, node, mode=mode) for one in possible):
                 return False
-        possible = (mine.rest, *(node for pattern, node in mine.patterns.items() if pattern not in wanted.patterns))
-        return all(self.included(one, wanted.rest, mode=mode) for one in possible)
+        possible = (mine.rest, *(node for pattern, node in mine.patterns.items() if pattern not in theirs.patterns))
+        return all(self.included(one, theirs.rest, mode=mode) for one in possible)
 
-    def _items(self, a: Branch, mine: Items | None, wanted: Items, mode: Mode) -> bool:
-        end = min(a.rules.get("maxItems", INFINITE), max(len(a.items.first), len(wanted.first)) + 1)
-        return all(self.included(a.items.at(at), wanted.at(at), mode=mode) for at in range(int(end)))
+    def _items(self, a: Branch, mine: Items | None, theirs: Items, mode: Mode) -> bool:
+        end = min(a.rules.get("maxItems", INFINITE), max(len(a.items.first), len(theirs.first)) + 1)
+        return all(self.included(a.items.at(at), theirs.at(at), mode=mode) for at in range(int(end)))
 
-    def _contains(self, a: Branch, mine: Any, wanted: frozenset[Contains], mode: Mode) -> bool:
+    def _contains(self, a: Branch, mine: Any, theirs: frozenset[Contains], mode: Mode) -> bool:
         given = [*(mine or ()), Contains(ANY, a.rules.get("minItems", 0), a.rules.get("maxItems"))]
-        return all(any(self._counts(a, one, other, mode) for one in given) for other in wanted)
+        return all(any(self._counts(a, one, other, mode) for one in given) for other in theirs)
 
-    def _counts(self, a: Branch, mine: Contains, wanted: Contains, mode: Mode) -> bool:
-        """Whether arrays with `mine` have the wanted number of items of a kind."""
+    def _counts(self, a: Branch, mine: Contains, theirs: Contains, mode: Mode) -> bool:
+        """Whether arrays with `mine` have the number of items of a kind that `theirs` requires."""
         some = mine.node | (a.items.rest if not a.items.first else ANY)
-        enough = not wanted.least or (mine.least >= wanted.least and self.included(some, wanted.node, mode=mode))
-        few = wanted.most is None or (
-            mine.most is not None and mine.most <= wanted.most and self.included(wanted.node, mine.node, mode="strict")
+        enough = not theirs.least or (mine.least >= theirs.least and self.included(some, theirs.node, mode=mode))
+        few = theirs.most is None or (
+            mine.most is not None and mine.most <= theirs.most and self.included(theirs.node, mine.node, mode="strict")
         )
         return enough and few
 
-    def _property_names(self, a: Branch, mine: Node | None, wanted: Node, mode: Mode) -> bool:
-        if self.included(mine or ANY, wanted, mode=mode):
+    def _property_names(self, a: Branch, mine: Node | None, theirs: Node, mode: Mode) -> bool:
+        if self.included(mine or ANY, theirs, mode=mode):
             return True
-        return self.is_closed(a) and all(self.forms.accepts(wanted, name) for name in a.names)
+        return self.is_closed(a) and all(self.forms.accepts(theirs, name) for name in a.names)
 
     def is_closed(self, a: Branch) -> bool:
         """Whether an object has no members but those that are listed."""
         return any(not one.patterns and self.forms.is_empty(one.rest) for one in a.members)
 
-    def _not(self, a: Branch, mine: frozenset[Node] | None, wanted: frozenset[Node], mode: Mode) -> bool:
+    def _not(self, a: Branch, mine: frozenset[Node] | None, theirs: frozenset[Node], mode: Mode) -> bool:
         return all(
             any(self.included(refused, one, mode="strict") for one in mine or ()) or self._apart(a, refused)
-            for refused in wanted
+            for refused in theirs
         )
 
     def _apart(self, a: Branch, node: Node) -> bool:
@@ -194,18 +194,18 @@ class Inclusion:
 _Check = Callable[[Inclusion, Branch, Any, Any, Mode], bool]
 
 
-def _at_least(_: Inclusion, a: Branch, mine: Any, wanted: Any, mode: Mode) -> bool:
-    return mine is not None and mine >= wanted
+def _at_least(_: Inclusion, a: Branch, mine: Any, theirs: Any, mode: Mode) -> bool:
+    return mine is not None and mine >= theirs
 
 
-def _at_most(_: Inclusion, a: Branch, mine: Any, wanted: Any, mode: Mode) -> bool:
-    return mine is not None and mine <= wanted
+def _at_most(_: Inclusion, a: Branch, mine: Any, theirs: Any, mode: Mode) -> bool:
+    return mine is not None and mine <= theirs
 
 
 _CHECKS: dict[str, _Check] = {
     **dict.fromkeys(("minimum", "minLength", "minItems"), _at_least),
     **dict.fromkeys(("maximum", "maxLength", "maxItems"), _at_most),
-    **dict.fromkeys(("pattern", "format"), _at_least),  # Sets: every wanted text is there.
+    **dict.fromkeys(("pattern", "format"), _at_least),  # Sets: every text of the other is there.
     "unread": lambda _, a, mine, wanted, mode: mine is not None and wanted.keys() <= mine.keys(),
     "multipleOf": lambda _, a, mine, wanted, mode: mine is not None and mine % wanted == 0,
     "uniqueItems": lambda _, a, mine, wanted, mode: mine is True or a.rules.get("maxItems", INFINITE) <= 1,

@@ -204,9 +204,9 @@ class Witnesses:
         for value in self._values(pair[0], pair[1:], 0):
             if self.forms.accepts(pair[1], value) is not False or not reason(value):
                 continue
-            for found in self._wrapped(value, steps):
-                if self.forms.accepts(whole[0], found) and self.forms.accepts(whole[1], found) is False:
-                    return [found]
+            for candidate in self._wrapped(value, steps):
+                if self.forms.accepts(whole[0], candidate) and self.forms.accepts(whole[1], candidate) is False:
+                    return [candidate]
             tries += 1
             if tries == MAX_TRIES:
                 break
@@ -214,11 +214,11 @@ class Witnesses:
 
     def _wrapped(self, value: Any, steps: Sequence[Step]) -> list[Any]:
         """Return values that have `value` at the end of the steps."""
-        found = [value]
+        values = [value]
         for step in reversed(steps):
-            outer = (one for inner in found for one in islice(self._around(step, inner), MAX_PARTS))
-            found = list(islice((one for one in outer if self.forms.accepts(step.node, one)), 2))
-        return found
+            outer = (one for inner in values for one in islice(self._around(step, inner), MAX_PARTS))
+            values = list(islice((one for one in outer if self.forms.accepts(step.node, one)), 2))
+        return values
 
     def _around(self, step: Step, value: Any) -> Iterator[Any]:
         key = step.key

@@ -61,24 +61,24 @@ def texts_of(document: Document) -> Texts:
 
 
 def _read(
-    document: Document, found: Texts, seen: set[str], raw: Any, at: tuple[str, str], around: tuple[str, ...]
+    document: Document, by_place: Texts, seen: set[str], raw: Any, at: tuple[str, str], around: tuple[str, ...]
 ) -> None:
     """Read a schema at `at`, its pointer and its place, inside the schemas with the pointers `around`."""
     pointer, place = at
-    if type(raw) is not dict or pointer in around or len(around) > MAX_DEPTH or len(found) > MAX_PLACES:
+    if type(raw) is not dict or pointer in around or len(around) > MAX_DEPTH or len(by_place) > MAX_PLACES:
         return
     seen.add(pointer)
     around = (*around, pointer)
-    texts = found.setdefault(place, {})
+    texts = by_place.setdefault(place, {})
     for key, value in raw.items():
         if key not in KNOWN:
             texts.setdefault(key, []).append(value)
     for key in REFERENCES:
         target = document.target(raw[key]) if type(raw.get(key)) is str else None
         if target is not None:
-            _read(document, found, seen, target[1], (target[0], place), around)
+            _read(document, by_place, seen, target[1], (target[0], place), around)
     for step, inner, name in _inside(raw, place):
-        _read(document, found, seen, inner, (f"{pointer}/{step}", name), around)
+        _read(document, by_place, seen, inner, (f"{pointer}/{step}", name), around)
 
 
 def _inside(raw: dict[str, Any], place: str) -> Iterator[tuple[str, Any, str]]:

@@ -69,7 +69,7 @@ class Change(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "severity": self.severity,
             "area": self.area,
             "name": self.name,
@@ -77,10 +77,10 @@ class Change(NamedTuple):
             "warning": self.loud or self.hidden is not None,
         }
         if self.a is not None or self.b is not None:
-            found |= {"a": self.a, "b": self.b}
+            document |= {"a": self.a, "b": self.b}
         if self.witness is not None:
-            found["witness"] = self.witness.value
-        return found | ({"hidden": str(self.hidden)} if self.hidden is not None else {})
+            document["witness"] = self.witness.value
+        return document | ({"hidden": str(self.hidden)} if self.hidden is not None else {})
 
 
 def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
@@ -102,16 +102,16 @@ def unread_lists(a: Surface, b: Surface) -> list[str]:
 
 def worst(changes: Iterable[Change]) -> ChangeSeverity | None:
     """Return the worst severity; None without changes."""
-    found = {change.severity for change in changes}
-    return next((severity for severity in SEVERITIES if severity in found), None)
+    severities = {change.severity for change in changes}
+    return next((severity for severity in SEVERITIES if severity in severities), None)
 
 
 def counts(changes: Iterable[Change]) -> dict[ChangeSeverity, int]:
     """Return the number of changes of each severity, worst first, including zeros."""
-    found: dict[ChangeSeverity, int] = dict.fromkeys(SEVERITIES, 0)
+    amounts: dict[ChangeSeverity, int] = dict.fromkeys(SEVERITIES, 0)
     for change in changes:
-        found[change.severity] += 1
-    return {severity: amount for severity, amount in found.items() if amount}
+        amounts[change.severity] += 1
+    return {severity: amount for severity, amount in amounts.items() if amount}
 
 
 def _differ(a: Any, b: Any) -> bool:
@@ -145,8 +145,8 @@ def _capabilities(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change
             for difference in compare(a[name], b[name], EXACT).differences:
                 part = str(difference.path).removeprefix("$").removeprefix(".")
                 had, has = _on(difference.a), _on(difference.b)
-                told = part.rpartition(".")[2] == "listChanged"
-                severity: ChangeSeverity = "changed" if had == has or told else "added" if has else "breaking"
+                notifies = part.rpartition(".")[2] == "listChanged"
+                severity: ChangeSeverity = "changed" if had == has or notifies else "added" if has else "breaking"
                 what = "changed" if had == has else "is new" if has else "is gone"
                 yield Change(severity, "capabilities", name, f"{part} {what}".strip(), difference.a, difference.b)
 
@@ -178,13 +178,13 @@ def _list(area: str, a: Surface, b: Surface, effort: Effort) -> Iterator[Change]
 
 def _named(area: str, items: list[Any]) -> dict[tuple[str, int], Any]:
     """Return items by their identity; of equal ones, the k-th."""
-    found: dict[tuple[str, int], Any] = {}
+    by_identity: dict[tuple[str, int], Any] = {}
     seen: dict[str, int] = {}
     for item in items:
         name = View(item).text(LISTS[area])
-        found[name, seen.get(name, 0)] = item
+        by_identity[name, seen.get(name, 0)] = item
         seen[name] = seen.get(name, 0) + 1
-    return found
+    return by_identity
 
 
 def _item(area: str, name: str, a: Any, b: Any, effort: Effort) -> list[Change]:

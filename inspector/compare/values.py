@@ -39,14 +39,14 @@ class Difference(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`: kind, path, both values where there are two, and the note."""
-        shown: dict[str, Any] = {"kind": self.kind, "json_path": str(self.path)}
+        document: dict[str, Any] = {"kind": self.kind, "json_path": str(self.path)}
         if self.kind in ("changed", "moved") and self.path_b != self.path:
-            shown["json_path_b"] = str(self.path_b)
+            document["json_path_b"] = str(self.path_b)
         if self.kind not in ("added", "moved"):
-            shown["a"] = self.a
+            document["a"] = self.a
         if self.kind not in ("removed", "moved"):
-            shown["b"] = self.b
-        return shown | ({"note": self.note} if self.note else {})
+            document["b"] = self.b
+        return document | ({"note": self.note} if self.note else {})
 
 
 @dataclass(slots=True)
@@ -104,26 +104,26 @@ class _Walk:
         self._machine = machine
         self._most = limit
         self._digests = Digests(machine)
-        self._found = ValueComparison()
+        self._result = ValueComparison()
 
     def run(self, a: Any, b: Any) -> ValueComparison:
         todo: list[_Pair | Difference] = [_Pair(a, b, ROOT, ROOT, self._machine.root)]
         while todo:
             item = todo.pop()
             if isinstance(item, Difference):
-                if len(self._found.differences) >= self._most:
-                    self._found.truncated = True
+                if len(self._result.differences) >= self._most:
+                    self._result.truncated = True
                     break
-                self._found.differences.append(item)
+                self._result.differences.append(item)
             else:
                 todo += reversed(list(self._one(item)))
-        return self._found
+        return self._result
 
     def _ignore(self, path: ValuePath, rule: str) -> None:
         """Count a difference that a rule ignores."""
-        self._found.ignored += 1
-        if len(self._found.ignored_places) < _PLACES:
-            self._found.ignored_places.append(f"{path.pointer()} ({rule})")
+        self._result.ignored += 1
+        if len(self._result.ignored_places) < _PLACES:
+            self._result.ignored_places.append(f"{path.pointer()} ({rule})")
 
     def _one(self, pair: _Pair) -> Iterator[_Pair | Difference]:
         a, b, path, path_b, state = pair
@@ -272,12 +272,12 @@ def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: lis
     Items only in B come before the next pair. Of equally good alignments the result is the same if A and B are swapped.
     """
     if (len(b), digests_b) < (len(a), digests_a):
-        found = _Aligner(b, a, digests_b, digests_a)
-        to_b = {j: i for i, j in found.pairs.items()}
-        moved = {found.pairs[i] for i in found.moved}
+        aligner = _Aligner(b, a, digests_b, digests_a)
+        to_b = {j: i for i, j in aligner.pairs.items()}
+        moved = {aligner.pairs[i] for i in aligner.moved}
     else:
-        found = _Aligner(a, b, digests_a, digests_b)
-        to_b, moved = found.pairs, found.moved
+        aligner = _Aligner(a, b, digests_a, digests_b)
+        to_b, moved = aligner.pairs, aligner.moved
     taken = set(to_b.values())
     at_b = 0
     for i in range(len(a)):
@@ -300,7 +300,7 @@ class _Aligner:
         self._pair_elsewhere(digests_a, digests_b)
         labels_a, labels_b = [_label(item) for item in a], [_label(item) for item in b]
         for i, j in self._gaps(lambda left, right: align([labels_a[i] for i in left], [labels_b[j] for j in right])):
-            self._take(i, j)
+            self._add_pair(i, j)
         self._pair_elsewhere(
             [label if label[0] in _STRONG else None for label in labels_a],
             [label if label[0] in _STRONG else None for label in labels_b],
@@ -308,9 +308,9 @@ class _Aligner:
         for i, j in self._gaps(
             lambda left, right: _unnamed(left, right, [labels_a[i] for i in left], [labels_b[j] for j in right])
         ):
-            self._take(i, j)
+            self._add_pair(i, j)
 
-    def _take(self, i: int, j: int, *, moved: bool = False) -> None:
+    def _add_pair(self, i: int, j: int, *, moved: bool = False) -> None:
         self.pairs[i] = j
         self._taken.add(j)
         if moved:
@@ -321,7 +321,7 @@ class _Aligner:
         left = ((i, key) for i, key in enumerate(keys_a) if i not in self.pairs and key is not None)
         right = ((j, key) for j, key in enumerate(keys_b) if j not in self._taken and key is not None)
         for i, j in pair_by_key(left, right):
-            self._take(i, j, moved=True)
+            self._add_pair(i, j, moved=True)
 
     def _gaps(self, pairs: Callable[[list[int], list[int]], list[tuple[int, int]]]) -> list[tuple[int, int]]:
         """Apply `pairs(left, right)` to the items between two ordered pairs."""

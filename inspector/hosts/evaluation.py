@@ -92,7 +92,7 @@ class HostNote(NamedTuple):
     subject: str
     """`tool create_order`, `tools` or `instructions`. Contains text of the server."""
     ok: bool
-    found: str
+    actual: str
     """`90 characters`. May contain text of the server."""
     limit: str
     """`at most 64 characters`."""
@@ -109,7 +109,7 @@ class HostNote(NamedTuple):
             "id": fact.id,
             "subject": self.subject,
             "ok": self.ok,
-            "found": self.found,
+            "found": self.actual,
             "limit": self.limit,
             "effect": fact.effect,
             "source": fact.origin,
@@ -125,7 +125,7 @@ class Measure(NamedTuple):
 
     subject: str
     ok: bool
-    found: str
+    actual: str
     limit: str
     amount: float = 0
     """How near it is to the limit; the nearest of the good ones is shown."""
@@ -137,7 +137,7 @@ class Verdict(NamedTuple):
     """The outcome of a test on one tool or result; see `Measure`."""
 
     ok: bool
-    found: str
+    actual: str
     limit: str
     amount: float = 0
 
@@ -192,10 +192,10 @@ def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]
 
 def criteria_of(fact: Fact) -> dict[str, Any]:
     """Return the tests of a fact by kind: those of `test`, and the longest name of its name rule."""
-    found = {kind: given for kind, given in (fact.test or {}).items() if kind not in _MODIFIERS}
+    criteria = {kind: given for kind, given in (fact.test or {}).items() if kind not in _MODIFIERS}
     if fact.name is not None and fact.name.most is not None:
-        found.setdefault("max_full_name", fact.name.most)
-    return found
+        criteria.setdefault("max_full_name", fact.name.most)
+    return criteria
 
 
 def _measures(fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
@@ -240,8 +240,8 @@ def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefiniti
                 rule = _rule(fact, server) if what == "full_name" else None
                 full = rule.full_name(server.name, name) if rule else name
                 measure = _text_size(subject, full, most, unit, fact)
-                shown = measure.found if full == name else f"{measure.found} as {full[:200]}"
-                yield measure._replace(found=shown, tool=name)
+                actual = measure.actual if full == name else f"{measure.actual} as {full[:200]}"
+                yield measure._replace(actual=actual, tool=name)
             elif what == "description":
                 yield _text_size(subject, View(tool).text("description"), most, unit, fact)._replace(tool=name)
             elif what == "schema_description":
@@ -284,7 +284,7 @@ def _text_size(subject: str, text: str, most: int, unit: str, fact: Fact) -> Mea
     measure = _size(subject, amount_of(text, unit), most, _UNITS[unit])
     if measure.ok or fact.effect != "cut" or fact.field not in ("tool.description", "instructions"):
         return measure
-    return measure._replace(found=f"{measure.found}; cut after “…{_last_words(text, most, unit)}”")
+    return measure._replace(actual=f"{measure.actual}; cut after “…{_last_words(text, most, unit)}”")
 
 
 def _last_words(text: str, most: int, unit: str) -> str:
@@ -305,7 +305,7 @@ def _schema_descriptions(
         text = part.schema.get("description")
         if type(text) is str:
             measure = _text_size(f"tool {tool['name']}", text, most, unit, fact)
-            yield measure._replace(found=f"{measure.found} in {part.pointer or 'the root'}", tool=tool["name"])
+            yield measure._replace(actual=f"{measure.actual} in {part.pointer or 'the root'}", tool=tool["name"])
 
 
 def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
@@ -357,10 +357,10 @@ def _own_limit(tool: dict[str, Any], key: str, fact: Fact) -> int | None:
 
 def _structured_replaces_text(result: dict[str, Any]) -> Verdict:
     extra = [text for text in _texts(result) if not _is_json_of(text, result["structuredContent"])]
-    found = (
+    actual = (
         f"{quantity(len(extra), 'text block')} beside structuredContent with another content" if extra else "the same"
     )
-    return Verdict(not extra, found, "the same in text and structuredContent")
+    return Verdict(not extra, actual, "the same in text and structuredContent")
 
 
 def _text_needed(result: dict[str, Any]) -> Verdict:
@@ -467,16 +467,16 @@ def _require_any(paths: list[str], tool: _Tool) -> Verdict:
 
 def _keywords(places: dict[str, str], limit: str) -> Verdict:
     """Return the verdict on keywords that are found, each with its first place."""
-    shown = [f"{key} in {place or 'the root'}" for key, place in list(places.items())[:_SHOWN]]
+    keywords = [f"{key} in {place or 'the root'}" for key, place in list(places.items())[:_SHOWN]]
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return Verdict(not places, f"{', '.join(shown)}{more}" if places else "none", limit)
+    return Verdict(not places, f"{', '.join(keywords)}{more}" if places else "none", limit)
 
 
-def _first_places(schemas: Iterable[Subschema], wanted: Callable[[str], bool]) -> dict[str, str]:
+def _first_places(schemas: Iterable[Subschema], matches: Callable[[str], bool]) -> dict[str, str]:
     places: dict[str, str] = {}
     for part in schemas:
         for key in part.schema:
-            if type(key) is str and key not in places and wanted(key):
+            if type(key) is str and key not in places and matches(key):
                 places[key] = part.pointer
     return places
 
@@ -501,8 +501,8 @@ def _anywhere_without(keys: list[str], tool: _Tool, limit: str = "") -> Verdict:
 
 def _root_requires(keys: list[str], tool: _Tool) -> Verdict:
     missing = [key for key in keys if key not in View(tool.schema).members]
-    found = f"no {', '.join(missing)} in the root" if missing else ", ".join(keys)
-    return Verdict(not missing, found, f"{', '.join(keys)} required")
+    actual = f"no {', '.join(missing)} in the root" if missing else ", ".join(keys)
+    return Verdict(not missing, actual, f"{', '.join(keys)} required")
 
 
 def _arrays_require(keys: list[str], tool: _Tool) -> Verdict:
@@ -511,8 +511,8 @@ def _arrays_require(keys: list[str], tool: _Tool) -> Verdict:
         for part in tool.parts
         if _is_type(part.schema, "array") and any(key not in part.schema for key in keys)
     ]
-    found = f"array without {', '.join(keys)} in {', '.join(places[:_SHOWN])}" if places else "all arrays have it"
-    return Verdict(not places, found, f"{', '.join(keys)} in every array")
+    actual = f"array without {', '.join(keys)} in {', '.join(places[:_SHOWN])}" if places else "all arrays have it"
+    return Verdict(not places, actual, f"{', '.join(keys)} in every array")
 
 
 def _is_type(schema: dict[str, Any], name: str) -> bool:
@@ -522,8 +522,8 @@ def _is_type(schema: dict[str, Any], name: str) -> bool:
 
 def _required_in_properties(_: Any, tool: _Tool) -> Verdict:
     wrong = [f"{name[:80]} in {place or 'the root'}" for place, name in unknown_required(tool.parts)]
-    found = f"required, but not in properties: {', '.join(wrong[:_SHOWN])}" if wrong else "all are properties"
-    return Verdict(not wrong, found, "required names only properties")
+    actual = f"required, but not in properties: {', '.join(wrong[:_SHOWN])}" if wrong else "all are properties"
+    return Verdict(not wrong, actual, "required names only properties")
 
 
 def unknown_required(schemas: Iterable[Subschema]) -> Iterator[tuple[str, str]]:
@@ -611,8 +611,8 @@ def _no_free_text(names: list[str], tool: _Tool) -> Verdict:
 def _free_text_names_api(names: list[str], tool: _Tool) -> Verdict:
     free = _free_texts(names, tool)
     ok = not free or _API.search(View(tool.raw).text("description")) is not None
-    found = "named" if ok else f"parameter {free[0]} is free, and the description names no API"
-    return Verdict(ok, found, "the API by name or link")
+    actual = "named" if ok else f"parameter {free[0]} is free, and the description names no API"
+    return Verdict(ok, actual, "the API by name or link")
 
 
 _OF_TOOLS: dict[str, Callable[[Any, _Tool], Verdict]] = {

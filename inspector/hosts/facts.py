@@ -42,8 +42,8 @@ class NameRule:
         """Return the full name of a tool, not cut to `most`."""
         parts = {"server": server, "tool": tool}
         if self.replace:
-            found = re.compile(self.replace, re.IGNORECASE if self.ignore_case else 0)
-            parts = {key: found.sub(self.replacement, value) for key, value in parts.items()}
+            replaced = re.compile(self.replace, re.IGNORECASE if self.ignore_case else 0)
+            parts = {key: replaced.sub(self.replacement, value) for key, value in parts.items()}
 
         def fill(match: re.Match[str]) -> str:
             value = parts[match[1]]
@@ -171,14 +171,14 @@ class HostFacts:
         )
 
     def _closure(self, host: str) -> set[str]:
-        found: set[str] = set()
+        used_hosts: set[str] = set()
         todo = list(self.uses.get(host, ()))
         while todo:
-            each = todo.pop()
-            if each not in found:
-                found.add(each)
-                todo += self.uses.get(each, ())
-        return found
+            used = todo.pop()
+            if used not in used_hosts:
+                used_hosts.add(used)
+                todo += self.uses.get(used, ())
+        return used_hosts
 
     def _nearest(self, name: str) -> str:
         from difflib import get_close_matches

@@ -14,7 +14,7 @@ BY_ID = {fact.id: fact for fact in host_facts().facts}
 
 
 def found(definitions: ServerDefinitions, id: str) -> list[str]:
-    return [note.found for note in evaluate(definitions, [BY_ID[id]]) if not note.ok]
+    return [note.actual for note in evaluate(definitions, [BY_ID[id]]) if not note.ok]
 
 
 def test_a_cut_description_shows_the_last_words_that_arrive() -> None:
@@ -96,7 +96,7 @@ def test_tools_that_are_not_evaluated_still_count() -> None:
 def test_many_faults_of_one_fact_are_counted() -> None:
     notes = evaluate(server(*(tool(name=f"t.{n}") for n in range(MAX_FAULTS + 50))), [BY_ID["HOST-OPENAI-01"]])
     assert len(notes) == MAX_FAULTS + 1
-    assert notes[-1].found == "50 more tools"
+    assert notes[-1].actual == "50 more tools"
 
 
 def test_a_note_for_json_has_the_fact_with_it() -> None:

@@ -51,7 +51,7 @@ def test_a_planted_fault_is_noted_and_a_right_server_is_not(fact: Fact) -> None:
         for server in planted:
             notes = evaluate(server, [fact])
             assert [note for note in notes if not note.ok], (kind, server)
-            assert all(note.found and note.limit for note in notes)
+            assert all(note.actual and note.limit for note in notes)
     assert all(note.ok for note in evaluate(good(), [fact]))
 
 

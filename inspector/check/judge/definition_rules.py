@@ -82,7 +82,7 @@ def _rules(entries: list[Any]) -> Iterator[RuleVerdict]:
             yield "DEF-05", "note", words
     for note in evaluate(ServerDefinitions.of("server", tools), _mixed_facts()):
         if not note.ok:
-            yield "DEF-06", "should", f"{short(note.tool)} both reads and writes: {note.found}."
+            yield "DEF-06", "should", f"{short(note.tool)} both reads and writes: {note.actual}."
 
 
 _KEPT = 64

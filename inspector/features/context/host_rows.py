@@ -82,7 +82,7 @@ def _cell(notes: list[HostNote]) -> tuple[str, str]:
         if len(words) > _COLUMN - 3:
             words = str(worst.numbers[0])  # The limit stands below, if it is exceeded.
     else:
-        words = "" if worst.ok else worst.found.partition(" in ")[0]
+        words = "" if worst.ok else worst.actual.partition(" in ")[0]
     text = f"{signs.done if worst.ok else signs.finding} {words}".rstrip()
     if cell_len(text) > _COLUMN - 1:
         text = f"{text[: _COLUMN - 2]}{signs.cut}"
@@ -98,7 +98,7 @@ def _faults(faults: list[HostNote]) -> list[Row]:
         head: list[Piece] = [(f"{signs_now().finding} ", "finding"), (labels[fact.host], "bright bold")]
         rows += [
             Row([*head, (f"  {fact.effect}{scope}", "muted")], 2),
-            Row([("  ", "muted"), (note.found, "normal"), (f"; {note.limit}", "muted")], 2),
+            Row([("  ", "muted"), (note.actual, "normal"), (f"; {note.limit}", "muted")], 2),
             Row([("  ", "muted"), (fact.remedy, "normal")], 2),
             Row(),
         ]

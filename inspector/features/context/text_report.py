@@ -238,7 +238,7 @@ def _limit(out: Output, paint: Colours, notes: list[HostNote], today: datetime.d
         f"otherwise {effect_words(fact.effect)}{scope}"
     )
     for note in notes[:3]:
-        yield f"    {out.safe(note.subject, 100)}: {out.safe(note.found, 300)}"
+        yield f"    {out.safe(note.subject, 100)}: {out.safe(note.actual, 300)}"
     if len(notes) > 3:
         yield f"    and {len(notes) - 3:,} more"
     yield f"    {fact.remedy}"
