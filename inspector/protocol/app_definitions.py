@@ -128,10 +128,10 @@ def _visibility(value: Any, name: str, problems: list[AppProblem]) -> tuple[str,
         text = f'visibility of {name} is {excerpt(value, 40)}, not a list of "model" and "app".'
         problems.append(AppProblem("APP-02", text))
         return _AUDIENCE
-    unknown = [each for each in value if each not in _AUDIENCE]
+    unknown = [audience for audience in value if audience not in _AUDIENCE]
     if unknown:
         problems.append(AppProblem("APP-02", f"visibility of {name} contains {excerpt(unknown[0], 40)}."))
     elif not value:
         text = f"visibility of {name} is empty: neither a model nor a page may call it."
         problems.append(AppProblem("APP-02", text, "doubtful"))
-    return tuple(each for each in _AUDIENCE if each in value)
+    return tuple(audience for audience in _AUDIENCE if audience in value)

@@ -42,7 +42,7 @@ def parse_assignments(words: list[str], schema: Any) -> Assignments:
 def _read(words: list[str], form: Form) -> _WordReader:
     reader = _WordReader(form)
     for word in words:
-        reader.take(word)
+        reader.read_word(word)
     return reader
 
 
@@ -61,7 +61,7 @@ class _WordReader:
         self.collected: set[str] = set()
         self.warnings: dict[str, None] = {}
 
-    def take(self, word: str) -> None:
+    def read_word(self, word: str) -> None:
         match = _WORD.fullmatch(word)
         if match is None:
             raise UsageError(

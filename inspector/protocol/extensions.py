@@ -41,8 +41,8 @@ class KnownExtension:
 
 
 KNOWN: Mapping[str, KnownExtension] = {
-    each.id: each
-    for each in (
+    extension.id: extension
+    for extension in (
         KnownExtension(TASKS, "Tasks", "stable", ("tasks/get", "tasks/update", "tasks/cancel")),
         KnownExtension(
             SKILLS, "Skills", "stable", ("skills/list", "skills/get", "resources/directory/read"), server_decides=True
@@ -63,7 +63,7 @@ KNOWN: Mapping[str, KnownExtension] = {
 SHORT_NAMES: Mapping[str, str] = {"tasks": TASKS, "skills": SKILLS, "ui": UI, "apps": UI, "events": EVENTS}
 """The names that the user may write instead of an id."""
 
-EXTENSION_OF: Mapping[str, str] = {method: each.id for each in KNOWN.values() for method in each.methods}
+EXTENSION_OF: Mapping[str, str] = {method: extension.id for extension in KNOWN.values() for method in extension.methods}
 """The id of the extension by the method that it defines."""
 
 

@@ -68,7 +68,7 @@ def _file_input(where: str, schema: dict[str, Any]) -> FileInput:
     kind = schema.get("type")
     if kind != "string" and not (type(kind) is list and "string" in kind):
         problems.append(f"it stands on the type {excerpt(kind, 40)}, not on a string")
-    if type(accept) is not list or not all(type(each) is str for each in accept):
+    if type(accept) is not list or not all(type(item) is str for item in accept):
         problems.append(f"accept is {excerpt(accept, 40)}, not a list of strings")
         accept = []
     if limit is not None and (type(limit) is not int or limit <= 0):
@@ -101,11 +101,11 @@ class FileValue(NamedTuple):
 
 def file_values(schema: Any, arguments: dict[str, Any]) -> Iterator[FileValue]:
     """Yield the files among the arguments of a tool whose schema has the keyword (C-FILE-04). Never raises."""
-    values = [each for value in arguments.values() for each in (value if type(value) is list else (value,))]
-    found = [value for value in values if type(value) is str and value.startswith("data:")]
-    if not found or all(file_input.problem for file_input in file_inputs(schema)):
+    values = [item for value in arguments.values() for item in (value if type(value) is list else (value,))]
+    urls = [value for value in values if type(value) is str and value.startswith("data:")]
+    if not urls or all(file_input.problem for file_input in file_inputs(schema)):
         return
-    for value in found:
+    for value in urls:
         head, comma, body = value.partition(",")
         if comma and head.endswith(";base64"):
             with suppress(ValueError):
@@ -126,7 +126,7 @@ def file_input(schema: Any) -> FileInput | None:
     return None if file_input.problem else file_input
 
 
-def pick_file(path: Path, wanted: FileInput) -> PickedFile:
+def pick_file(path: Path, file_input: FileInput) -> PickedFile:
     """Read a file that the user picked. Raises `UsageError` for anything but a regular file of up to 64 MiB."""
     import mimetypes
 
@@ -144,17 +144,17 @@ def pick_file(path: Path, wanted: FileInput) -> PickedFile:
         raise UsageError(f"{path} is larger than {MAX_SIZE >> 20} MiB.")
     kind = mimetypes.guess_type(path.name, strict=False)[0] or "application/octet-stream"
     warnings = []
-    if wanted.accept and not any(_fits(each, kind, path.suffix) for each in wanted.accept):
-        warnings.append(f"the server accepts {', '.join(wanted.accept[:10])}, and this is {kind}")
-    if wanted.max_size is not None and len(data) > wanted.max_size:
-        warnings.append(f"the server accepts {wanted.max_size:,} bytes, and this file has {len(data):,}")
+    if file_input.accept and not any(_fits(accepted, kind, path.suffix) for accepted in file_input.accept):
+        warnings.append(f"the server accepts {', '.join(file_input.accept[:10])}, and this is {kind}")
+    if file_input.max_size is not None and len(data) > file_input.max_size:
+        warnings.append(f"the server accepts {file_input.max_size:,} bytes, and this file has {len(data):,}")
     value = f"data:{kind};base64,{base64.b64encode(data).decode()}"
     return PickedFile(value, len(data), kind, hashlib.sha256(data).hexdigest(), tuple(warnings))
 
 
 def _fits(accepted: str, kind: str, suffix: str) -> bool:
     """Whether a file has an accepted type (`image/png`, `image/*`) or suffix (`.pdf`)."""
-    wanted = accepted.strip().lower()
-    if wanted.startswith("."):
-        return suffix.lower() == wanted
-    return wanted in (kind, "*/*", f"{kind.partition('/')[0]}/*")
+    pattern = accepted.strip().lower()
+    if pattern.startswith("."):
+        return suffix.lower() == pattern
+    return pattern in (kind, "*/*", f"{kind.partition('/')[0]}/*")

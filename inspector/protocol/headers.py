@@ -71,7 +71,7 @@ def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
     value that may be null, or of several types, has no text that all clients agree on.
     """
     schema = value_at(tool, "inputSchema")
-    found: dict[str, HeaderParam] = {}
+    parameters: dict[str, HeaderParam] = {}
     reasons: list[str] = []
     looked_at = 0
     for subschema, chain in _subschemas(schema):
@@ -85,13 +85,13 @@ def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
         path = None if chain is None else _path(chain)
         where = _where(path) if path else f"the {ANNOTATION} “{safe(name, 80)}”"
         problem = _misplaced(path) or _bad_name(name) or _bad_type(subschema)
-        if not problem and (first := found.get(name.lower())) is not None:
+        if not problem and (first := parameters.get(name.lower())) is not None:
             problem = f"asks for the header {safe(PREFIX + name, 80)}, as {_where(first.path)} does"
         if problem:
             reasons.append(f"{where} {problem}")
         elif path is not None:
-            found[name.lower()] = HeaderParam(PREFIX + name, path)
-    return tuple(found.values()), reasons
+            parameters[name.lower()] = HeaderParam(PREFIX + name, path)
+    return tuple(parameters.values()), reasons
 
 
 def _subschemas(schema: Any) -> Iterator[tuple[dict[str, Any], _Chain | None]]:

@@ -19,20 +19,20 @@ def value_at(value: Any, *path: str) -> Any:
 
 def object_at(value: Any, *path: str) -> dict[str, Any]:
     """Return the object at a path; an empty one without one."""
-    found = value_at(value, *path)
-    return found if isinstance(found, dict) else {}
+    member = value_at(value, *path)
+    return member if isinstance(member, dict) else {}
 
 
 def array_at(value: Any, *path: str) -> list[Any]:
     """Return the array at a path; an empty one without one."""
-    found = value_at(value, *path)
-    return found if isinstance(found, list) else []
+    member = value_at(value, *path)
+    return member if isinstance(member, list) else []
 
 
 def text_at(value: Any, *path: str) -> str:
     """Return the string at a path; `""` without one."""
-    found = value_at(value, *path)
-    return found if isinstance(found, str) else ""
+    member = value_at(value, *path)
+    return member if isinstance(member, str) else ""
 
 
 def texts_at(value: Any, *path: str) -> list[str]:

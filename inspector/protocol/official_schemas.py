@@ -16,7 +16,7 @@ from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.revisions import REVISIONS, features
 from inspector.protocol.schema_limits import ReferenceTargets
-from inspector.protocol.schema_violations import shown
+from inspector.protocol.schema_violations import value_text
 from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 
 Direction = Literal["send", "recv"]
@@ -50,15 +50,15 @@ class Catalogue:
     @classmethod
     def for_revision(cls, revision: str) -> Catalogue:
         """Return the catalogue of a revision. Raises `SchemaError` for an unknown revision."""
-        found = cls._made.get(revision)
-        if found is None:
+        catalogue = cls._made.get(revision)
+        if catalogue is None:
             if revision not in REVISIONS:
                 raise SchemaError(
-                    f"Unknown protocol revision {shown(revision)}",
+                    f"Unknown protocol revision {value_text(revision)}",
                     hint=f"Use one of: {', '.join(REVISIONS)}.",
                 )
-            found = cls._made[revision] = cls(revision)
-        return found
+            catalogue = cls._made[revision] = cls(revision)
+        return catalogue
 
     def methods(self, kind: Literal["Request", "Notification"], direction: Direction) -> Mapping[str, str]:
         """Return the methods that one side may send, each with the name of its definition."""
@@ -109,7 +109,7 @@ class Catalogue:
         validator = self._validators.get(definition)
         if validator is None:
             if definition not in self.definitions:
-                raise SchemaError(f"The schema of {self.revision} has no definition {shown(definition)}")
+                raise SchemaError(f"The schema of {self.revision} has no definition {value_text(definition)}")
             pointer = f"/{self._key}/{definition}"
             validator = self._validators[definition] = Validator(
                 self.schema, pointer=pointer, trusted=True, references=self._references
@@ -125,12 +125,12 @@ class Catalogue:
         self, message: Any, direction: Direction, answered_method: str | None = None, limit: int = ERROR_LIMIT
     ) -> list[Violation]:
         """Return the violations in a message; see `validate_message`."""
-        found: dict[tuple[str, str], Violation] = {}
+        violations: dict[tuple[str, str], Violation] = {}
         for violation in self._violations(message, direction, answered_method, limit):
-            found.setdefault((violation.path, violation.message), violation)
-            if len(found) >= limit:
+            violations.setdefault((violation.path, violation.message), violation)
+            if len(violations) >= limit:
                 break
-        return list(found.values())
+        return list(violations.values())
 
     def _violations(
         self, message: Any, direction: Direction, answered_method: str | None, limit: int
@@ -139,7 +139,7 @@ class Catalogue:
         if shape is Shape.BATCH:
             yield from self._of_batch(message, direction, limit)
         elif shape is Shape.NONE:
-            yield Violation("", f"{shown(message)} is not a JSON-RPC message", "type", definition="JSONRPCMessage")
+            yield Violation("", f"{value_text(message)} is not a JSON-RPC message", "type", definition="JSONRPCMessage")
         elif "method" in message:
             yield from self._of_call(message, direction, limit)
         elif shape is Shape.RESULT:

@@ -70,21 +70,21 @@ class _Sampler:
         return _plain(shape)
 
     def _object(self, shape: FieldShape, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for name in shape.required if depth < DEPTH_LIMIT else ():
             if self.left <= 0:
                 break
-            found[name] = self.of(self.shaper.member(shape, name), depth + 1)
-        return found
+            members[name] = self.of(self.shaper.member(shape, name), depth + 1)
+        return members
 
     def _array(self, shape: FieldShape, depth: int) -> list[Any]:
         least = _bound(shape, "minItems")
-        wanted = 0 if least is None or depth >= DEPTH_LIMIT else max(ceil(least), 0)
+        length = 0 if least is None or depth >= DEPTH_LIMIT else max(ceil(least), 0)
         if shape.kind == "multi":
             values = [choice.value for choice in shape.choices]
-            return [values[index % len(values)] for index in range(min(wanted, MEMBER_LIMIT))]
+            return [values[index % len(values)] for index in range(min(length, MEMBER_LIMIT))]
         array: list[Any] = []
-        while len(array) < wanted and self.left > 0:
+        while len(array) < length and self.left > 0:
             array.append(self.of(self.shaper.item(shape, len(array)), depth + 1))
         return array
 

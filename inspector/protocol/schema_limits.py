@@ -223,8 +223,8 @@ class ReferenceTargets:
         _, _, fragment = reference.partition("#")
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment, [])
-        found = (resolve_pointer(base, fragment) for base in self._bases)
-        return [target for target in found if target is not None]
+        targets = (resolve_pointer(base, fragment) for base in self._bases)
+        return [target for target in targets if target is not None]
 
     def _read(self) -> None:
         bases = [self._document]

@@ -49,7 +49,7 @@ _FORMATS = {
 }
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Format a value for a message: scalars as in JSON, containers by their kind."""
     if isinstance(value, float) and value - value != 0:
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
@@ -64,7 +64,7 @@ def shown(value: Any) -> str:
 
 def listed(values: list[Any], joint: str = "or") -> str:
     """Join alternatives: `"a", "b" or "c"`; of many the first five and how many more."""
-    words = [shown(value) for value in values[:5]]
+    words = [value_text(value) for value in values[:5]]
     if len(values) > 5:
         return f"{', '.join(words)} {joint} {len(values) - 5:,} more"
     return f"{', '.join(words[:-1])} {joint} {words[-1]}" if len(words) > 1 else "".join(words)
@@ -83,7 +83,7 @@ def describe(error: Any, prefix: str = "") -> Violation:
     if type(kind).__name__ == "BacktrackLimitExceeded":
         return Violation(path, "not checked: the pattern takes too long on this text", "limit")
     if keyword == "required":
-        return Violation(path, f"{shown(kind.property)} is missing", keyword, kind.property)
+        return Violation(path, f"{value_text(kind.property)} is missing", keyword, kind.property)
     if keyword in ("additionalProperties", "unevaluatedProperties"):
         names = kind.unexpected
         return Violation(path, f"unexpected {listed(names, 'and')}", keyword, names[0] if names else "")
@@ -101,7 +101,7 @@ def describe(error: Any, prefix: str = "") -> Violation:
 
 
 def _type(kind: Any, value: Any) -> str:
-    got = "null" if value is None else shown(value)
+    got = "null" if value is None else value_text(value)
     return f"expected {' or '.join(kind.types)}, got {got}"
 
 
@@ -125,19 +125,19 @@ def _variants(error: Any) -> str:
             return f"expected {listed([first.kind.expected_value for first in firsts])}"
         if all(first.kind.name == "type" for first in firsts):
             types = dict.fromkeys(name for first in firsts for name in first.kind.types)
-            return f"expected {' or '.join(types)}, got {shown(error.instance)}"
+            return f"expected {' or '.join(types)}, got {value_text(error.instance)}"
     return f"matches none of the {len(branches)} variants"
 
 
 _WRITERS: dict[str, Callable[[Any, Any], str]] = {
     "type": _type,
     "enum": lambda kind, value: f"expected {listed(kind.options)}",
-    "const": lambda kind, value: f"expected {shown(kind.expected_value)}",
-    "minimum": lambda kind, value: f"must be at least {shown(kind.limit)}",
-    "maximum": lambda kind, value: f"must be at most {shown(kind.limit)}",
-    "exclusiveMinimum": lambda kind, value: f"must be more than {shown(kind.limit)}",
-    "exclusiveMaximum": lambda kind, value: f"must be less than {shown(kind.limit)}",
-    "multipleOf": lambda kind, value: f"must be a multiple of {shown(kind.multiple_of)}",
+    "const": lambda kind, value: f"expected {value_text(kind.expected_value)}",
+    "minimum": lambda kind, value: f"must be at least {value_text(kind.limit)}",
+    "maximum": lambda kind, value: f"must be at most {value_text(kind.limit)}",
+    "exclusiveMinimum": lambda kind, value: f"must be more than {value_text(kind.limit)}",
+    "exclusiveMaximum": lambda kind, value: f"must be less than {value_text(kind.limit)}",
+    "multipleOf": lambda kind, value: f"must be a multiple of {value_text(kind.multiple_of)}",
     "minLength": lambda kind, value: f"must have at least {_many(kind.limit, 'character')}",
     "maxLength": lambda kind, value: f"must have at most {_many(kind.limit, 'character')}",
     "pattern": lambda kind, value: f"does not match {safe(kind.pattern, 80)}",

@@ -41,8 +41,8 @@ def value_summary(value: Any) -> str:
         return value_summary(value["result"])
     members = list(value.items())[:_MAX_MEMBERS]
     members.sort(key=lambda member: (isinstance(member[1], dict), isinstance(member[1], list)))
-    shown = [_member(key, item) for key, item in members[:_KEYS]]
-    return ", ".join(shown) + (", …" if len(value) > _KEYS else "")
+    texts = [_member(key, item) for key, item in members[:_KEYS]]
+    return ", ".join(texts) + (", …" if len(value) > _KEYS else "")
 
 
 def _member(key: Any, value: Any) -> str:

@@ -94,7 +94,7 @@ class Table:
         if not (steps[0].isascii() and steps[0].isdigit()) or len(steps[0]) > 9 or int(steps[0]) >= len(self):
             return None
         name = steps[1].replace("~1", "/").replace("~0", "~") if len(steps) > 1 else None
-        column = next((at for at, each in enumerate(self.columns) if each.name == name), None)
+        column = next((at for at, candidate in enumerate(self.columns) if candidate.name == name), None)
         return int(steps[0]), column
 
     # Order and filter
@@ -126,13 +126,13 @@ class Table:
         match any case; quotes keep spaces.
         """
         tests = _filter_tests(words, [column.name for column in self.columns])
-        found = array("L")
+        rows = array("L")
         for row in range(len(self)):
             if not row % 2_000 and stopped():
-                return found
+                return rows
             if self._may_match(row, tests) and _matches(self.cells(row), tests):
-                found.append(row)
-        return found
+                rows.append(row)
+        return rows
 
     def _may_match(self, row: int, tests: Sequence[_Test]) -> bool:
         return True
@@ -422,8 +422,8 @@ def read_at(text: str, path: Sequence[str], read: Callable[[str, int], tuple[Any
     Of duplicate keys the last counts. Other members are skipped at the speed of the C parser. Raises `ValueError`,
     `StopIteration` or `RecursionError` for text before the value that is not JSON.
     """
-    found, _ = _read_member(text, path, read, _skip(text, at + (at == 0 and text.startswith("\ufeff"))))
-    return found
+    value, _ = _read_member(text, path, read, _skip(text, at + (at == 0 and text.startswith("\ufeff"))))
+    return value
 
 
 def slice_at(text: str, path: Sequence[str]) -> str | None:
@@ -434,10 +434,10 @@ def slice_at(text: str, path: Sequence[str]) -> str | None:
         return text[at:end], end
 
     try:
-        found: str | None = read_at(text, path, cut)
+        value: str | None = read_at(text, path, cut)
     except (ValueError, RecursionError, StopIteration):
         return None
-    return found
+    return value
 
 
 def _read_member(

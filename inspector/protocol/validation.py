@@ -14,7 +14,7 @@ from inspector.errors import SchemaError
 from inspector.protocol import schema_limits as bounds
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.members import array_at, object_at
-from inspector.protocol.schema_violations import Violation, describe, listed, shown
+from inspector.protocol.schema_violations import Violation, describe, listed, value_text
 from inspector.text import safe
 
 __all__ = ["DIALECTS", "ERROR_LIMIT", "Validator", "Violation", "dialect_of"]
@@ -53,7 +53,7 @@ def dialect_of(schema: Any) -> str:
             if plain.startswith(scheme) and plain.removeprefix(scheme) in DIALECTS:
                 return DIALECTS[plain.removeprefix(scheme)]
     raise SchemaError(
-        f"Unsupported dialect in the schema: {shown(stated)}",
+        f"Unsupported dialect in the schema: {value_text(stated)}",
         hint="Use draft-04, draft-06, draft-07, 2019-09 or 2020-12 of json-schema.org.",
     )
 
@@ -76,7 +76,7 @@ class Validator:
         """
         if not isinstance(schema, (dict, bool)):
             raise SchemaError(
-                f"The schema is {shown(schema)}, not an object", hint="A JSON Schema is an object, true or false."
+                f"The schema is {value_text(schema)}, not an object", hint="A JSON Schema is an object, true or false."
             )
         self._facts = None if trusted else bounds.measure_schema(schema)
         dialect = dialect_of(schema)
@@ -113,12 +113,12 @@ class Validator:
         errors = []
         if facts.odd:
             errors = [
-                Violation(path, f"{shown(number)} is not a JSON number", "type")
+                Violation(path, f"{value_text(number)} is not a JSON number", "type")
                 for path, number in bounds.odd_numbers(value, limit)
             ]
         if not self._matches(self._compiled, value):
-            told = {violation.path for violation in errors}
-            errors += [violation for violation in self._explain(value, limit) if violation.path not in told]
+            reported = {violation.path for violation in errors}
+            errors += [violation for violation in self._explain(value, limit) if violation.path not in reported]
         return errors[:limit]
 
     def visits_at(self, pointer: str, value: Any, limit: int) -> int | None:
@@ -177,11 +177,11 @@ class Validator:
             return _listed_errors(self._compiled, value, "", limit)
         if self._parts is None:
             self._parts = _build("validator_map_for", self.schema)
-        found: list[Violation] = []
+        violations: list[Violation] = []
         seen: set[tuple[str, str]] = set()
         waiting = [(self._pointer, self._at, value, "")]
         for _ in range(_NARROW_STEPS):
-            if not waiting or len(found) >= limit:
+            if not waiting or len(violations) >= limit:
                 break
             place, schema, part, path = waiting.pop()
             compiled = self._parts.get(place)
@@ -189,7 +189,7 @@ class Validator:
                 continue
             seen.add((place, path))
             if self._is_small(schema, part):
-                found += _listed_errors(compiled, part, path, limit - len(found))
+                violations += _listed_errors(compiled, part, path, limit - len(violations))
                 continue
             wrong = []
             for inner in self._inner(place, schema, part, path):
@@ -199,11 +199,11 @@ class Validator:
                     if len(wrong) >= limit:
                         break
             here = list(_shallow(schema, part, path))
-            found += here
+            violations += here
             if not wrong and not here:
-                found.append(Violation(path, _plain_reason(schema), _combiner(schema) or "schema"))
+                violations.append(Violation(path, _plain_reason(schema), _combiner(schema) or "schema"))
             waiting.extend(reversed(wrong))
-        return found[:limit] or [Violation("", "does not match its schema", "schema")]
+        return violations[:limit] or [Violation("", "does not match its schema", "schema")]
 
     def _is_small(self, schema: Any, value: Any) -> bool:
         visits = bounds.reckon(schema, value, references=self._references, limit=_EXPLAIN_LIMIT, by_size=True)
@@ -290,9 +290,9 @@ def _reason(error: Any, schema: Any) -> str:
         return _bad_reference(schema)
     if error.kind.name in ("anyOf", "oneOf"):
         what = "JSON type" if error.instance_path[-1:] == ["type"] else "valid value"
-        return f"{shown(error.instance)} is not a {what}"
+        return f"{value_text(error.instance)} is not a {what}"
     if error.kind.name == "format":
-        return f"{shown(error.instance)} is {describe(error).message}"
+        return f"{value_text(error.instance)} is {describe(error).message}"
     return describe(error).message
 
 
@@ -312,9 +312,9 @@ def _bad_reference(schema: Any) -> str:
         place = reference.removeprefix("#")
         inside = reference.startswith("#/") and bounds.resolve_pointer(schema, place) is None
         if inside or (reference.startswith("#") and place and place[0] != "/" and place not in names):
-            return f"the reference {shown(reference)} has no target"
+            return f"the reference {value_text(reference)} has no target"
     return (
-        f"the reference {shown(bad_reference[0])} cannot be followed"
+        f"the reference {value_text(bad_reference[0])} cannot be followed"
         if bad_reference
         else "a reference cannot be followed"
     )
@@ -342,16 +342,16 @@ def _shallow(schema: Any, value: Any, path: str) -> Iterator[Violation]:
     if not isinstance(schema, dict):
         yield Violation(path, "nothing is allowed here", "falseSchema")
         return
-    wanted = schema.get("type")
-    kinds = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
+    expected = schema.get("type")
+    kinds = [expected] if isinstance(expected, str) else expected if isinstance(expected, list) else []
     kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
     if kinds and kind and kind not in kinds:
-        yield Violation(path, f"expected {' or '.join(map(str, kinds[:7]))}, got {shown(value)}", "type")
+        yield Violation(path, f"expected {' or '.join(map(str, kinds[:7]))}, got {value_text(value)}", "type")
         return
     if isinstance(value, dict):
         for name in schema["required"] if isinstance(schema.get("required"), list) else ():
             if isinstance(name, str) and name not in value:
-                yield Violation(path, f"{shown(name)} is missing", "required", name)
+                yield Violation(path, f"{value_text(name)} is missing", "required", name)
         named = schema.get("properties")
         if schema.get("additionalProperties") is False and "patternProperties" not in schema:
             extra = [key for key in value if not (isinstance(named, dict) and key in named)]

@@ -92,7 +92,7 @@ class _Search:
     def __init__(self, raw: str, limit: int) -> None:
         self.raw = raw
         self.limit = limit
-        self.found: list[Problem] = []
+        self.problems: list[Problem] = []
         self.returns_in_strings = 0
         # For every open container: its keys so far (None for an array), and the current key or index.
         self.keys: list[set[str] | None] = []
@@ -104,18 +104,18 @@ class _Search:
             self.add("bom", "the text starts with a byte order mark", 0, where="")
         try:
             for token, start, end in tokens(raw):
-                if len(self.found) >= self.limit:
+                if len(self.problems) >= self.limit:
                     break
-                self.take(token, start, end)
+                self.check_token(token, start, end)
         except JsonSyntaxError as error:
-            if len(self.found) < self.limit:
+            if len(self.problems) < self.limit:
                 self.add(error.kind, error.reason, error.at)
         outside = raw.count("\r") - self.returns_in_strings
-        if outside and len(self.found) < self.limit:
+        if outside and len(self.problems) < self.limit:
             self.add("carriage-return", "carriage return between tokens", raw.index("\r"), where="")
-        return self.found
+        return self.problems
 
-    def take(self, token: JsonToken, start: int, end: int) -> None:
+    def check_token(self, token: JsonToken, start: int, end: int) -> None:
         steps, raw = self.steps, self.raw
         if token is JsonToken.CLOSE:
             self.keys.pop()
@@ -144,7 +144,7 @@ class _Search:
             self.look_at_number(raw[start:end], start)
 
     def add(self, kind: str, detail: str, at: int, where: str | None = None) -> None:
-        self.found.append(Problem(kind, _pointer(self.steps) if where is None else where, detail, at))
+        self.problems.append(Problem(kind, _pointer(self.steps) if where is None else where, detail, at))
 
     def look_into(self, start: int, end: int) -> None:
         """Check one string, its quotes included."""
@@ -164,34 +164,34 @@ class _Search:
                 detail = f"{odd[0]} is not a JSON escape"
             else:
                 kind, detail = "lone-surrogate", f"{odd[0][:6]} is half a surrogate pair"
-            if len(self.found) < self.limit:
+            if len(self.problems) < self.limit:
                 self.add(kind, detail, at)
 
     def look_at_number(self, text: str, at: int) -> None:
         if text in ("true", "false", "null"):
             return
-        shown = text if len(text) <= 40 else f"{text[:30]}… ({len(text):,} characters)"
+        short = text if len(text) <= 40 else f"{text[:30]}… ({len(text):,} characters)"
         if text[-1] in "Ny":
             self.add("nan", f"{text} is not a JSON number", at)
         elif text == "-0":
             self.add("negative-zero", "-0 becomes 0 in many parsers", at)
         elif text.lstrip("-").isdigit():
             if len(text) > 15 and (len(text) > 20 or abs(int(text)) > SAFE_INTEGER):
-                self.add("big-integer", f"{shown} is beyond 2^53, so many parsers change it", at)
+                self.add("big-integer", f"{short} is beyond 2^53, so many parsers change it", at)
         else:
-            self.look_at_fraction(text, shown, at)
+            self.look_at_fraction(text, short, at)
 
-    def look_at_fraction(self, text: str, shown: str, at: int) -> None:
+    def look_at_fraction(self, text: str, short: str, at: int) -> None:
         value = float(text)
         digits = re.split("[eE]", text)[0].lstrip("-0.").replace(".", "")
         if value in (float("inf"), float("-inf")):
-            self.add("overflow", f"{shown} is too large for a double", at)
+            self.add("overflow", f"{short} is too large for a double", at)
         elif value == 0 and digits:
-            self.add("underflow", f"{shown} is too small for a double", at)
+            self.add("underflow", f"{short} is too small for a double", at)
         elif value == 0 and text.startswith("-"):
-            self.add("negative-zero", f"{shown} becomes 0 in many parsers", at)
+            self.add("negative-zero", f"{short} becomes 0 in many parsers", at)
         elif len(digits.rstrip("0")) > 17:
-            self.add("precision", f"{shown} has more digits than a double", at)
+            self.add("precision", f"{short} has more digits than a double", at)
 
 
 def _pointer(steps: list[str | int]) -> str:

@@ -64,10 +64,10 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[JsonToken, int, int]]:
     want = _WANT_VALUE
     in_object = bytearray()
     while True:
-        found = match(raw, at)
-        if found is None:
+        token = match(raw, at)
+        if token is None:
             break
-        kind = found.lastgroup
+        kind = token.lastgroup
         if kind == "comma":
             if want != _WANT_COMMA:
                 break
@@ -75,28 +75,28 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[JsonToken, int, int]]:
         elif kind == "colon":
             if want not in (_WANT_KEY, _WANT_FIRST_KEY):
                 break
-            yield JsonToken.KEY, *found.span("string")
+            yield JsonToken.KEY, *token.span("string")
             want = _WANT_VALUE
         elif kind == "close":
-            closes_object = raw[found.end() - 1] == "}"
+            closes_object = raw[token.end() - 1] == "}"
             if not in_object or in_object[-1] != closes_object:
                 break
             if want not in (_WANT_COMMA, _WANT_FIRST_KEY if closes_object else _WANT_ITEM):
                 break
-            yield JsonToken.CLOSE, *found.span("close")
+            yield JsonToken.CLOSE, *token.span("close")
             in_object.pop()
             want = _WANT_COMMA if in_object else _WANT_NOTHING
         elif want > _WANT_ITEM:
             break
         elif kind == "open":
-            opens_object = raw[found.end() - 1] == "{"
-            yield (JsonToken.OBJECT if opens_object else JsonToken.ARRAY), *found.span("open")
+            opens_object = raw[token.end() - 1] == "{"
+            yield (JsonToken.OBJECT if opens_object else JsonToken.ARRAY), *token.span("open")
             in_object.append(opens_object)
             want = _WANT_FIRST_KEY if opens_object else _WANT_ITEM
         else:
-            yield JsonToken.SCALAR, *found.span(kind or 0)
+            yield JsonToken.SCALAR, *token.span(kind or 0)
             want = _WANT_COMMA if in_object else _WANT_NOTHING
-        at = found.end()
+        at = token.end()
     blank = _BLANK.match(raw, at)
     at = blank.end() if blank else at
     if want == _WANT_NOTHING:

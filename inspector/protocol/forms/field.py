@@ -90,8 +90,8 @@ class InitialValues:
         """Return the constants that are required, in objects that are required."""
         return self._or_empty(schema, self._filled(schema, 0, [MEMBER_LIMIT], defaults=False))
 
-    def _or_empty(self, schema: Any, found: Any) -> Any:
-        return {} if found is UNSET and self.shaper.shape(schema).kind == "object" else found
+    def _or_empty(self, schema: Any, value: Any) -> Any:
+        return {} if value is UNSET and self.shaper.shape(schema).kind == "object" else value
 
     def _filled(self, schema: Any, level: int, left: list[int], *, defaults: bool) -> Any:
         """Fill in what is known; `left` counts down the members to visit."""
@@ -103,7 +103,7 @@ class InitialValues:
             return shape.schema["const"]
         if shape.kind != "object" or level >= DEPTH_LIMIT:
             return UNSET
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         required = shape.required
         for name, inner in shape.properties.items():
             if left[0] <= 0:
@@ -114,14 +114,14 @@ class InitialValues:
                 left[0] -= 1
                 value = self.default_of(inner, self.shaper.shape(inner)) if defaults else UNSET
             if value is not UNSET:
-                found[name] = value
-        return found or UNSET
+                members[name] = value
+        return members or UNSET
 
     def constants(self, shape: FieldShape) -> dict[str, Any]:
         """Return the required members of an object with only one possible value."""
         required = shape.required
         inner = {name: self.shaper.shape(schema) for name, schema in shape.properties.items() if name in required}
-        return {name: found.schema["const"] for name, found in inner.items() if found.kind == "const"}
+        return {name: member.schema["const"] for name, member in inner.items() if member.kind == "const"}
 
     def start(self, schema: Any) -> Any:
         """Return the minimal value of a new item or key; `UNSET` if there is none, as for a number."""

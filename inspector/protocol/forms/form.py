@@ -81,9 +81,9 @@ class Form:
 
         These are the members of an object, or the one field of another schema.
         """
-        found = list(islice(self._fields(), FIELD_LIMIT + 1))
-        self.truncated = len(found) > FIELD_LIMIT
-        return found[:FIELD_LIMIT]
+        fields = list(islice(self._fields(), FIELD_LIMIT + 1))
+        self.truncated = len(fields) > FIELD_LIMIT
+        return fields[:FIELD_LIMIT]
 
     @property
     def has_fields(self) -> bool:
@@ -388,11 +388,11 @@ class Form:
             if violation.member:
                 path += "/" + escape_step(violation.member)
                 message = "is required" if violation.keyword == "required" else "is not in the schema"
-            shown, rest = path, ""
-            while shown not in known:
-                shown, _, step = shown.rpartition("/")
+            field_path, rest = path, ""
+            while field_path not in known:
+                field_path, _, step = field_path.rpartition("/")
                 rest = f"/{step}{rest}"
-            errors.setdefault(shown, f"{safe(rest, 80)} {message}" if rest else message)
+            errors.setdefault(field_path, f"{safe(rest, 80)} {message}" if rest else message)
         return errors
 
     def _with(self, path: str, value: Any) -> Any:

@@ -170,20 +170,20 @@ class FieldReader:
         known = self._variants.get(id(resolved))
         if known is None:
             known = self._variants[id(resolved)] = resolved, self._look_for_variants(resolved)
-        found = known[1]
-        if found.beyond:
-            return FieldShape("json", resolved, found.nullable)
-        if found.choices:
-            return FieldShape("enum", found.about, found.nullable, found.choices)
-        if not found.branches:
-            return self._plain(resolved, found.nullable)
-        if len(found.branches) == 1:
-            return self._plain(found.branches[0], found.nullable)
+        variants = known[1]
+        if variants.beyond:
+            return FieldShape("json", resolved, variants.nullable)
+        if variants.choices:
+            return FieldShape("enum", variants.about, variants.nullable, variants.choices)
+        if not variants.branches:
+            return self._plain(resolved, variants.nullable)
+        if len(variants.branches) == 1:
+            return self._plain(variants.branches[0], variants.nullable)
         index = chosen
-        if index is None or not 0 <= index < len(found.branches):
-            index = _best(found.branches, value)
-        plain = self._plain(found.branches[index], found.nullable)
-        return FieldShape(plain.kind, plain.schema, plain.nullable, plain.choices, found.labels, index)
+        if index is None or not 0 <= index < len(variants.branches):
+            index = _best(variants.branches, value)
+        plain = self._plain(variants.branches[index], variants.nullable)
+        return FieldShape(plain.kind, plain.schema, plain.nullable, plain.choices, variants.labels, index)
 
     def _look_for_variants(self, schema: dict[str, Any]) -> _Variants:
         branches, nullable = self._branches(schema)
@@ -343,11 +343,11 @@ def _own_label(reference: Any, branch: dict[str, Any]) -> str:
 def _told_apart(labels: list[str]) -> tuple[str, ...]:
     """Return the labels; the second one of the same name has a number."""
     seen: Counter[str] = Counter()
-    found = []
+    unique = []
     for label in labels:
         seen[label] += 1
-        found.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
-    return tuple(found)
+        unique.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return tuple(unique)
 
 
 def _choices_of(branches: list[_Branch]) -> tuple[Choice, ...]:

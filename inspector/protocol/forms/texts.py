@@ -38,10 +38,10 @@ def _hint(shape: FieldShape, shaper: FieldReader, level: int) -> str:
     if kind == "multi":
         chosen = _range(schema, "minItems", "maxItems")
         return f"{chosen or 'any'} of {len(shape.choices):,}"
-    wanted = file_input(schema) if kind == "string" else None
-    if wanted is not None:
-        limit = f"at most {size(wanted.max_size)}" if wanted.max_size is not None else ""
-        return ", ".join(filter(None, ("file", *wanted.accept[:5], limit)))
+    file = file_input(schema) if kind == "string" else None
+    if file is not None:
+        limit = f"at most {size(file.max_size)}" if file.max_size is not None else ""
+        return ", ".join(filter(None, ("file", *file.accept[:5], limit)))
     if kind == "string":
         form = schema.get("format")
         length = _range(schema, "minLength", "maxLength")

@@ -38,8 +38,8 @@ def fits(kind: str, value: Any) -> bool:
         )
     if kind == "number":
         return isinstance(value, (int, float)) and not isinstance(value, bool)
-    wanted = {"string": str, "object": dict, "array": list, "multi": list}[kind]
-    return isinstance(value, wanted)
+    types = {"string": str, "object": dict, "array": list, "multi": list}[kind]
+    return isinstance(value, types)
 
 
 def same(first: Any, second: Any) -> bool:
