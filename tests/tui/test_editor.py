@@ -3,7 +3,7 @@ from textual import events
 from textual.containers import Vertical
 from textual.geometry import Size
 
-from inspector.tui.widgets.editor import MAX_ROWS, Editor, shown
+from inspector.tui.widgets.editor import MAX_ROWS, Editor, character_cells
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text
 
@@ -122,9 +122,9 @@ async def test_no_character_of_a_value_reaches_the_terminal_as_it_is_if_it_has_n
 
 
 async def test_wide_characters_and_marks_keep_the_cursor_on_its_cell():
-    assert shown("日本e\u0301x") == (["日", "本", "e", "\u0301", "x"], [0, 2, 4, 5, 5, 6])
-    assert shown("\u3000日\u3000") == (["‹3000›", "日", "\u3000"], [0, 6, 8, 10])
-    assert shown("a\u00a0b") == (["a", "‹A0›", "b"], [0, 1, 5, 6])
+    assert character_cells("日本e\u0301x") == (["日", "本", "e", "\u0301", "x"], [0, 2, 4, 5, 5, 6])
+    assert character_cells("\u3000日\u3000") == (["‹3000›", "日", "\u3000"], [0, 6, 8, 10])
+    assert character_cells("a\u00a0b") == (["a", "‹A0›", "b"], [0, 1, 5, 6])
     async with on_stage(Editor("日本e\u0301x"), (20, 3)) as (_app, pilot, editor):
         for x, key, value in ((2, "|", "日|本e\u0301x"), (19, "!", "日|本e\u0301x!")):
             await pilot.click(editor, offset=(x, 0))

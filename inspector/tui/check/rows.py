@@ -389,7 +389,7 @@ class CheckHead(LineWidget):
         elif y == 1:
             line = self._bar(width)
         shown = paint.cut(paint.segments([" ", *line], room=width + 1), width + 1)
-        return paint.strip(shown, self.size.width, look=palette())
+        return paint.strip(shown, self.size.width, theme=palette())
 
     def _how_far(self) -> list[Piece]:
         assert self.progress is not None

@@ -71,9 +71,9 @@ class LastMessageLine(LineWidget):
         return next(messages, numbers[0] if numbers else 0)
 
     def render_line(self, y: int) -> Strip:
-        look, cells = palette(), self.size.width
-        line = paint.segments(self.asked or self._words(), room=cells - 2, look=look)
-        return paint.strip([Segment(" "), *line], cells, look=look)
+        theme, cells = palette(), self.size.width
+        line = paint.segments(self.asked or self._words(), room=cells - 2, theme=theme)
+        return paint.strip([Segment(" "), *line], cells, theme=theme)
 
     def _words(self) -> list[paint.Piece]:
         n, journal = self._shown, self.session.journal

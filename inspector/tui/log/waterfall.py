@@ -467,4 +467,4 @@ class WaterfallHead(LineWidget):
             line += paint.cell([("duration", "muted")], columns.duration, right=True)
         if columns.size:
             line += paint.cell([("size", "muted")], columns.size, right=True)
-        return paint.strip(line, cells, look=palette())
+        return paint.strip(line, cells, theme=palette())

@@ -68,20 +68,20 @@ class ScrubLine(LineWidget):
         return max(self.size.width - 2, 1)
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         line = (self._bars, self._below)[y] if self.slim else (self._above, self._bars, self._below)[y]
         side = Segment(" ")
-        return paint.strip([side, *line(look), side], self.size.width, look=look)
+        return paint.strip([side, *line(theme), side], self.size.width, theme=theme)
 
-    def _above(self, look: ThemeStyles) -> list[Segment]:
-        begin, end = (paint.segments([(words, "faint")], look=look) for words in (self.begin, self.end))
+    def _above(self, theme: ThemeStyles) -> list[Segment]:
+        begin, end = (paint.segments([(words, "faint")], theme=theme) for words in (self.begin, self.end))
         line = paint.spread(begin, end if self.mark < self.cells - len(self.end) - 1 else [], self.cells)
-        mark = Segment(_MARK_ASCII if ascii_only() else _MARK, look.style("chart"))
+        mark = Segment(_MARK_ASCII if ascii_only() else _MARK, theme.style("chart"))
         plain = Strip(line).adjust_cell_length(self.cells)
         parts = plain.crop(0, self.mark), Strip([mark]), plain.crop(self.mark + 1, self.cells)
         return [segment for part in parts for segment in part]
 
-    def _bars(self, look: ThemeStyles) -> list[Segment]:
+    def _bars(self, theme: ThemeStyles) -> list[Segment]:
         bars = signs_now().bars
         limit = max((events for events, _ in self.columns), default=0)
         line = []
@@ -91,13 +91,13 @@ class ScrubLine(LineWidget):
             level = round(log(1 + events_there) / log(1 + limit) * (len(bars) - 1)) if events_there else 0
             shown = bars[level] if events_there else " "
             if self.slim and at == self.mark:
-                line.append(Segment(shown, look.style("chart reverse")))
+                line.append(Segment(shown, theme.style("chart reverse")))
             else:
-                line.append(Segment(shown, look.style(role)))
+                line.append(Segment(shown, theme.style(role)))
         return line
 
-    def _below(self, look: ThemeStyles) -> list[Segment]:
-        return paint.cut(paint.segments(self.words, "muted", room=self.cells, look=look), self.cells)
+    def _below(self, theme: ThemeStyles) -> list[Segment]:
+        return paint.cut(paint.segments(self.words, "muted", room=self.cells, theme=theme), self.cells)
 
     # The mouse
 

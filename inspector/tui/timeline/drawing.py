@@ -89,28 +89,28 @@ class CellLine:
         pairs = zip(self._roles, self._texts, strict=True)
         return [("".join(text for _, text in group), role) for role, group in groupby(pairs, key=lambda pair: pair[0])]
 
-    def segments(self, look: ThemeStyles) -> list[Segment]:
+    def segments(self, theme: ThemeStyles) -> list[Segment]:
         """Return the line in a theme."""
-        return [Segment(text, _style(look, role)) for text, role in self.roles()]
+        return [Segment(text, _style(theme, role)) for text, role in self.roles()]
 
 
-def _style(look: ThemeStyles, role: str) -> Style:
+def _style(theme: ThemeStyles, role: str) -> Style:
     bar, _, text = role.partition("/")
     if not text:
-        return look.style(bar or "normal")
+        return theme.style(bar or "normal")
     if not bar:
-        return look.style(text)
-    return _on_bar(look, bar, text)
+        return theme.style(text)
+    return _on_bar(theme, bar, text)
 
 
 @lru_cache(256)
-def _on_bar(look: ThemeStyles, bar: str, role: str) -> Style:
+def _on_bar(theme: ThemeStyles, bar: str, role: str) -> Style:
     """Return the style of a text on a bar: the bar's colour is the background."""
-    ground = look.style(bar).color
+    ground = theme.style(bar).color
     if ground is None:
-        return look.style(bar) + Style(reverse=True)
-    inks = [look.style(name).color for name in (role, "ground")]
-    inks[1] = look.style("ground").bgcolor
+        return theme.style(bar) + Style(reverse=True)
+    inks = [theme.style(name).color for name in (role, "ground")]
+    inks[1] = theme.style("ground").bgcolor
     under = ground.triplet
     if under is None:
         return Style(color="black", bgcolor=ground)

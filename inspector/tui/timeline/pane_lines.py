@@ -109,15 +109,15 @@ class LaneLines:
         # Only a wide screen has room for long names.
         names = WIDE_NAMES if cells >= 100 else NAMES
         view.fit(cells - names)
-        look, window = palette(), view.window
+        theme, window = palette(), view.window
         above = [*([session_line(view, cells, alone=True)] if strip_above else [])]
         cursor = window.cell(view.cursor)
-        above += [[Segment(" " * names), *line.segments(look)] for line in (axis(view), clock_line(view))]
+        above += [[Segment(" " * names), *line.segments(theme)] for line in (axis(view), clock_line(view))]
         room = max(height - len(above) - item_below, 1)
         found = []
         for name, role, line in self._drawing.lines(room):
             label = paint.cell([(_short(name) if names == NAMES else name, role)], names)
-            found.append([*label, *self._with_cursor(line.segments(look), cursor)])
+            found.append([*label, *self._with_cursor(line.segments(theme), cursor)])
         while len(found) < room:
             blank = [Segment(" " * window.cells)]
             found.append([Segment(" " * names), *self._with_cursor(blank, cursor)])
@@ -127,13 +127,13 @@ class LaneLines:
 
     def _with_cursor(self, line: list[Segment], cursor: int) -> list[Segment]:
         """Mark the range, and draw the cursor where the line is empty."""
-        look, view = palette(), self.view
+        theme, view = palette(), self.view
         cells = Strip(line)
         if view.mark is not None:
             low, high = sorted((view.window.cell(view.mark), cursor))
             low, high = max(low, 0), min(high, view.window.cells - 1)
             if high >= low:
-                ground = look.style("selection-dim")
+                ground = theme.style("selection-dim")
                 marked = [
                     Segment(text, ground + style if style else ground) for text, style, _ in cells.crop(low, high + 1)
                 ]
@@ -179,7 +179,7 @@ def _with_window(view: TimelineView, line: list[Segment], cells: int) -> list[Se
 
 def session_lines(view: TimelineView, cells: int) -> list[list[Segment]]:
     """Return the strip of the whole session, its times above, and the meaning of its colours below."""
-    look = palette()
+    theme = palette()
     begin, end = "00:00", moment(view.real(view.latest))
     line: list[Segment] = paint.spread(paint.segments([(begin, "muted")]), paint.segments([(end, "muted")]), cells)
     if not view.is_whole:
@@ -188,7 +188,7 @@ def session_lines(view: TimelineView, cells: int) -> list[list[Segment]]:
         at = min(max(last + 2, len(begin) + 2), cells - len(end) - len(clock) - 2)
         if at > len(begin) + 1:
             whole = Strip(line)
-            drawn = Segment(clock, look.style("bright"))
+            drawn = Segment(clock, theme.style("bright"))
             line = [*whole.crop(0, at), drawn, *whole.crop(at + len(clock))]
     errors = [(f"{signs_now().bars[-1]} ", "error"), ("errors", "muted")] if len(view.lanes.errors) else ""
     below = _with_window(view, paint.segments(errors), cells)

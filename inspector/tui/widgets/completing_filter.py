@@ -61,14 +61,14 @@ class CompletingFilter(FilterInput):
 
     def _redraw(self, rows_before: int | None = None) -> None:
         before = self.rows_shown
-        self._look()
+        self._update_completions()
         super()._redraw(before)
 
-    def _look(self) -> None:
-        found = self._complete(self.value, self.buffer.cursor) if self.has_focus else Completions()
-        if found.items != self.completions.items:
+    def _update_completions(self) -> None:
+        completions = self._complete(self.value, self.buffer.cursor) if self.has_focus else Completions()
+        if completions.items != self.completions.items:
             self._at, self._first = -1, 0
-        self.completions = found
+        self.completions = completions
 
     def on_focus(self, event: events.Focus) -> None:
         self.placeholder = self._placeholders[1]
@@ -84,9 +84,9 @@ class CompletingFilter(FilterInput):
     def action_take(self) -> None:
         if not self.completions.items:
             raise SkipAction
-        self._take(self.completions.items[max(self._at, 0)])
+        self._insert_completion(self.completions.items[max(self._at, 0)])
 
-    def _take(self, item: Completion) -> None:
+    def _insert_completion(self, item: Completion) -> None:
         self.buffer.go(item.start)
         self.buffer.go(item.end, select=True)
         self._insert(item.text)
@@ -119,7 +119,7 @@ class CompletingFilter(FilterInput):
         if item is not None:
             event.stop()
             event.prevent_default()  # Textual calls the handler of the base class as well
-            self._take(item)
+            self._insert_completion(item)
 
     def cell_clicked(self, x: int, y: int) -> tuple[int, int]:
         return x, 0
@@ -140,7 +140,7 @@ class CompletingFilter(FilterInput):
         item = self._item_on(y)
         if item is None:
             return super().render_line(0)
-        look, cells = palette(), self.size.width
+        theme, cells = palette(), self.size.width
         chosen = self._at >= 0 and self.completions.items[self._at] is item
         name = min(_NAME_CELLS, max(cells // 2, 1))
         line = [
@@ -148,7 +148,7 @@ class CompletingFilter(FilterInput):
             *paint.cell([(paint.middle(item.text, name), "bright" if chosen else "normal")], name),
             *paint.segments([("  ", "muted"), (item.about, "muted")], room=cells),
         ]
-        return paint.strip(paint.cut(line, cells), cells, "selection" if chosen else self.ground, look=look)
+        return paint.strip(paint.cut(line, cells), cells, "selection" if chosen else self.ground, theme=theme)
 
     def hints(self) -> list[KeyHint]:
         """The keys that work while the filter is typed."""

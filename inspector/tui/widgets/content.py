@@ -50,7 +50,7 @@ class ContentView(FoldView):
 
     def __init__(self, blocks: Any = (), *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
         self.blocks: Any = ()
-        self.shown: list[ShownBlock] = []
+        self.drawn: list[ShownBlock] = []
         self._options = DrawOptions()
         self._nothing = empty
         self._waiting = True
@@ -74,8 +74,8 @@ class ContentView(FoldView):
         if line < 0:
             return None
         last = self.section_index(line)
-        ends = accumulate(len(shown.sections) for shown in self.shown)
-        return next(shown.block for shown, end in zip(self.shown, ends, strict=True) if last < end)
+        ends = accumulate(len(block.sections) for block in self.drawn)
+        return next(block.block for block, end in zip(self.drawn, ends, strict=True) if last < end)
 
     def _show(self, options: DrawOptions, top: int = 0) -> None:
         """Draw the blocks, and scroll to row `top`."""
@@ -83,30 +83,30 @@ class ContentView(FoldView):
         self._waiting = not self.size
         if self._waiting:
             return
-        look = options._replace(columns=min(MAX_COLUMNS, self._width()) if self._can_paint() else 0)
+        draw_options = options._replace(columns=min(MAX_COLUMNS, self._width()) if self._can_paint() else 0)
         blocks = self.blocks
         letters = weight(blocks)
         if letters <= AT_ONCE:
-            self._show_blocks(blocks, [] if blocks in ((), []) else shown_blocks(blocks, look), top)
+            self._show_blocks(blocks, [] if blocks in ((), []) else shown_blocks(blocks, draw_options), top)
             return
         self._show_blocks(blocks, [])
         self.empty = f"formatting {size(letters)}…"
 
         def lay_out() -> None:
-            shown = shown_blocks(blocks, look)
+            drawn = shown_blocks(blocks, draw_options)
             if not get_current_worker().is_cancelled:
-                self.app.call_from_thread(self._show_blocks, blocks, shown, top)
+                self.app.call_from_thread(self._show_blocks, blocks, drawn, top)
 
         self.run_worker(lay_out, thread=True, group="layout", exclusive=True, exit_on_error=False)
 
-    def _show_blocks(self, blocks: Any, shown: list[ShownBlock], top: int = 0) -> None:
+    def _show_blocks(self, blocks: Any, drawn: list[ShownBlock], top: int = 0) -> None:
         if blocks is not self.blocks:
             return
         self.empty = self._nothing
-        self.shown = self.headed(shown)
-        sections = [section for block in self.shown for section in block.sections]
+        self.drawn = self.headed(drawn)
+        sections = [section for block in self.drawn for section in block.sections]
         folds = any(section.fold(0) is not None for section in sections if len(section))
-        self.shows_cursor = folds or any(block.acts for block in self.shown)
+        self.shows_cursor = folds or any(block.acts for block in self.drawn)
         self.set_sections(sections)
         if top:
             self._scroll_top(top)
@@ -114,9 +114,9 @@ class ContentView(FoldView):
             if isinstance(section, PictureSection):
                 self.run_worker(partial(self._decode, section), thread=True, group="pictures", exit_on_error=False)
 
-    def headed(self, shown: list[ShownBlock]) -> list[ShownBlock]:
+    def headed(self, blocks: list[ShownBlock]) -> list[ShownBlock]:
         """Return the blocks with what is shown above them; a subclass adds headings."""
-        return shown
+        return blocks
 
     def on_resize(self) -> None:
         if self._waiting:
@@ -154,9 +154,9 @@ class ContentView(FoldView):
 
     def action_save(self) -> None:
         block = self.block
-        found = None if block is None else bytes_of(block)
-        if found is not None:
-            self.post_message(self.SaveRequested(self, *found))
+        content = None if block is None else bytes_of(block)
+        if content is not None:
+            self.post_message(self.SaveRequested(self, *content))
 
     def action_plain(self) -> None:
         self._show(self._options._replace(plain=not self._options.plain))
@@ -205,9 +205,9 @@ class MessagesView(ContentView):
         self._heads = heads
         self.load(blocks)
 
-    def headed(self, shown: list[ShownBlock]) -> list[ShownBlock]:
+    def headed(self, blocks: list[ShownBlock]) -> list[ShownBlock]:
         headed = []
-        for at, block in enumerate(shown):
+        for at, block in enumerate(blocks):
             head = self._heads.get(at)
             if head is not None:
                 # The empty line between blocks goes above the heading.

@@ -91,27 +91,27 @@ class DrawOptions(NamedTuple):
     """Whether strings of several lines in JSON are shown as blocks of text."""
 
 
-def shown_blocks(blocks: Any, look: DrawOptions) -> list[ShownBlock]:
+def shown_blocks(blocks: Any, options: DrawOptions) -> list[ShownBlock]:
     """Return the blocks of a result's `content`, or of one block; every value gets a block."""
-    found = blocks if isinstance(blocks, list) else [blocks]
-    shown: list[ShownBlock] = []
-    alone = len(found) == 1
-    for at, raw in enumerate(found[:BLOCK_LIMIT]):
+    items = blocks if isinstance(blocks, list) else [blocks]
+    drawn: list[ShownBlock] = []
+    alone = len(items) == 1
+    for at, raw in enumerate(items[:BLOCK_LIMIT]):
         block = ContentBlock(raw)
-        sections, acts = _block(block, look, level=0, alone=alone)
+        sections, acts = _block(block, options, level=0, alone=alone)
         if at:
             sections = [_blank(), *sections]
-        shown.append(ShownBlock(sections, block, acts))
-    if len(found) > BLOCK_LIMIT:
-        words = f"{len(found) - BLOCK_LIMIT:,} more blocks are not shown; see the JSON"
-        shown.append(ShownBlock([_blank(), _note([(words, "")])], ContentBlock({})))
-    return shown
+        drawn.append(ShownBlock(sections, block, acts))
+    if len(items) > BLOCK_LIMIT:
+        words = f"{len(items) - BLOCK_LIMIT:,} more blocks are not shown; see the JSON"
+        drawn.append(ShownBlock([_blank(), _note([(words, "")])], ContentBlock({})))
+    return drawn
 
 
 def weight(blocks: Any) -> int:
     """Return the number of characters to draw, as far as the first blocks tell."""
-    found = blocks if isinstance(blocks, list) else [blocks]
-    return sum(len(ContentBlock(raw).body) for raw in found[:BLOCK_LIMIT])
+    items = blocks if isinstance(blocks, list) else [blocks]
+    return sum(len(ContentBlock(raw).body) for raw in items[:BLOCK_LIMIT])
 
 
 def bytes_of(block: ContentBlock) -> tuple[bytes, str] | None:
@@ -156,28 +156,28 @@ def _is_markdown(text: str) -> bool:
     return len(_MARKDOWN.findall(text)) >= 2 or ("|" in text and TABLE.search(text, text.find("\n") + 1) is not None)
 
 
-def text_sections(text: str, mime_type: str, look: DrawOptions) -> list[Section]:
+def text_sections(text: str, mime_type: str, options: DrawOptions) -> list[Section]:
     """Show text by its kind: JSON, Markdown, or plain text."""
-    shown = text if look.whole else beginning(text, SHOWN_AT_FIRST)
+    visible = text if options.whole else beginning(text, SHOWN_AT_FIRST)
     section: Section | None = None
-    if not look.plain:
+    if not options.plain:
         kind = mime_type.split(";")[0].strip().lower()
         if kind == "text/markdown":
-            section = MarkdownSection(shown)
+            section = MarkdownSection(visible)
         elif kind.endswith("json") or text[:1000].lstrip()[:1] in ("{", "["):
             if len(text) <= JSON_LIMIT:
-                tree = Tree(text, inline=0 if look.blocks else INLINE)
-                section = JsonSection(tree, blocks=look.blocks) if tree.error is None else None
-        elif kind in ("", "text/plain") and _is_markdown(shown[:20_000]):
-            section = MarkdownSection(shown, joins=False)
+                tree = Tree(text, inline=0 if options.blocks else INLINE)
+                section = JsonSection(tree, blocks=options.blocks) if tree.error is None else None
+        elif kind in ("", "text/plain") and _is_markdown(visible[:20_000]):
+            section = MarkdownSection(visible, joins=False)
     if section is None:
-        section = TextSection(shown)
+        section = TextSection(visible)
     elif isinstance(section, JsonSection):
         return [section]
-    return [section, more_section(len(text) - len(shown))] if len(shown) < len(text) else [section]
+    return [section, more_section(len(text) - len(visible))] if len(visible) < len(text) else [section]
 
 
-def _block(block: ContentBlock, look: DrawOptions, *, level: int, alone: bool = False) -> tuple[list[Section], bool]:
+def _block(block: ContentBlock, options: DrawOptions, *, level: int, alone: bool = False) -> tuple[list[Section], bool]:
     notes = [_problem(problem) for problem in block.problems[:5]] if isinstance(block.raw, dict) else []
     about = _annotations(block)
     kind = block.kind
@@ -185,21 +185,21 @@ def _block(block: ContentBlock, look: DrawOptions, *, level: int, alone: bool = 
         if not notes and (not block.body or block.body.isspace()):
             return [_note([("empty text" if not block.body else "only white space", ""), *about])], False
         head = [] if alone and not about else [_note([("text", ""), *about])]
-        return [*head, *notes, *text_sections(block.body, "", look)], False
+        return [*head, *notes, *text_sections(block.body, "", options)], False
     if kind in ("image", "audio"):
-        return [*_media(block, look, [(kind, "")], about), *notes], True
+        return [*_media(block, options, [(kind, "")], about), *notes], True
     if kind == "resource":
-        return [*_resource(block, look, about), *notes], True
+        return [*_resource(block, options, about), *notes], True
     if kind == "resource_link":
         return [*_link(block, about), *notes], True
     if kind in ("tool_use", "tool_result"):
-        return [*_tool(block, look, about, level), *notes], False
+        return [*_tool(block, options, about, level), *notes], False
     words = "unknown content" if isinstance(block.raw, dict) else "the content is not an object"
     return [_note([(words, "finding"), *about]), *notes, json_section(block.raw)], False
 
 
 def _media(
-    block: ContentBlock, look: DrawOptions, name: Sequence[tuple[str, str]], about: Iterable[tuple[str, str]]
+    block: ContentBlock, options: DrawOptions, name: Sequence[tuple[str, str]], about: Iterable[tuple[str, str]]
 ) -> Iterator[Section]:
     encoded = block.encoded or ""
     head = decode_base64(encoded[: HEAD_LIMIT - HEAD_LIMIT % 4]) if encoded else b""
@@ -209,8 +209,8 @@ def _media(
         return
     facts = facts_of(head)
     yield _note([*words, *_facts(facts), (size(_decoded_length(encoded)), ""), *about], copied=encoded)
-    if facts is not None and look.columns and len(encoded) <= HEAD_LIMIT and can_draw(head):
-        yield PictureSection(facts, encoded, look.columns)
+    if facts is not None and options.columns and len(encoded) <= HEAD_LIMIT and can_draw(head):
+        yield PictureSection(facts, encoded, options.columns)
 
 
 def _facts(facts: MediaFacts | None) -> Iterator[tuple[str, str]]:
@@ -223,14 +223,14 @@ def _facts(facts: MediaFacts | None) -> Iterator[tuple[str, str]]:
         yield duration(facts.seconds * 1e6), "normal"
 
 
-def _resource(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
+def _resource(block: ContentBlock, options: DrawOptions, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
     words = [("resource", ""), (block.uri, "bright")]
     if block.encoded is None:
         length = len(block.body)
         yield _note([*words, (block.mime_type, "normal"), (size(length), "") if length else ("", ""), *about])
-        yield from text_sections(block.body, block.mime_type, look)
+        yield from text_sections(block.body, block.mime_type, options)
         return
-    yield from _media(block, look, words, about)
+    yield from _media(block, options, words, about)
 
 
 def _link(block: ContentBlock, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
@@ -246,7 +246,7 @@ def _link(block: ContentBlock, about: Iterable[tuple[str, str]]) -> Iterator[Sec
         yield TextSection(f"  {link.description}", "muted")
 
 
-def _tool(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str]], level: int) -> Iterator[Section]:
+def _tool(block: ContentBlock, options: DrawOptions, about: Iterable[tuple[str, str]], level: int) -> Iterator[Section]:
     members = block.members
     if block.kind == "tool_use":
         yield _note([("tool use", ""), (block.text("name"), "bright"), (block.text("id"), "muted"), *about])
@@ -257,7 +257,7 @@ def _tool(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str
     yield _note([*words, *about])
     for raw in block.array("content")[:BLOCK_LIMIT]:
         if level < NESTED_LIMIT:
-            yield from _block(ContentBlock(raw), look, level=level + 1)[0]
+            yield from _block(ContentBlock(raw), options, level=level + 1)[0]
         else:
             yield json_section(raw)
     if has_structured(members):
@@ -265,10 +265,10 @@ def _tool(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str
 
 
 def _annotations(block: ContentBlock) -> list[tuple[str, str]]:
-    found = block.annotations
-    audience = found.get("audience")
+    members = block.annotations
+    audience = members.get("audience")
     names = [name for name in audience if isinstance(name, str)][:4] if isinstance(audience, list) else []
-    priority = found.get("priority")
+    priority = members.get("priority")
     about = [(f"for {' and '.join(names)}", "")] if names else []
     if isinstance(priority, (int, float)) and not isinstance(priority, bool):
         about.append((f"priority {priority:g}" if abs(priority) < 1e9 else "invalid priority", ""))
@@ -284,12 +284,12 @@ def _note(words: Sequence[tuple[str, str]], copied: str = "") -> PieceSection:
     text = ""
     spans: list[Span] = []
     for word, role in words:
-        shown = safe(word, 500, ascii=ascii_only())
-        if shown:
+        safe_word = safe(word, 500, ascii=ascii_only())
+        if safe_word:
             text += "  " if text else ""
             if role:
-                spans.append((len(text), len(text) + len(shown), role))
-            text += shown
+                spans.append((len(text), len(text) + len(safe_word), role))
+            text += safe_word
     return PieceSection([(text, spans)], copied=copied)
 
 

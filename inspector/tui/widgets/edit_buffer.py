@@ -112,13 +112,13 @@ class EditBuffer:
 
     def word_left(self) -> int:
         """Return the start of the word at or before the cursor."""
-        found = _WORD_LEFT.search(self.text, max(self.cursor - 1000, 0), self.cursor)
-        return found.start() if found else max(self.cursor - 1000, 0)
+        match = _WORD_LEFT.search(self.text, max(self.cursor - 1000, 0), self.cursor)
+        return match.start() if match else max(self.cursor - 1000, 0)
 
     def word_right(self) -> int:
         """Return the end of the word at or after the cursor."""
-        found = _WORD_RIGHT.match(self.text, self.cursor)
-        return found.end() if found else len(self.text)
+        match = _WORD_RIGHT.match(self.text, self.cursor)
+        return match.end() if match else len(self.text)
 
     # Changes
 

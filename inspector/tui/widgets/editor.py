@@ -325,8 +325,8 @@ class Editor(LineWidget, can_focus=True):
         x, y = self.cell_clicked(x, y)
         row = min(max(y + self._top, 0), len(rows) - 1)
         stops = self._cells_of(rows[row])[1]
-        wanted = x - self._lead_width() + self._left
-        column = next((at for at in range(len(rows[row])) if stops[at + 1] > wanted), len(rows[row]))
+        cell = x - self._lead_width() + self._left
+        column = next((at for at in range(len(rows[row])) if stops[at + 1] > cell), len(rows[row]))
         return self.buffer.offset(row, column)
 
     def cell_clicked(self, x: int, y: int) -> tuple[int, int]:
@@ -374,62 +374,62 @@ class Editor(LineWidget, can_focus=True):
         self._top = min(max(self._top, row - visible + 1), row, max(len(self.buffer.rows) - visible, 0))
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         cells = self.cells
         ground = self.ground if self.has_focus else self.idle_ground
-        lead = self.lead_segments(y, look)
+        lead = self.lead_segments(y, theme)
         rows = self.buffer.rows
         row = y + self._top
-        line = self._row(row, rows[row], look) if row < len(rows) else []
-        tail = self.tail(look) if not y else []
+        line = self._row(row, rows[row], theme) if row < len(rows) else []
+        tail = self.tail(theme) if not y else []
         room = max(cells - paint.width(lead) - paint.width(tail), 0)
         visible = Strip(line).crop(self._left, self._left + room).adjust_cell_length(room)
-        return paint.strip([*lead, *visible, *tail], cells, ground, look=look)
+        return paint.strip([*lead, *visible, *tail], cells, ground, theme=theme)
 
-    def lead_segments(self, y: int, look: ThemeStyles) -> list[Segment]:
+    def lead_segments(self, y: int, theme: ThemeStyles) -> list[Segment]:
         """Return the segments before a line: `lead` before the first, spaces before the others."""
-        lead = paint.segments(self.lead, look=look) if self.lead else []
+        lead = paint.segments(self.lead, theme=theme) if self.lead else []
         return [Segment(" " * paint.width(lead))] if y and lead else lead
 
-    def tail(self, look: ThemeStyles) -> list[Segment]:
+    def tail(self, theme: ThemeStyles) -> list[Segment]:
         """Return the segments at the right end of the first line; a subclass may add some."""
         return []
 
-    def _row(self, row: int, text: str, look: ThemeStyles) -> list[Segment]:
+    def _row(self, row: int, text: str, theme: ThemeStyles) -> list[Segment]:
         focused = self.has_focus
         begin = self.buffer.offset(row, 0)
         if not self.value and self.placeholder:
-            caret = [self._caret(look)] if focused else []
-            return [*caret, *paint.segments([(self.placeholder, self.placeholder_role)], look=look)]
+            caret = [self._caret(theme)] if focused else []
+            return [*caret, *paint.segments([(self.placeholder, self.placeholder_role)], theme=theme)]
         cells = self._cells_of(text)[0]
-        styles = self._styles(begin, text, look)
+        styles = self._styles(begin, text, theme)
         line = runs(cells, styles)
         if focused and self.buffer.place() == (row, len(text)):
-            line.append(self._caret(look))
+            line.append(self._caret(theme))
         if self.suggestion.startswith(self.value) and row == len(self.buffer.rows) - 1:
-            line += paint.segments([(self.suggestion[len(self.value) :], "faint")], look=look)
+            line += paint.segments([(self.suggestion[len(self.value) :], "faint")], theme=theme)
         return line
 
     def _cells_of(self, text: str) -> tuple[list[str], list[int]]:
         if self.concealed:
             return [CONCEALED] * len(text), list(range(len(text) + 1))
-        return shown(text)
+        return character_cells(text)
 
-    def _caret(self, look: ThemeStyles) -> Segment:
-        return Segment(signs_now().caret, look.style("accent"))
+    def _caret(self, theme: ThemeStyles) -> Segment:
+        return Segment(signs_now().caret, theme.style("accent"))
 
-    def _styles(self, begin: int, text: str, look: ThemeStyles) -> list[Style]:
+    def _styles(self, begin: int, text: str, theme: ThemeStyles) -> list[Style]:
         """Return the style of each character of a row that starts at an offset of the text."""
         length = len(text)
-        plain = look.style("bright" if self.has_focus else "normal")
+        plain = theme.style("bright" if self.has_focus else "normal")
         styles = [plain] * length
         if self.highlight is not None:
             for start, end, role in self.highlight(text):
                 end = min(end, length)
-                styles[start:end] = [look.style(role)] * max(end - start, 0)
+                styles[start:end] = [theme.style(role)] * max(end - start, 0)
         if self.has_focus:
             start, end = self.buffer.span
-            marked = look.style("selection") + look.style("bright")
+            marked = theme.style("selection") + theme.style("bright")
             for at in range(max(start - begin, 0), min(end - begin, length)):
                 styles[at] = marked
             at = self.buffer.cursor - begin
@@ -439,7 +439,7 @@ class Editor(LineWidget, can_focus=True):
 
 
 @lru_cache(maxsize=512)
-def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
+def _character_cells(text: str, ascii: bool) -> tuple[list[str], list[int]]:
     if text.isascii() and text.isprintable():
         return list(text), list(range(len(text) + 1))
     cells: list[str] = []
@@ -454,9 +454,9 @@ def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
     return cells, list(accumulate((cell_len(cell) for cell in cells), initial=0))
 
 
-def shown(text: str) -> tuple[list[str], list[int]]:
+def character_cells(text: str) -> tuple[list[str], list[int]]:
     """Return the drawn text of each character of a line, and their cells: each start, and the last end."""
-    return _shown(text, ascii_only())
+    return _character_cells(text, ascii_only())
 
 
 def runs(cells: list[str], styles: list[Style]) -> list[Segment]:

@@ -21,11 +21,11 @@ READ_LIMIT = 50_000_000
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
     """Return the editor's command as arguments. Raises `UsageError` if it cannot be parsed."""
-    wanted = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    command = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
-        words = command_words.split(wanted)
+        words = command_words.split(command)
     except ValueError as error:
-        raise UsageError(f"$EDITOR cannot be parsed: {safe(wanted, 80)}", hint="Close every quote.") from error
+        raise UsageError(f"$EDITOR cannot be parsed: {safe(command, 80)}", hint="Close every quote.") from error
     return words or ["vi"]
 
 

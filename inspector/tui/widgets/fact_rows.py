@@ -33,9 +33,9 @@ def heading(text: str) -> list[Row]:
 def fact(label: str, value: str, role: str = "normal") -> list[Row]:
     """A label at the left and its value beside it; further lines of the value are aligned with the first."""
     first, *rest = text_lines(value)
-    shown = f"{label:<{LABEL - 2}}  "
+    padded = f"{label:<{LABEL - 2}}  "
     return [
-        Row([(shown, "muted"), (first, role)], LABEL),
+        Row([(padded, "muted"), (first, role)], LABEL),
         *(Row([(" " * LABEL, "muted"), (line, role)], LABEL) for line in rest),
     ]
 
@@ -43,10 +43,10 @@ def fact(label: str, value: str, role: str = "normal") -> list[Row]:
 def paragraph(text: str, role: str = "normal", *, indent: int = 0, limit: int = 200) -> list[Row]:
     """Text of several lines, up to `limit` of them."""
     pad = " " * indent
-    shown = text_lines(text)
-    rows = [Row([(f"{pad}{line}", role)], indent) for line in shown[:limit]]
-    if len(shown) > limit:
-        rows.append(Row([(f"{pad}… {len(shown) - limit:,} more lines", "muted")]))
+    lines = text_lines(text)
+    rows = [Row([(f"{pad}{line}", role)], indent) for line in lines[:limit]]
+    if len(lines) > limit:
+        rows.append(Row([(f"{pad}… {len(lines) - limit:,} more lines", "muted")]))
     return rows
 
 
@@ -89,9 +89,9 @@ def _line(row: Row) -> tuple[str, list[Span]]:
     text, spans = "", []
     for piece in (row.pieces,) if isinstance(row.pieces, str) else row.pieces:
         words, role = (piece, "normal") if isinstance(piece, str) else piece
-        shown = safe(words, TEXT_LINE, ascii=ascii_only())
-        spans.append((len(text), len(text) + len(shown), role or "normal"))
-        text += shown
+        drawn = safe(words, TEXT_LINE, ascii=ascii_only())
+        spans.append((len(text), len(text) + len(drawn), role or "normal"))
+        text += drawn
     return text, spans
 
 

@@ -61,14 +61,14 @@ class FilterInput(Editor):
         )
         self.enter_opens = False
 
-    def tail(self, look: ThemeStyles) -> list[Segment]:
+    def tail(self, theme: ThemeStyles) -> list[Segment]:
         width = self.size.width
         idle = self.idle_note and self.value and not self.has_focus
-        shown = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), look=look)
+        note = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), theme=theme)
         # The note is dropped if the text needs the room.
-        if paint.width(shown) + len(self.value or self.placeholder) + 8 > width:
-            shown = []
-        return [Segment("  "), *shown, Segment(" ")] if shown else []
+        if paint.width(note) + len(self.value or self.placeholder) + 8 > width:
+            note = []
+        return [Segment("  "), *note, Segment(" ")] if note else []
 
     def hints(self) -> list[KeyHint]:
         """The keys that work while the filter is typed."""

@@ -66,8 +66,8 @@ class Note(LineWidget):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        found = self.rows(width)
-        text = found[y] if y < len(found) else ""
+        rows = self.rows(width)
+        text = rows[y] if y < len(rows) else ""
         return paint.strip(paint.segments([(text, self.words[1])]), width)
 
 
@@ -78,13 +78,13 @@ def _validity(form: Form, problem: JsonFault | None, wrong: int, missing: int) -
     """
     if problem is not None:
         return [(f"not JSON, {problem}", "error")]
-    found: list[paint.Piece] = []
+    pieces: list[paint.Piece] = []
     if wrong:
-        found.append((f"{wrong} to fix", "error"))
+        pieces.append((f"{wrong} to fix", "error"))
     if missing:
-        found += ["  "] * bool(found) + [(f"{missing} required", "muted")]
-    if found:
-        return found
+        pieces += ["  "] * bool(pieces) + [(f"{missing} required", "muted")]
+    if pieces:
+        return pieces
     if form.problem:
         return [("not validated", "finding")]
     return [(f"{signs_now().done} valid", "received")] if form.has_fields else []
@@ -203,10 +203,10 @@ class FormView(VerticalScroll, can_focus=False):
     def note(self) -> paint.Pieces:
         """Show the number of errors and of missing required fields, or that the value is valid; and of fields below."""
         missing = sum(self._is_missing(path) for path in self.errors) if self._json is None else 0
-        found = _validity(self.form, self.problem, len(self.errors) - missing, missing)
+        pieces = _validity(self.form, self.problem, len(self.errors) - missing, missing)
         if not self._below:
-            return found
-        return [*found, *(["  "] if found else []), (f"{quantity(self._below, 'field')} below", "bright")]
+            return pieces
+        return [*pieces, *(["  "] if pieces else []), (f"{quantity(self._below, 'field')} below", "bright")]
 
     def _is_missing(self, path: str) -> bool:
         is_unset = bool(path) and self.form.value_at(path) is UNSET

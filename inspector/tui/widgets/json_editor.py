@@ -82,8 +82,8 @@ class JsonEditor(Editor):
                 row = self.value.count("\n", 0, tree.offset(line)) if line is not None else 0
                 # What is missing is shown at the object that it belongs to.
                 name = pointer.removeprefix(tree.pointer(line)) if line is not None else pointer
-                said = f"{name.removeprefix('/')}: {reason}" if name else reason
-                wrong[row] = f"{wrong[row]}; {said}" if row in wrong else said
+                message = f"{name.removeprefix('/')}: {reason}" if name else reason
+                wrong[row] = f"{wrong[row]}; {message}" if row in wrong else message
         if wrong != self._wrong:
             self._wrong = wrong
             self.refresh()

@@ -31,9 +31,9 @@ class FoldView(LinesView):
         if not 0 <= line < self.rows.lines:
             return None
         section, at = self.section_at(line)
-        found = section.fold(at)
+        fold = section.fold(at)
         start = line - at
-        return None if found is None else (start + found[0], start + found[1])
+        return None if fold is None else (start + fold[0], start + fold[1])
 
     def set_folded(self, line: int, folded: bool) -> None:
         """Fold or unfold at a line, with the cursor on the first line."""

@@ -61,31 +61,33 @@ class KeyLine(LineWidget):
         self._spans: list[tuple[int, int, KeyHint]] = []
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         cells = self.size.width
         room = cells - 2
         pinned = self.pinned
-        note = paint.segments(self.note if pinned is None else self._words(pinned), "muted", room=room, look=look)
+        note = paint.segments(self.note if pinned is None else self._words(pinned), "muted", room=room, theme=theme)
         note = paint.cut(note, room)
-        line = self._hints(room - (paint.width(note) + GAP if note else 0), look)
+        line = self._hints(room - (paint.width(note) + GAP if note else 0), theme)
         if pinned is not None:
             self._spans.append((room - paint.width(note), room, pinned))
         side = Segment(" ")
-        return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
+        return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, theme=theme)
 
     def hints_for(self, room: int) -> Sequence[KeyHint]:
         """The hints for so many cells."""
         return self.hints
 
-    def _hints(self, room: int, look: ThemeStyles) -> list[Segment]:
+    def _hints(self, room: int, theme: ThemeStyles) -> list[Segment]:
         """Draw as many hints as fit, and remember their positions."""
         line: list[Segment] = []
         self._spans = []
         used = 0
-        shown = [(hint, paint.segments(self._words(hint), room=room, look=look)) for hint in self.hints_for(room)]
-        needed = sum(paint.width(parts) + GAP for _, parts in shown) - GAP
+        drawn_hints = [
+            (hint, paint.segments(self._words(hint), room=room, theme=theme)) for hint in self.hints_for(room)
+        ]
+        needed = sum(paint.width(parts) + GAP for _, parts in drawn_hints) - GAP
         gap = GAP if needed <= room else GAP - 1
-        for hint, parts in shown:
+        for hint, parts in drawn_hints:
             width = paint.width(parts)
             start = used + (gap if used else 0)
             if start + width > room:

@@ -163,9 +163,9 @@ class JoinedSections:
         for at in range(begin, -1, -1) if backwards else range(begin, len(self.sections)):
             section = self.sections[at]
             local = start - self._starts[at] if at == begin else len(section) - 1 if backwards else 0
-            found = section.find(pattern, local, backwards) if len(section) else None
-            if found is not None:
-                return self._starts[at] + found
+            line = section.find(pattern, local, backwards) if len(section) else None
+            if line is not None:
+                return self._starts[at] + line
         return None
 
 
@@ -212,25 +212,25 @@ class LineLayout:
         """Return the start and end of each row of a line's text. A line is one row until it is measured."""
         if not self._wraps or line >= self.measured:
             return [(0, len(text))]
-        found = self._breaks.get(line)
-        if found is None:
+        rows = self._breaks.get(line)
+        if rows is None:
             section, at = self._lines.at(line)
-            found = wrap(text, self.width, section.hang(at))
-            self._breaks.set(line, found)
-        return found
+            rows = wrap(text, self.width, section.hang(at))
+            self._breaks.set(line, rows)
+        return rows
 
     def below(self, line: int) -> list[tuple[str, str]]:
         """Return the rows below a line, each with its role: rows of its section, and its notes."""
-        found = self._below.get(line)
-        if found is None:
+        rows = self._below.get(line)
+        if rows is None:
             section, at = self._lines.at(line)
-            found = []
+            rows = []
             for text, role, indent in (*section.below(at), *self.notes.get(line, ())):
                 lead = " " * min(indent, max(self.width - 12, 0))
                 for start, end in wrap(text, max(self.width - len(lead), 8)):
-                    found.append((lead + text[start:end], role))
-            self._below.set(line, found)
-        return found
+                    rows.append((lead + text[start:end], role))
+            self._below.set(line, rows)
+        return rows
 
 
 class StyledLines:
@@ -244,23 +244,23 @@ class StyledLines:
 
     def line(self, line: int) -> tuple[str, list[Style]]:
         """Return a line's text and the style of each of its characters."""
-        look = palette()
-        if look is not self._drawn_for:
+        theme = palette()
+        if theme is not self._drawn_for:
             self._drawn.clear()
-            self._drawn_for = look
-        found = self._drawn.get(line)
-        if found is None:
+            self._drawn_for = theme
+        styled = self._drawn.get(line)
+        if styled is None:
             section, at = self._lines.at(line)
             text = section.text(at)
-            styles = [look.style(section.role)] * len(text)
+            styles = [theme.style(section.role)] * len(text)
             for start, end, role in section.spans(at, text):
-                styles[start:end] = [look.style(role)] * (min(end, len(text)) - start)
-            hit = look.style("ask bold reverse")
+                styles[start:end] = [theme.style(role)] * (min(end, len(text)) - start)
+            hit = theme.style("ask bold reverse")
             for start, end in self._hits(text):
                 styles[start:end] = [hit] * (end - start)
-            found = (text, styles)
-            self._drawn.set(line, found)
-        return found
+            styled = (text, styles)
+            self._drawn.set(line, styled)
+        return styled
 
     def _hits(self, text: str) -> Iterator[tuple[int, int]]:
         hits = self.pattern.finditer(text) if self.pattern is not None else ()

@@ -220,8 +220,8 @@ class LinesView(VirtualList):
         breaks = self._layout.breaks(line, text)
         if part >= len(breaks) and line < self._layout.measured:
             below = self._layout.below(line)
-            shown, role = below[min(part - len(breaks), len(below) - 1)] if below else ("", "")
-            return paint.cut(paint.segments([(shown, role)], room=width), width)
+            row_text, role = below[min(part - len(breaks), len(below) - 1)] if below else ("", "")
+            return paint.cut(paint.segments([(row_text, role)], room=width), width)
         if not self.wrap:
             return self._cut(text, styles, width, line)
         start, end = breaks[min(part, len(breaks) - 1)]

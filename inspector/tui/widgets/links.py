@@ -59,12 +59,12 @@ def look_at(value: object) -> Link:
     user, at, _ = parts.netloc.rpartition("@")
     host_at = netloc_at + len(user) + len(at)
     end = host_at + len(parts.netloc) - len(user) - len(at)
-    shown = url[host_at:end]
+    host_part = url[host_at:end]
     return Link(
         url,
         url[:netloc_at],
         user + at,
-        shown,
+        host_part,
         url[end:],
         _refusal(url, parts.scheme, parts.netloc, host),
         tuple(_warnings(host, user)),
@@ -84,16 +84,16 @@ def _refusal(url: str, scheme: str, netloc: str, host: str) -> str:
 
 
 def _warnings(host: str, user: str) -> list[str]:
-    found = []
+    notes = []
     if user:
-        found.append("The part before @ is a user name; the host is after it.")
+        notes.append("The part before @ is a user name; the host is after it.")
     labels = [label for label in host.split(".") if label.startswith("xn--")]
     if labels:
-        found.append(f"The host is written in punycode: {safe(host, 100)} displays as {safe(spelled_host(host), 100)}.")
+        notes.append(f"The host is written in punycode: {safe(host, 100)} displays as {safe(spelled_host(host), 100)}.")
     scripts = mixed_scripts(host)
     if scripts:
-        found.append(f"The host mixes {scripts} letters, which may look the same.")
-    return found
+        notes.append(f"The host mixes {scripts} letters, which may look the same.")
+    return notes
 
 
 def open_in_browser(link: Link) -> str:

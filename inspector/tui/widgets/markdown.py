@@ -67,10 +67,10 @@ class _Line:
         self.hang = hang
 
     def add(self, text: str, role: str = "") -> None:
-        shown = safe(text, ascii=ascii_only())
-        if role and shown:
-            self.spans.append((len(self.text), len(self.text) + len(shown), role))
-        self.text += shown
+        safe_text = safe(text, ascii=ascii_only())
+        if role and safe_text:
+            self.spans.append((len(self.text), len(self.text) + len(safe_text), role))
+        self.text += safe_text
 
     def add_inline(self, text: str, role: str = "") -> None:
         """Add text with emphasis, code and links."""
@@ -78,19 +78,19 @@ class _Line:
         for match in _INLINE.finditer(text):
             self.add(text[at : match.start()], role)
             at = match.end()
-            found = match.groupdict()
-            if found["escape"]:
+            groups = match.groupdict()
+            if groups["escape"]:
                 self.add(match[0][1], role)
-            elif found["code"]:
-                self.add(found["code_text"], _CODE)
-            elif found["link"]:
-                self.add(found["link_text"] or found["address"], _LINK)
-                if found["link_text"] and found["link_text"] != found["address"]:
-                    self.add(f" ({found['address']})", _ADDRESS)
-            elif found["bold"] or found["bold_"]:
-                self.add_inline(found["bold_text"] or found["bold__text"], "bright bold")
+            elif groups["code"]:
+                self.add(groups["code_text"], _CODE)
+            elif groups["link"]:
+                self.add(groups["link_text"] or groups["address"], _LINK)
+                if groups["link_text"] and groups["link_text"] != groups["address"]:
+                    self.add(f" ({groups['address']})", _ADDRESS)
+            elif groups["bold"] or groups["bold_"]:
+                self.add_inline(groups["bold_text"] or groups["bold__text"], "bright bold")
             else:
-                self.add_inline(found["italic_text"] or found["italic__text"], f"{role or 'normal'} italic")
+                self.add_inline(groups["italic_text"] or groups["italic__text"], f"{role or 'normal'} italic")
         self.add(text[at:], role)
 
 

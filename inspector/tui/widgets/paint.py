@@ -26,18 +26,18 @@ CHARACTERS_PER_CELL = 8
 
 
 def segments(
-    pieces: Pieces, role: str = "normal", *, room: int = 1000, look: ThemeStyles | None = None
+    pieces: Pieces, role: str = "normal", *, room: int = 1000, theme: ThemeStyles | None = None
 ) -> list[Segment]:
     """Turn pieces into segments; `role` is for pieces without one, `room` the most cells."""
-    look = look or palette()
-    found = []
+    theme = theme or palette()
+    parts = []
     limit = max(room, 1) * CHARACTERS_PER_CELL
     plain = ascii_only()
     for piece in (pieces,) if isinstance(pieces, str) else pieces:
         text, own = (piece, role) if isinstance(piece, str) else piece
         if text:
-            found.append(Segment(safe(text, limit, ascii=plain), look.style(own)))
-    return found
+            parts.append(Segment(safe(text, limit, ascii=plain), theme.style(own)))
+    return parts
 
 
 def underlined(text: str, words: Iterable[str], role: str) -> list[Piece]:
@@ -115,14 +115,14 @@ def spread(left: Sequence[Segment], right: Sequence[Segment], cells: int, gap: i
     return [*start, Segment(" " * space), *right] if space > 0 else [*start, *right]
 
 
-def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, look: ThemeStyles | None = None) -> Strip:
+def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, theme: ThemeStyles | None = None) -> Strip:
     """Return segments as a strip of exactly `cells` cells on a background role, with readable text."""
-    look = look or palette()
-    base = look.style(ground)
-    grounded = [Segment(text, base if style is None else look.on(style, ground)) for text, style, _ in line]
+    theme = theme or palette()
+    base = theme.style(ground)
+    grounded = [Segment(text, base if style is None else theme.on(style, ground)) for text, style, _ in line]
     return Strip(grounded).adjust_cell_length(cells, base)
 
 
-def blank(cells: int, ground: str = "ground", *, look: ThemeStyles | None = None) -> Strip:
+def blank(cells: int, ground: str = "ground", *, theme: ThemeStyles | None = None) -> Strip:
     """Return an empty line with a background."""
-    return Strip.blank(cells, (look or palette()).style(ground))
+    return Strip.blank(cells, (theme or palette()).style(ground))

@@ -177,21 +177,21 @@ class Pane(Container):
         self.refresh(*(region.translate((-left, -top)) for region in regions))
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        look = palette()
+        theme = palette()
         width, height = self.outer_size
         role = _TONES.get(self.tone, "accent" if self._within else "edge")
         box = _ASCII if ascii_only() else _ROUND
         if width < 2:
-            return [paint.blank(crop.width, look=look)] * crop.height
-        side = Segment(box[3], look.style(role))
-        middle = paint.strip([side, Segment(" " * (width - 2)), side], width, look=look)
+            return [paint.blank(crop.width, theme=theme)] * crop.height
+        side = Segment(box[3], theme.style(role))
+        middle = paint.strip([side, Segment(" " * (width - 2)), side], width, theme=theme)
         strips = []
         for y in range(crop.y, crop.bottom):
             if y == 0:
-                strips.append(self._top(look, width, role, box))
+                strips.append(self._top(theme, width, role, box))
             elif y == height - 1:
                 bottom = f"{box[4]}{box[1] * (width - 2)}{box[5]}"
-                strips.append(paint.strip([Segment(bottom, look.style(role))], width, look=look))
+                strips.append(paint.strip([Segment(bottom, theme.style(role))], width, theme=theme))
             else:
                 strips.append(middle)
         background = self.background_colors[1]
@@ -199,13 +199,13 @@ class Pane(Container):
             strips = [strip.apply_filter(line_filter, background) for strip in strips]
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
-    def _top(self, look: ThemeStyles, width: int, role: str, box: str) -> Strip:
-        line = look.style(role)
+    def _top(self, theme: ThemeStyles, width: int, role: str, box: str) -> Strip:
+        line = theme.style(role)
         title_role = "bright bold" if self._within else "bright"
-        title = paint.segments(self.title, title_role, room=width, look=look)
+        title = paint.segments(self.title, title_role, room=width, theme=theme)
         # A corner, a dash and a space before a text, the same after it, and at least one dash between title and facts.
         room = width - 6 if title else width - 3
-        facts = self._facts_that_fit(look, room, paint.width(title))
+        facts = self._facts_that_fit(theme, room, paint.width(title))
         taken = paint.width(facts)
         title = paint.cut(title, room - (taken + 3 if facts else 0))
         used = paint.width(title)
@@ -217,21 +217,21 @@ class Pane(Container):
         if facts:
             parts += [Segment(" ", line), *facts, Segment(f" {box[1]}", line)]
         parts.append(Segment(box[2], line))
-        return paint.strip(parts, width, look=look)
+        return paint.strip(parts, width, theme=theme)
 
-    def _facts_that_fit(self, look: ThemeStyles, room: int, title: int) -> list[Segment]:
+    def _facts_that_fit(self, theme: ThemeStyles, room: int, title: int) -> list[Segment]:
         """Return as many facts as fit beside the title; only the first may be cut."""
         kept = title if self.keeps_title else min(title, max(MIN_TITLE, min(self.name_cells, MAX_KEPT)))
         left = room - kept - 3
         parts: list[Segment] = []
         for fact in self.facts:
-            gap = [Segment("  ", look.style("muted"))] if parts else []
-            more = [*parts, *gap, *paint.segments(fact, "muted", room=max(room, 1), look=look)]
+            gap = [Segment("  ", theme.style("muted"))] if parts else []
+            more = [*parts, *gap, *paint.segments(fact, "muted", room=max(room, 1), theme=theme)]
             if paint.width(more) > left:
                 break
             parts = more
         if not parts and self.facts and left >= MIN_FACT:
-            parts = paint.cut(paint.segments(self.facts[0], "muted", room=room, look=look), left)
+            parts = paint.cut(paint.segments(self.facts[0], "muted", room=room, theme=theme), left)
         return parts
 
 

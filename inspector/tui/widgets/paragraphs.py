@@ -68,57 +68,60 @@ class Paragraphs(LineWidget):
         """Some lines are not shown."""
         return bool(self.max_lines) and not self.whole and len(self._lines(self.size.width)) > self.max_lines
 
-    def wanted(self, width: int, most: int) -> int:
+    def lines_needed(self, width: int, most: int) -> int:
         """Return the lines of text in a width: all while they are shown, else at most `most`."""
         count = len(self._lines(width))
         return count if self.whole else min(count, most)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         count = len(self._lines(width))
-        shown = count if self.whole or not self.max_lines else min(count, self.max_lines)
-        return shown + self.after if shown else 0
+        visible = count if self.whole or not self.max_lines else min(count, self.max_lines)
+        return visible + self.after if visible else 0
 
     def _lines(self, width: int) -> list[list[Segment]]:
-        look = palette()
-        made_for = (look, width, ascii_only(), self.paragraphs)
+        theme = palette()
+        made_for = (theme, width, ascii_only(), self.paragraphs)
         if self._drawn is None or self._drawn[0][:3] != made_for[:3] or self._drawn[0][3] is not made_for[3]:
             room = max(width - 2, 1)
-            self._drawn = (made_for, [line for each in self.paragraphs for line in _wrapped(each, room, look)])
+            self._drawn = (
+                made_for,
+                [line for paragraph in self.paragraphs for line in _wrapped(paragraph, room, theme)],
+            )
         return self._drawn[1]
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         cells = self.size.width
-        found = self._lines(cells)
+        rows = self._lines(cells)
         room = max(cells - 2, 1)
         side = Segment(" ")
-        if y >= len(found) or (self.is_cut and y >= self.max_lines):
-            return paint.blank(cells, look=look)
-        line = found[y]
+        if y >= len(rows) or (self.is_cut and y >= self.max_lines):
+            return paint.blank(cells, theme=theme)
+        line = rows[y]
         if self.is_cut and y == self.max_lines - 1:
             # One cell more than fits, so that the line ends in the sign of a cut even if it is short.
-            tail = paint.segments([(f"  {self.more}", "faint")], look=look) if self.more else []
+            tail = paint.segments([(f"  {self.more}", "faint")], theme=theme) if self.more else []
             line = [*paint.cut([*line, Segment(" " * room)], room - paint.width(tail)), *tail]
-        return paint.strip([side, *line], cells, look=look)
+        return paint.strip([side, *line], cells, theme=theme)
 
 
-def _wrapped(paragraph: Paragraph, room: int, look: ThemeStyles) -> list[list[Segment]]:
+def _wrapped(paragraph: Paragraph, room: int, theme: ThemeStyles) -> list[list[Segment]]:
     if isinstance(paragraph, tuple):
         text, role = paragraph
-        style = look.style(role)
+        style = theme.style(role)
         return [[Segment(line, style)] for line in lines(text[:TEXT], room, limit=TEXT, ascii=ascii_only())]
-    segments = paint.segments(paragraph, room=TEXT, look=look)
+    segments = paint.segments(paragraph, room=TEXT, theme=theme)
     text = "".join(segment.text for segment in segments)
     return [_slice(segments, start, end) for start, end in wrap(text, room)]
 
 
 def _slice(segments: Sequence[Segment], start: int, end: int) -> list[Segment]:
     """Return the characters of a line from `start` to `end`."""
-    found: list[Segment] = []
+    parts: list[Segment] = []
     at = 0
     for text, style, _ in segments:
         piece = text[max(start - at, 0) : max(end - at, 0)]
         if piece:
-            found.append(Segment(piece, style))
+            parts.append(Segment(piece, style))
         at += len(text)
-    return found
+    return parts

@@ -21,11 +21,11 @@ class PickFile(LineDialog[PickedFile]):
     PickFile > Pane { width: 80%; max-width: 100; }
     """
 
-    def __init__(self, title: str, wanted: FileInput) -> None:
-        accepted = (safe(", ".join(wanted.accept), 60),) if wanted.accept else ()
+    def __init__(self, title: str, file_input: FileInput) -> None:
+        accepted = (safe(", ".join(file_input.accept), 60),) if file_input.accept else ()
         editor = Editor(placeholder="path of the file")
         super().__init__(f"File for {safe(title, 60)}", editor, "use it", facts=accepted)
-        self._wanted = wanted
+        self._file_input = file_input
 
     def action_take(self) -> None:
         """Read the file in a thread."""
@@ -34,14 +34,14 @@ class PickFile(LineDialog[PickedFile]):
 
     def _read(self, path: Path) -> None:
         try:
-            found: PickedFile | str = pick_file(path, self._wanted)
+            picked: PickedFile | str = pick_file(path, self._file_input)
         except UsageError as error:
-            found = error.message
+            picked = error.message
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._take, found)
+            self.app.call_from_thread(self._finish, picked)
 
-    def _take(self, found: PickedFile | str) -> None:
-        if isinstance(found, str):
-            self.show_note(safe(found, 200))
+    def _finish(self, picked: PickedFile | str) -> None:
+        if isinstance(picked, str):
+            self.show_note(safe(picked, 200))
         elif self.is_attached:
-            self.dismiss(found)
+            self.dismiss(picked)

@@ -61,8 +61,8 @@ class SearchLine(FilterInput):
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
         if self.view is not None:
-            found = self.view.search(self.value)
-            self.note = "" if found or not self.value else [("not found", "error")]
+            has_match = self.view.search(self.value)
+            self.note = "" if has_match or not self.value else [("not found", "error")]
 
     def action_clear_or_leave(self) -> None:
         if self.view is not None:

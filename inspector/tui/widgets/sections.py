@@ -173,18 +173,18 @@ class JsonSection(Section):
                 "" if key is None else f"{json.dumps(safe(key, LINE_LIMIT, ascii=ascii_only()), ensure_ascii=False)}: "
             )
             return f"{' ' * self._indent(line)}{head}{len(rows):,} lines of text"
-        shown = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
-        cut = len(shown) > LINE_LIMIT
-        text = " " * self._indent(line) + safe(shown[:LINE_LIMIT], ascii=ascii_only())
+        content = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
+        cut = len(content) > LINE_LIMIT
+        text = " " * self._indent(line) + safe(content[:LINE_LIMIT], ascii=ascii_only())
         return text + signs_now().cut if cut else text
 
     def below(self, line: int) -> Sequence[Below]:
         rows = self._string_lines(line) if self.has_below else []
         indent = self._indent(line) + 2
         role = "json-string"
-        shown = [(safe(row[:LINE_LIMIT], ascii=ascii_only()), role, indent) for row in rows[:BLOCK_LINES]]
+        lines = [(safe(row[:LINE_LIMIT], ascii=ascii_only()), role, indent) for row in rows[:BLOCK_LINES]]
         more = len(rows) - BLOCK_LINES
-        return [*shown, (f"{more:,} more lines", "muted", indent)] if more > 0 else shown
+        return [*lines, (f"{more:,} more lines", "muted", indent)] if more > 0 else lines
 
     def _string_lines(self, line: int) -> list[str]:
         """Return the lines of the string on a line; empty for another value and for a string of one line."""
@@ -225,8 +225,8 @@ class JsonSection(Section):
             for match in pattern.finditer(raw, 0, end):
                 last = match
             return None if last is None else self.tree.line_at(last.start())
-        found = pattern.search(raw, self._offset(start))
-        return None if found is None else self.tree.line_at(found.start())
+        hit = pattern.search(raw, self._offset(start))
+        return None if hit is None else self.tree.line_at(hit.start())
 
     def copy_text(self, line: int) -> str:
         return self.tree.value(line)

@@ -53,39 +53,39 @@ class HeaderLine(LineWidget):
         self.set_reactive(HeaderLine.parts, tuple(parts))
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         room = self.size.width - 2
         form = [0] * len(self.parts)
         steps = sorted(
             (rank, at, step) for at, part in enumerate(self.parts) for step, rank in enumerate(part.ranks, 1)
         )
-        left, right = self._lines(form, room, look)
+        left, right = self._lines(form, room, theme)
         for _, at, step in steps:
             if paint.width(left) + paint.width(right) + (2 if right else 0) <= room:
                 break
             form[at] = step
-            left, right = self._lines(form, room, look)
+            left, right = self._lines(form, room, theme)
         for _, at, step in reversed(steps):
             # A part that was dropped before a longer one may fit again.
             if form[at] == step:
                 form[at] = step - 1
-                longer = self._lines(form, room, look)
+                longer = self._lines(form, room, theme)
                 if sum(map(paint.width, longer)) + (2 if longer[1] else 0) <= room:
                     left, right = longer
                 else:
                     form[at] = step
         side = Segment(" ")
-        return paint.strip([side, *paint.spread(left, right, room), side], room + 2, "panel", look=look)
+        return paint.strip([side, *paint.spread(left, right, room), side], room + 2, "panel", theme=theme)
 
-    def _lines(self, form: Sequence[int], room: int, look: ThemeStyles) -> tuple[list[Segment], list[Segment]]:
+    def _lines(self, form: Sequence[int], room: int, theme: ThemeStyles) -> tuple[list[Segment], list[Segment]]:
         sides: tuple[list[Segment], list[Segment]] = ([], [])
         for part, chosen in zip(self.parts, form, strict=True):
-            shown = paint.segments(part.forms[chosen], "normal", room=max(room, 1), look=look)
-            if shown:
+            drawn = paint.segments(part.forms[chosen], "normal", room=max(room, 1), theme=theme)
+            if drawn:
                 side = sides[part.right]
                 if side:
                     side.append(Segment(" " * part.gap))
-                side += shown
+                side += drawn
         return sides
 
 
@@ -141,33 +141,33 @@ class TabLine(LineWidget):
         self._spans: list[tuple[int, int, MainTab | KeyHint]] = []
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         room = self.size.width - 2
-        shown, gap = list(self.tabs), 2
-        tabs = self._tabs(shown, gap, look)
+        fitted, gap = list(self.tabs), 2
+        tabs = self._tabs(fitted, gap, theme)
         if paint.width(tabs) > room:
-            shown = [tab._replace(label=tab.short) for tab in shown]
-            tabs = self._tabs(shown, gap, look)
-        others = [at for at, tab in enumerate(shown) if tab.id != self.active]
-        for at in [*reversed(others), *(at for at in range(len(shown)) if at not in others)]:
+            fitted = [tab._replace(label=tab.short) for tab in fitted]
+            tabs = self._tabs(fitted, gap, theme)
+        others = [at for at, tab in enumerate(fitted) if tab.id != self.active]
+        for at in [*reversed(others), *(at for at in range(len(fitted)) if at not in others)]:
             if paint.width(tabs) <= room:
                 break
-            if shown[at].number and not shown[at].tone:
-                shown[at] = shown[at]._replace(number="")
-                tabs = self._tabs(shown, gap, look)
+            if fitted[at].number and not fitted[at].tone:
+                fitted[at] = fitted[at]._replace(number="")
+                tabs = self._tabs(fitted, gap, theme)
         if paint.width(tabs) > room:
             gap = 1
-            tabs = self._tabs(shown, gap, look)
-        for at in sorted(others, key=lambda at: bool(shown[at].number)):
+            tabs = self._tabs(fitted, gap, theme)
+        for at in sorted(others, key=lambda at: bool(fitted[at].number)):
             if paint.width(tabs) <= room:
                 break
-            shown[at] = shown[at]._replace(label="", number="")
-            tabs = self._tabs(shown, gap, look)
+            fitted[at] = fitted[at]._replace(label="", number="")
+            tabs = self._tabs(fitted, gap, theme)
         side = Segment(" ")
-        right = self._right(room - paint.width(tabs) - 2, look)
-        return paint.strip([side, *paint.spread(tabs, right, room), side], room + 2, look=look)
+        right = self._right(room - paint.width(tabs) - 2, theme)
+        return paint.strip([side, *paint.spread(tabs, right, room), side], room + 2, theme=theme)
 
-    def _tabs(self, tabs: Sequence[MainTab], gap: int, look: ThemeStyles) -> list[Segment]:
+    def _tabs(self, tabs: Sequence[MainTab], gap: int, theme: ThemeStyles) -> list[Segment]:
         """Draw tabs with `gap` cells between them."""
         line: list[Segment] = []
         self._spans = []
@@ -180,24 +180,24 @@ class TabLine(LineWidget):
                 pieces += [" ", (tab.label, role)]
                 if tab.number:
                     pieces += [" ", (tab.number, "bright" if active else tab.tone or "faint")]
-            shown = paint.segments(pieces, look=look)
+            drawn = paint.segments(pieces, theme=theme)
             if line:
                 line.append(Segment(" " * gap))
                 used += gap
-            line += shown
-            width = paint.width(shown)
+            line += drawn
+            width = paint.width(drawn)
             self._spans.append((used, used + width, tab))
             used += width
         return line
 
-    def _right(self, room: int, look: ThemeStyles) -> list[Segment]:
+    def _right(self, room: int, theme: ThemeStyles) -> list[Segment]:
         """Draw the note and as many hints as fit; the first ones are dropped first."""
         parts: list[tuple[list[Segment], KeyHint | None]] = []
         if self.note:
-            parts.append((paint.segments(self.note, "muted", look=look), None))
+            parts.append((paint.segments(self.note, "muted", theme=theme), None))
         for hint in self.hints:
             words = f"{hint.label} {hint.title}"
-            parts += [(paint.segments([(words, "muted")], look=look), hint)]
+            parts += [(paint.segments([(words, "muted")], theme=theme), hint)]
         while parts and sum(paint.width(part) for part, _ in parts) + 3 * (len(parts) - 1) > room:
             del parts[0]
         line: list[Segment] = []

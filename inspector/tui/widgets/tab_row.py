@@ -79,10 +79,10 @@ class TabRow(LineWidget):
             self.choose(ids[(ids.index(self.active) + by) % len(ids)])
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         cells = self.size.width
         if y:
-            return paint.blank(cells, look=look)
+            return paint.blank(cells, theme=theme)
         room = cells - 2
         line: list[Segment] = []
         self._spans = []
@@ -90,7 +90,7 @@ class TabRow(LineWidget):
         for tab in self.tabs:
             role = "accent bold" if tab.id == self.active else "muted"
             words = f"{tab.label} {tab.number}" if tab.number else tab.label
-            parts = paint.segments([(words, role)], room=room, look=look)
+            parts = paint.segments([(words, role)], room=room, theme=theme)
             width = paint.width(parts)
             if used:
                 line.append(Segment("  "))
@@ -98,13 +98,13 @@ class TabRow(LineWidget):
             line += parts
             self._spans.append((used, used + width, tab.id))
             used += width
-        note = paint.segments(self.note, "muted", room=room, look=look)
+        note = paint.segments(self.note, "muted", room=room, theme=theme)
         # The note is a hint and is dropped first on a narrow screen.
         if used + 2 + paint.width(note) > room:
             note = []
         self._note_at = room - paint.width(note)
         side = Segment(" ")
-        return paint.strip([side, *paint.spread(line, note, room), side], cells, look=look)
+        return paint.strip([side, *paint.spread(line, note, room), side], cells, theme=theme)
 
     def on_click(self, event: events.Click) -> None:
         if event.y:

@@ -121,11 +121,11 @@ class TableColumns:
 
     def width_of(self, column: int) -> tuple[int, int]:
         """Return the cells that a column needs, and the digits after the point that it reserves."""
-        found = self._widths.get(column)
-        if found is None:
-            found = self._widths[column] = self._measure(column)
+        measured = self._widths.get(column)
+        if measured is None:
+            measured = self._widths[column] = self._measure(column)
         extra = 2 if column == self.sorted_by else 0
-        return max(found[0], min(cell_len(self.heading(column)), WIDEST) + extra), found[1]
+        return max(measured[0], min(cell_len(self.heading(column)), WIDEST) + extra), measured[1]
 
     def heading(self, column: int) -> str:
         """Return a column's name as it is drawn."""
@@ -133,7 +133,7 @@ class TableColumns:
 
     def _measure(self, column: int) -> tuple[int, int]:
         about = self.table.columns[column]
-        wrong = [row for row, found in self.marks.items() if column in found]
+        wrong = [row for row, columns in self.marks.items() if column in columns]
         marked = 2 if wrong else 0
         least = 1 if len(self._sample) == len(self.table) else _NULL
         measured = [cells[column] for cells in self._sample]
@@ -151,10 +151,10 @@ class TableColumns:
 
     def placed(self, width: int) -> list[tuple[int, int, int]]:
         """Return (column, first cell, cells) of the columns on the screen."""
-        found = self._placed.get(width)
-        if found is None:
-            found = self._placed[width] = self._place(width)
-        return found
+        places = self._placed.get(width)
+        if places is None:
+            places = self._placed[width] = self._place(width)
+        return places
 
     def beyond(self, width: int) -> int:
         """Return how many columns do not fit at the right."""
@@ -163,7 +163,7 @@ class TableColumns:
     def _place(self, width: int) -> list[tuple[int, int, int]]:
         chosen: list[int] = []
         least: list[int] = []
-        wanted: list[int] = []
+        needed: list[int] = []
         used = 0
         for column in self.order[self.left :]:
             want = self.width_of(column)[0]
@@ -172,27 +172,27 @@ class TableColumns:
                 break
             chosen.append(column)
             least.append(min(narrow, width))
-            wanted.append(want)
+            needed.append(want)
             used += narrow + GAP
         spare = max(width - sum(least) - GAP * (len(least) - 1), 0)
-        cells = _share(least, wanted, spare)
+        cells = _share(least, needed, spare)
         left = max(width - sum(cells) - GAP * (len(cells) - 1), 0)
         every = len(chosen) == len(self.order)
         gap = GAP + (min(left // max(len(cells) - 1, 1), MAX_GAP) if every else 0)
-        found: list[tuple[int, int, int]] = []
+        places: list[tuple[int, int, int]] = []
         at = 0
         for column, taken in zip(chosen, cells, strict=True):
-            found.append((column, at, taken))
+            places.append((column, at, taken))
             at += taken + gap
-        return found
+        return places
 
 
-def _share(least: Sequence[int], wanted: Sequence[int], spare: int) -> list[int]:
+def _share(least: Sequence[int], needed: Sequence[int], spare: int) -> list[int]:
     """Divide the width among columns: narrow ones first, the others equally."""
     cells = list(least)
-    open = sorted((at for at in range(len(cells)) if wanted[at] > cells[at]), key=lambda at: wanted[at] - least[at])
+    open = sorted((at for at in range(len(cells)) if needed[at] > cells[at]), key=lambda at: needed[at] - least[at])
     for done, at in enumerate(open):
-        given = min(wanted[at] - cells[at], spare // (len(open) - done))
+        given = min(needed[at] - cells[at], spare // (len(open) - done))
         cells[at] += given
         spare -= given
     return cells

@@ -169,23 +169,23 @@ class TableView(Container):
         """The row of the cursor, the number of rows, and how many columns do not fit."""
         if self.busy:
             return self.busy
-        shown, every = len(self.rows), len(self.table)
-        of = f" ({every:,})" if shown != every else ""
-        if not shown:
+        visible, every = len(self.rows), len(self.table)
+        of = f" ({every:,})" if visible != every else ""
+        if not visible:
             return f"no rows of {every:,} match"
         left, right = self.columns.left, self.columns.beyond(self.list.inner_width)
         hidden = [f"{signs_now().received} {_columns(left)}"] * bool(left) + [
             f"{_columns(right)} {signs_now().sent}"
         ] * bool(right)
-        return "  ".join((f"row {self.list.cursor + 1:,} of {shown:,}{of}", *hidden))
+        return "  ".join((f"row {self.list.cursor + 1:,} of {visible:,}{of}", *hidden))
 
     def tell(self) -> None:
         """Show the error of the cell with the cursor, and post `Changed`."""
         row = self.row
-        found = self.columns.marks.get(row, {}) if row is not None else {}
+        errors = self.columns.marks.get(row, {}) if row is not None else {}
         here = self.columns.here
-        problem = found.get(here) or next(iter(found.values()), "")
-        at = here if found.get(here) else next(iter(found), None)
+        problem = errors.get(here) or next(iter(errors.values()), "")
+        at = here if errors.get(here) else next(iter(errors), None)
         name = self.table.columns[at].name if at is not None else ""
         sign = signs_now().finding
         self._problem.show([(f"{sign} ", "finding"), (f"{name} ", "bright"), problem] if problem else [])
@@ -244,11 +244,11 @@ class TableView(Container):
         return self.table.matching(self.words, stopped=stopped) if self.words.strip() else None
 
     def _sorted(self, rows: Sequence[int] | None, stopped: Callable[[], bool]) -> Sequence[int]:
-        found = range(len(self.table)) if rows is None else rows
+        order = range(len(self.table)) if rows is None else rows
         columns = self.columns
         if columns.sorted_by is None:
-            return found
-        return self.table.ordered(found, columns.sorted_by, descending=columns.descending, stopped=stopped)
+            return order
+        return self.table.ordered(order, columns.sorted_by, descending=columns.descending, stopped=stopped)
 
     @property
     def is_typing(self) -> bool:

@@ -58,10 +58,10 @@ class TextView(LinesView):
         copy(self, self.text, "the text")
 
     def _show(self, limit: int) -> None:
-        shown = beginning(self.text, limit)
-        sections: list[Section] = [self.section(shown)] if self.text else []
-        if len(shown) < len(self.text):
-            sections.append(more_section(len(self.text) - len(shown)))
+        visible = beginning(self.text, limit)
+        sections: list[Section] = [self.section(visible)] if self.text else []
+        if len(visible) < len(self.text):
+            sections.append(more_section(len(self.text) - len(visible)))
         self.set_sections(sections)
 
 

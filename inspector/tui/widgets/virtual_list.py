@@ -43,11 +43,11 @@ class RowCache(LRUCache[tuple[int, bool, bool], list[Strip]]):
         super().__init__(CACHED_ROWS)
         self._drawn_for: tuple[ThemeStyles, int] | None = None
 
-    def draw_for(self, look: ThemeStyles, cells: int) -> None:
+    def draw_for(self, theme: ThemeStyles, cells: int) -> None:
         """Forget the rows that were drawn for another palette or width."""
-        if self._drawn_for != (look, cells):
+        if self._drawn_for != (theme, cells):
             self.clear()
-            self._drawn_for = (look, cells)
+            self._drawn_for = (theme, cells)
 
     def forget(self, first: int) -> None:
         """Forget the rows from `first` on."""
@@ -180,8 +180,8 @@ class VirtualList(ScrollView, can_focus=True):
         """Return where the row with this key is now, or None."""
         index_of = getattr(self._source, "index_of", None)
         if index_of is not None:
-            found: int | None = index_of(key)
-            return found
+            index: int | None = index_of(key)
+            return index
         return key if isinstance(key, int) and 0 <= key < self.count else None
 
     @property
@@ -232,9 +232,9 @@ class VirtualList(ScrollView, can_focus=True):
         if self._key is None:
             return self.validate_cursor(before), False
         if before >= first or self.row_key(before) != self._key:
-            found = self.index_of(self._key)
-            if found is not None:
-                return self.validate_cursor(found), found != before and before >= 0
+            index = self.index_of(self._key)
+            if index is not None:
+                return self.validate_cursor(index), index != before and before >= 0
         return self.validate_cursor(before), False
 
     def rows_changed(self, rows: Iterable[int]) -> None:
@@ -431,24 +431,24 @@ class VirtualList(ScrollView, can_focus=True):
         return lines[part] if part < len(lines) else paint.blank(cells)
 
     def _row(self, index: int, cells: int) -> list[Strip]:
-        look = palette()
-        self._cache.draw_for(look, cells)
+        theme = palette()
+        self._cache.draw_for(theme, cells)
         focused = self.has_focus
         selected = self.shows_cursor and index == self.cursor and (focused or self.shows_idle_cursor)
         focused = focused and selected
         key = (index, selected, focused)
-        found = self._cache.get(key)
-        if found is None:
+        drawn = self._cache.get(key)
+        if drawn is None:
             ground = self.ground_of(index, selected, focused)
             inner = max(cells - 2 * self.pad, 1)
             lines = strips(self.render_row(index, inner, selected, focused), self.app.console)
             side = Segment(" " * self.pad)
             if self.muted:
-                ink = look.style("muted")
+                ink = theme.style("muted")
                 lines = [Strip([Segment(part.text, ink) for part in strip]) for strip in lines]
-            found = [paint.strip([side, *strip.crop(0, inner)], cells, ground, look=look) for strip in lines]
-            self._cache.set(key, found)
-        return found
+            drawn = [paint.strip([side, *strip.crop(0, inner)], cells, ground, theme=theme) for strip in lines]
+            self._cache.set(key, drawn)
+        return drawn
 
     def _empty_line(self, y: int, cells: int) -> Strip:
         room = cells - self.pad

@@ -105,17 +105,17 @@ class Suggestions:
 
     def segments(self, room: int) -> list[Segment]:
         """Draw as many values as fit, always the selected one, and the key that accepts it."""
-        look = palette()
+        theme = palette()
         if not self.values:
-            return paint.segments([("suggestions: none", "faint")], room=room, look=look)
+            return paint.segments([("suggestions: none", "faint")], room=room, theme=theme)
         takes = ("field.next" if self.is_picked else "app.next-pane", "takes")
         shown = hints(self.field, takes if self.at >= 0 else ("list.down", "chooses"))
         key = " ".join(f"{hint.label} {hint.title}" for hint in shown)
-        right = paint.segments([(key, "faint")], room=room, look=look)
+        right = paint.segments([(key, "faint")], room=room, theme=theme)
         line: list[Segment] = []
         for at in range(max(self.at - 3, 0), len(self.values)):
             role = "bright" if at == self.at else "muted"
-            line += paint.segments([(safe(self.values[at], VALUE), role), "  "], room=room, look=look)
+            line += paint.segments([(safe(self.values[at], VALUE), role), "  "], room=room, theme=theme)
             if paint.width(line) > room:
                 break
         return paint.spread(line, right, room)

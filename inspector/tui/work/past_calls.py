@@ -54,10 +54,10 @@ class PastCallsLine(LineWidget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        look = palette()
+        theme = palette()
         cells = self.size.width
         if y:
-            return paint.blank(cells, look=look)
+            return paint.blank(cells, theme=theme)
         room = max(cells - 2, 1)
         line: list[Segment] = []
         self._spans = []
@@ -66,7 +66,7 @@ class PastCallsLine(LineWidget):
         for head, calls, chosen in ((_SAVED, saved, self.saved_at), (_HEAD, past, self.at)):
             if not calls:
                 continue
-            line += paint.segments([("   " if line else "", "faint"), (head, "faint")], look=look)
+            line += paint.segments([("   " if line else "", "faint"), (head, "faint")], theme=theme)
             # Of two lists, the first leaves room for the other.
             end = room * 2 // 3 if head is _SAVED and past else room
             # The selected one stays visible, however old it is.
@@ -74,13 +74,13 @@ class PastCallsLine(LineWidget):
                 label, brief, role = calls[at]
                 start = paint.width(line) + 2
                 named = (label, "bright" if at == chosen else "normal")
-                parts = paint.segments(["  ", named, *([(f" {brief}", role)] if brief else [])], room=room, look=look)
+                parts = paint.segments(["  ", named, *([(f" {brief}", role)] if brief else [])], room=room, theme=theme)
                 if start + paint.width(parts) > end and at > max(chosen - 1, 0):
                     break
                 line += parts
                 self._spans.append((start, paint.width(line), at, head is _SAVED))
         side = Segment(" ")
-        return paint.strip([side, *paint.cut(line, room), side], cells, look=look)
+        return paint.strip([side, *paint.cut(line, room), side], cells, theme=theme)
 
     def on_click(self, event: events.Click) -> None:
         span = next((span for span in self._spans if span[0] <= event.x - 1 < span[1]), None)

@@ -254,9 +254,9 @@ class RequestPane(CompactPane, VerbsByRules):
     def needs(self) -> FormNeeds:
         """The lines that its parts need."""
         width = self.size.width
-        about = self._about.wanted(width, ABOUT_LINES) if self._about.paragraphs else 0
+        about = self._about.lines_needed(width, ABOUT_LINES) if self._about.paragraphs else 0
         roomy, slim = (self.form.lines(width, slim=slim) if self.form.display else 0 for slim in (False, True))
-        uri = self._uri.wanted(width, ABOUT_LINES) if self._uri.paragraphs else 0
+        uri = self._uri.lines_needed(width, ABOUT_LINES) if self._uri.paragraphs else 0
         hints, calls = len(self._hints.paragraphs), int(self._calls.line.display)
         return FormNeeds(roomy, slim, about, hints, uri, calls, self._about.whole)
 

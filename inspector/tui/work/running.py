@@ -76,8 +76,8 @@ class Bar(LineWidget):
         cells = max(room - _FIGURE_CELLS, room // 3)
         full = round(part * cells)
         block = signs_now().bars[-1]
-        look = palette()
-        bar = [Segment(block * full, look.style("progress")), Segment(" " * (cells - full), look.style("panel"))]
+        theme = palette()
+        bar = [Segment(block * full, theme.style("progress")), Segment(" " * (cells - full), theme.style("panel"))]
         return [
             *bar,
             *paint.cell([(f"{part:.0%}".replace("%", " %"), "bright"), f"  {figure}"], room - cells, right=True),

@@ -156,10 +156,10 @@ class FieldFrame(LineWidget):
 
     def body_strip(self, line: list[Segment]) -> Strip:
         """Return a row of the body with the bar, on the field's background."""
-        look = palette()
-        mark = Segment(signs_now().edge, look.style(self.bar_role))
+        theme = palette()
+        mark = Segment(signs_now().edge, theme.style(self.bar_role))
         parts = [mark, Segment(" "), *paint.cut(line, self.body_room)]
-        return paint.strip(parts, self.body_cells, "panel", look=look)
+        return paint.strip(parts, self.body_cells, "panel", theme=theme)
 
     @property
     def bar_role(self) -> str:
@@ -220,18 +220,18 @@ class FieldFrame(LineWidget):
             return self._label()
         if body >= self.body_rows():
             return self._foot(body - self.body_rows())
-        columns, look = self.host.columns, palette()
+        columns, theme = self.host.columns, palette()
         if columns is None:
-            return Strip([Segment(" " * self.indent, look.style("ground")), *self.body_line(body)])
-        left = paint.segments(self._named() if not body and self.labelled else "", look=look)
+            return Strip([Segment(" " * self.indent, theme.style("ground")), *self.body_line(body)])
+        left = paint.segments(self._named() if not body and self.labelled else "", theme=theme)
         name = paint.cut([Segment(" " * self.indent), *left], columns.name)
         right = self._beside(columns.hint) if not body else []
         return Strip(
             [
-                *paint.strip(name, columns.name + GAP, look=look),
+                *paint.strip(name, columns.name + GAP, theme=theme),
                 *self.body_line(body),
                 *paint.strip(
-                    [Segment(" " * GAP), *paint.spread([], right, columns.hint)], columns.hint + GAP, look=look
+                    [Segment(" " * GAP), *paint.spread([], right, columns.hint)], columns.hint + GAP, theme=theme
                 ),
             ]
         )
@@ -252,10 +252,10 @@ class FieldFrame(LineWidget):
             return paint.cut(paint.segments([(self.error, "error")], room=room), room)
         marks = self._marked()
         for hint in (self.hint(), self._default() or self.field.hint, ""):
-            found = paint.segments([(hint, "faint"), *marks], room=room)
-            if paint.width(found) <= room:
+            parts = paint.segments([(hint, "faint"), *marks], room=room)
+            if paint.width(parts) <= room:
                 break
-        return paint.cut(found, room)
+        return paint.cut(parts, room)
 
     def hint_cells(self, room: int) -> int:
         """Return the cells of what stands at the right of a single line, if they are `room` at most."""
@@ -269,19 +269,19 @@ class FieldFrame(LineWidget):
         return marks
 
     def _label(self) -> Strip:
-        look = palette()
+        theme = palette()
         field, cells = self.field, self.size.width
         pieces = [*self._named()]
         if _letters(field.title) not in ("", _letters(field.name)):
             pieces.append((f"  {field.title}", "muted"))
         room = max(cells - self.indent, 1)
-        left = paint.segments(pieces, room=room, look=look)
+        left = paint.segments(pieces, room=room, theme=theme)
         # On a narrow screen the default is dropped first, then the type.
         for hint in (self.hint(), field.hint, ""):
-            right = paint.segments([(hint, "faint"), *self._marked()], room=room, look=look)
+            right = paint.segments([(hint, "faint"), *self._marked()], room=room, theme=theme)
             if paint.width(left) + paint.width(right) + 2 <= room:
                 break
-        return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, look=look)
+        return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, theme=theme)
 
     def hint(self) -> str:
         """Return the text at the right of the label: the type and the default."""
@@ -320,13 +320,13 @@ class FieldFrame(LineWidget):
     def _description(self, width: int) -> list[str]:
         """Return the rows of the description at a width."""
         if self._described[0] != width:
-            found: list[str] = []
+            rows: list[str] = []
             text = self.field.description.strip()
             if text and self.labelled and not self.describes_in_body:
-                found = lines(text, max(width - self.indent, 8), limit=DESCRIPTION_LIMIT, ascii=ascii_only())
-                if len(found) > DESCRIPTION_ROWS:
-                    found = [*found[: DESCRIPTION_ROWS - 1], found[DESCRIPTION_ROWS - 1] + signs_now().cut]
-            self._described = (width, found)
+                rows = lines(text, max(width - self.indent, 8), limit=DESCRIPTION_LIMIT, ascii=ascii_only())
+                if len(rows) > DESCRIPTION_ROWS:
+                    rows = [*rows[: DESCRIPTION_ROWS - 1], rows[DESCRIPTION_ROWS - 1] + signs_now().cut]
+            self._described = (width, rows)
         return self._described[1]
 
     # Items
@@ -379,16 +379,16 @@ class FieldFrame(LineWidget):
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
         """Return the verbs of this field for the footer, each by its id, or by its id and another title."""
-        found: list[str | tuple[str, str]] = []
+        verbs: list[str | tuple[str, str]] = []
         if self.field.nullable:
-            found.append(("field.null", "value") if self.field.value is None else "field.null")
+            verbs.append(("field.null", "value") if self.field.value is None else "field.null")
         if self.field.file is not None:
-            found.append("field.file")
+            verbs.append("field.file")
         if self.field.is_item:
-            found.append("field.remove")
+            verbs.append("field.remove")
             if self.field.name.isdecimal():
-                found += ["field.move-up", "field.move-down"]
-        return found
+                verbs += ["field.move-up", "field.move-down"]
+        return verbs
 
     @property
     def tab_title(self) -> str:
@@ -426,8 +426,10 @@ class FieldFrame(LineWidget):
     async def _pick_file(self) -> None:
         from inspector.tui.widgets.pick_file import PickFile
 
-        path, wanted = self.field.path, self.field.file
-        picked = await self.app.push_screen_wait(PickFile(self.field.label, wanted)) if wanted is not None else None
+        path, file_input = self.field.path, self.field.file
+        picked = (
+            await self.app.push_screen_wait(PickFile(self.field.label, file_input)) if file_input is not None else None
+        )
         if picked is None:
             return
         self.host.change(self, lambda form: form.put(path, picked.value), structure=True)

@@ -47,10 +47,10 @@ class ToggleField(FieldFrame, can_focus=True):
         return self.body_strip(paint.segments(pieces, room=self.size.width))
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
-        found: list[str | tuple[str, str]] = [("choices.choose", "false" if self.field.value is True else "true")]
+        verbs: list[str | tuple[str, str]] = [("choices.choose", "false" if self.field.value is True else "true")]
         if self.field.value is not UNSET and not self.field.required and not self.field.is_item:
-            found.append("field.clear")
-        return found + super().key_verbs()
+            verbs.append("field.clear")
+        return verbs + super().key_verbs()
 
     def body_clicked(self, x: int, y: int) -> None:
         self.action_choose()
@@ -95,7 +95,7 @@ class ChoiceField(FieldFrame, can_focus=True):
         self._at = 0
         self._top = 0
         self._labels: list[str] = []
-        self._found: list[int] = []
+        self._matches: list[int] = []
         self._make_labels()
 
     # Choices
@@ -134,7 +134,7 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     def _find(self) -> None:
         words = self.words.lower().split()
-        self._found = [
+        self._matches = [
             index for index, label in enumerate(self._labels) if all(word in label.lower() for word in words)
         ]
 
@@ -207,7 +207,7 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     def action_choose(self) -> None:
         if self.opened:
-            self._pick_found()
+            self._pick_match()
         elif self.on_one_line:
             if self._labels:
                 self.pick(self._at if self.several else (self._at + bool(self.chosen())) % len(self._labels))
@@ -234,7 +234,7 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     def action_next(self) -> None:
         if self.opened:
-            self._pick_found()
+            self._pick_match()
         else:
             self.host.go_next(self)
 
@@ -245,15 +245,15 @@ class ChoiceField(FieldFrame, can_focus=True):
     def action_dismiss(self) -> None:
         self._close()
 
-    def _pick_found(self) -> None:
-        if self._found:
-            index = self._found[self._at]
+    def _pick_match(self) -> None:
+        if self._matches:
+            index = self._matches[self._at]
             if not self.several:
                 self._close()
             self.pick(index)
 
     def _go(self, by: int) -> None:
-        self._at = min(max(self._at + by, 0), max(len(self._found) - 1, 0))
+        self._at = min(max(self._at + by, 0), max(len(self._matches) - 1, 0))
         self._top = min(max(self._top, self._at - MENU_ROWS + 1), self._at)
         self.refresh()
 
@@ -288,9 +288,9 @@ class ChoiceField(FieldFrame, can_focus=True):
         if self.opened:
             if y == 0:
                 self._close()
-            elif 0 <= self._top + y - 1 < len(self._found):
+            elif 0 <= self._top + y - 1 < len(self._matches):
                 self._at = self._top + y - 1
-                self._pick_found()
+                self._pick_match()
         elif not self.on_one_line:
             self._open()
         else:
@@ -305,7 +305,7 @@ class ChoiceField(FieldFrame, can_focus=True):
     # Drawing
 
     def body_rows(self) -> int:
-        return 1 + min(max(len(self._found), 1), MENU_ROWS) if self.opened else 1
+        return 1 + min(max(len(self._matches), 1), MENU_ROWS) if self.opened else 1
 
     def _mark(self, chosen: bool) -> str:
         if self.several:
@@ -318,17 +318,17 @@ class ChoiceField(FieldFrame, can_focus=True):
         return self._inline() if self.on_one_line else self._summary()
 
     def _inline(self) -> Strip:
-        look = palette()
+        theme = palette()
         chosen = set(self.chosen())
         line: list[Segment] = []
         for index, label in enumerate(self._labels):
             here = self.several and self.has_focus and index == self._at
             role = "bright bold" if here else "bright" if index in chosen else "normal"
             line += [Segment(" " * self._gap)] if line else []
-            line.append(Segment(f"{self._mark(index in chosen)} ", look.style("accent" if here else role)))
-            line.append(Segment(label, look.style(role)))
+            line.append(Segment(f"{self._mark(index in chosen)} ", theme.style("accent" if here else role)))
+            line.append(Segment(label, theme.style(role)))
         if self.field.value is None and self.field.nullable and not chosen:
-            line.append(Segment(f"   {self.field.text}", look.style("faint")))
+            line.append(Segment(f"   {self.field.text}", theme.style("faint")))
         return self.body_strip(line)
 
     def _summary(self) -> Strip:
@@ -341,19 +341,19 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     def _menu_line(self, y: int) -> Strip:
         if y == 0:
-            counted = f"  {len(self._found):,} of {len(self._labels):,}"
+            counted = f"  {len(self._matches):,} of {len(self._labels):,}"
             words: list[paint.Piece] = [("/ ", "key"), (self.words, "bright"), (signs_now().caret, "accent")]
             return self.body_strip(paint.segments([*words, (counted, "faint")], room=self.size.width))
         row = self._top + y - 1
-        if row >= len(self._found):
+        if row >= len(self._matches):
             return self.body_strip(paint.segments([("no match", "faint")]))
-        index = self._found[row]
+        index = self._matches[row]
         here = row == self._at
         mark = self._mark(index in self.chosen())
         line = paint.segments([(f"{mark} ", "accent" if here else "muted"), (self._labels[index], "bright")])
         if here:
-            look = palette()
-            line = [Segment(text, look.on(style, "selection") if style else None) for text, style, _ in line]
+            theme = palette()
+            line = [Segment(text, theme.on(style, "selection") if style else None) for text, style, _ in line]
         return self.body_strip(line)
 
 

@@ -59,12 +59,12 @@ class ContainerField(TypedThrough, can_focus=True):
             number = len(field.value)
             # An object shows its fields, set or not: only those that are set count.
             noun, word = ("item", "") if field.kind == "array" else ("field", " set")
-            said = f"{number:,} {noun}{'' if number == 1 else 's'}{word}"
+            summary = f"{number:,} {noun}{'' if number == 1 else 's'}{word}"
         else:
-            said = field.text or "not set"
+            summary = field.text or "not set"
         pieces: list[paint.Piece] = [
             (f"{signs.unfolded if field.is_open else signs.folded} ", "muted"),
-            (said, "normal" if field.value is not UNSET else "faint"),
+            (summary, "normal" if field.value is not UNSET else "faint"),
         ]
         if self.has_focus and field.can_add and field.kind == "array":
             # One key, the one of the footer.
@@ -77,14 +77,14 @@ class ContainerField(TypedThrough, can_focus=True):
     def key_verbs(self) -> list[str | tuple[str, str]]:
         field = self.field
         title = "fold" if field.is_open else "add an item" if self._starts_with_an_item else "open"
-        found: list[str | tuple[str, str]] = [("items.open", title)]
+        verbs: list[str | tuple[str, str]] = [("items.open", title)]
         if field.can_add and field.kind == "array" and not self._starts_with_an_item:
-            found.append("items.add")
+            verbs.append("items.add")
         if field.is_item:
-            found.append("items.remove")
+            verbs.append("items.remove")
             if field.name.isdecimal():
-                found += ["field.move-up", "field.move-down"]
-        return found
+                verbs += ["field.move-up", "field.move-down"]
+        return verbs
 
     def body_clicked(self, x: int, y: int) -> None:
         self.action_open()

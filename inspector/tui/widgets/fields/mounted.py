@@ -60,26 +60,26 @@ class MountedFields:
 
     def show_errors(self, errors: Mapping[str, str]) -> None:
         """Show each error at the first widget of its field. A missing field is not an error until it was touched."""
-        shown: set[str] = set()
+        marked: set[str] = set()
         for (path, _), widget in self._slots.items():
-            if isinstance(widget, AddItem | AddKey) or (path in shown and not widget.labelled):
+            if isinstance(widget, AddItem | AddKey) or (path in marked and not widget.labelled):
                 continue
-            shown.add(path)
+            marked.add(path)
             untouched = widget.field.value is UNSET and not widget.touched
             widget.set_error("" if untouched else errors.get(path, ""))
 
-    async def match(self, wanted: list[tuple[FieldSlot, Field, FrameMaker]]) -> None:
+    async def match(self, fields: list[tuple[FieldSlot, Field, FrameMaker]]) -> None:
         """Update, mount, move and remove widgets until they are those of a form."""
-        slots = [slot for slot, _, _ in wanted]
+        slots = [slot for slot, _, _ in fields]
         with self._view.app.batch_update():
             kept = set(slots)
             await self._remove([widget for slot, widget in self._slots.items() if slot not in kept])
             self._slots = {slot: widget for slot, widget in self._slots.items() if slot in kept}
-            await self._put(wanted[:MOUNTED_AT_ONCE], None)
-        for at in range(MOUNTED_AT_ONCE, len(wanted), MOUNTED_AT_ONCE):
-            await self._put(wanted[at : at + MOUNTED_AT_ONCE], self._slots[slots[at - 1]])
+            await self._put(fields[:MOUNTED_AT_ONCE], None)
+        for at in range(MOUNTED_AT_ONCE, len(fields), MOUNTED_AT_ONCE):
+            await self._put(fields[at : at + MOUNTED_AT_ONCE], self._slots[slots[at - 1]])
 
-    async def _put(self, wanted: list[tuple[FieldSlot, Field, FrameMaker]], after: Widget | None) -> None:
+    async def _put(self, fields: list[tuple[FieldSlot, Field, FrameMaker]], after: Widget | None) -> None:
         """Update or mount some widgets after another; new adjacent ones are mounted together."""
         view, run = self._view, list[FieldFrame]()
 
@@ -92,7 +92,7 @@ class MountedFields:
                 await view.mount(*fresh, **place)
                 after = fresh[-1]
 
-        for slot, field, make in wanted:
+        for slot, field, make in fields:
             known = self._slots.get(slot)
             if known is None:
                 self._slots[slot] = widget = make()
@@ -127,8 +127,8 @@ class MountedFields:
             return
         parent, _, step = path.rpartition("/")
         before = f"{parent}/{int(step) - 1}" if step.isdecimal() and len(step) < 10 else parent
-        for wanted in (path, before, parent):
-            if self._focus_first(widget for widget in self.at(wanted) if not isinstance(widget, AddItem | AddKey)):
+        for candidate in (path, before, parent):
+            if self._focus_first(widget for widget in self.at(candidate) if not isinstance(widget, AddItem | AddKey)):
                 return
 
     def focus_inside(self, path: str) -> None:
@@ -140,7 +140,7 @@ class MountedFields:
         self._focus_first(widget for widget in self.after(field) if not shows_fields(widget))
 
     def _focus_first(self, widgets: Iterator[FieldFrame]) -> bool:
-        found = next((widget for widget in widgets if widget.focusable), None)
-        if found is not None:
-            self._view.screen.set_focus(found)
-        return found is not None
+        focusable = next((widget for widget in widgets if widget.focusable), None)
+        if focusable is not None:
+            self._view.screen.set_focus(focusable)
+        return focusable is not None

@@ -89,8 +89,8 @@ class TextField(FieldFrame, Editor, can_focus=True):
         self.break_lines(self.cells_of_body(width))
         return self.outer_rows(width)
 
-    def lead_segments(self, y: int, look: ThemeStyles) -> list[Segment]:
-        return [Segment(signs_now().edge, look.style(self.bar_role)), Segment(" ")]
+    def lead_segments(self, y: int, theme: ThemeStyles) -> list[Segment]:
+        return [Segment(signs_now().edge, theme.style(self.bar_role)), Segment(" ")]
 
     def on_focus(self, event: events.Focus) -> None:
         """Select the text of a short field, so that typing replaces it; a click or a caret move keeps it."""
