@@ -41,10 +41,10 @@ def assigned(pairs: list[str], schema: Any, out: Output) -> dict[str, Any]:
     """The values of KEY=VALUE pairs, converted to the types in a schema. Raises `UsageError`."""
     from inspector.protocol.assignments import parse_assignments
 
-    found = parse_assignments(pairs, schema)
-    for warning in found.warnings:
+    assignments = parse_assignments(pairs, schema)
+    for warning in assignments.warnings:
         out.note(f"note: {out.safe(warning, 300)}")
-    return found.value
+    return assignments.value
 
 
 def text_arguments(invocation: Invocation) -> dict[str, str]:
@@ -98,9 +98,9 @@ def not_given(session: Session, list_name: Literal["tools", "prompts"], name: st
     names = [word for word in required if type(word) is str and word not in given] if type(required) is list else []
     if not names:
         return ""
-    shown = ", ".join(word[:80] for word in names[:MOST_NAMES])
+    listed = ", ".join(word[:80] for word in names[:MOST_NAMES])
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{shown}{more} {'is' if len(names) == 1 else 'are'} required."
+    return f"{listed}{more} {'is' if len(names) == 1 else 'are'} required."
 
 
 _THINGS: dict[ListName, tuple[str, str]] = {

@@ -33,7 +33,7 @@ class ServerCheck(NamedTuple):
 class CrossServerFindings(NamedTuple):
     """The findings about two servers, and the effect of each on the run."""
 
-    found: Sequence[tuple[CrossServerFinding, Ruling]] = ()
+    findings: Sequence[tuple[CrossServerFinding, Ruling]] = ()
 
     @classmethod
     def of(cls, findings: Sequence[CrossServerFinding], policy: Policy, known: KnownFindings) -> CrossServerFindings:
@@ -42,7 +42,9 @@ class CrossServerFindings(NamedTuple):
 
     def as_json(self, server: str) -> list[dict[str, Any]]:
         """Those that are about this server."""
-        return [{**each.as_json(), "ruling": ruling} for each, ruling in self.found if server in each.servers]
+        return [
+            {**finding.as_json(), "ruling": ruling} for finding, ruling in self.findings if server in finding.servers
+        ]
 
 
 _NONE = CrossServerFindings()
@@ -59,17 +61,17 @@ def entries(config: Path | None, words: Sequence[str] = ()) -> list[ServerEntry]
         listed = find_servers(config=config)
         return list({entry.reference: entry for entry in map(listed.find, words)}.values())
     listed = find_servers(config=config)
-    found = [entry for entry in listed.entries if not entry.disabled]
+    enabled = [entry for entry in listed.entries if not entry.disabled]
     if config is not None and not listed.entries and listed.problems:
         raise ConfigError(listed.problems[0].message, hint=listed.problems[0].hint)
-    if not found:
+    if not enabled:
         which = "No config file names a server" if config is None else f"{config} names no server"
         raise UsageError(f"{which} that is enabled.")
-    return found
+    return enabled
 
 
 async def check_all(
-    found: Sequence[ServerEntry], check: Callable[[ServerEntry], Awaitable[Report]]
+    servers: Sequence[ServerEntry], check: Callable[[ServerEntry], Awaitable[Report]]
 ) -> list[ServerCheck]:
     """Check all of them, in order; a failure of one does not affect the others."""
     turn = asyncio.Semaphore(AT_A_TIME)
@@ -82,7 +84,7 @@ async def check_all(
                 return ServerCheck(entry.reference, error=error)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(entry)) for entry in found]
+        tasks = [group.create_task(one(entry)) for entry in servers]
     return [task.result() for task in tasks]
 
 
@@ -90,7 +92,7 @@ def exit_code(checked: Sequence[ServerCheck], across: CrossServerFindings = _NON
     """The worst exit code: faults (5) rank before connection errors."""
     codes = [one.error.exit_code for one in checked if one.error is not None]
     codes += [one.report.exit_code for one in checked if one.report is not None]
-    codes += [5 for _, ruling in across.found if ruling == "failing"]
+    codes += [5 for _, ruling in across.findings if ruling == "failing"]
     return max(codes, default=0)
 
 
@@ -141,9 +143,9 @@ def between(out: Output, across: CrossServerFindings) -> None:
     from inspector.cli.check_report import VerdictColours
 
     paint = VerdictColours(out)
-    if across.found:
+    if across.findings:
         out.line()
-    for finding, ruling in across.found:
+    for finding, ruling in across.findings:
         verdict = finding.result.verdict
         out.line(f"{paint.sign(verdict)} {finding.check.id:9} {finding.check.says}")
         if ruling == "known":
@@ -164,8 +166,8 @@ def _score(report: Report) -> str:
 
 def _cell(counts: dict[Verdict, int]) -> str:
     """`fail/warn/pass`, or `-`."""
-    shown: tuple[Verdict, ...] = ("fail", "warn", "pass")
-    numbers = [counts.get(verdict, 0) for verdict in shown]
+    verdicts: tuple[Verdict, ...] = ("fail", "warn", "pass")
+    numbers = [counts.get(verdict, 0) for verdict in verdicts]
     return "/".join(map(str, numbers)) if any(numbers) else "-"
 
 

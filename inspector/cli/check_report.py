@@ -105,16 +105,16 @@ def _checked(
     marks = {mark: None for result in checked.telling for mark in report.marks(result)}
     if marks.keys() - {"failing"}:
         yield f"    {', '.join(marks)}"
-    shown: dict[str, tuple[str, list[str]]] = {}
+    by_text: dict[str, tuple[str, list[str]]] = {}
     for result in checked.telling:
         seen = result.outcome.text
-        _, places = shown.setdefault(_WAITED.sub("", seen), (seen, []))
+        _, places = by_text.setdefault(_WAITED.sub("", seen), (seen, []))
         places.append(_where(result.visited, result.outcome.evidence))
-    for seen, places in list(shown.values())[:MAX_VISITS]:
+    for seen, places in list(by_text.values())[:MAX_VISITS]:
         yield f"    {out.safe(seen, 500)}"
         yield f"      {', '.join(places[:MAX_VISITS])}{f' and {len(places) - MAX_VISITS} more' * (len(places) > 3)}"
-    if len(shown) > MAX_VISITS:
-        yield f"    and {len(shown) - MAX_VISITS} more, see --json"
+    if len(by_text) > MAX_VISITS:
+        yield f"    and {len(by_text) - MAX_VISITS} more, see --json"
     if checked.verdict != "note":
         yield f"    {check.fix}"
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}

@@ -15,13 +15,13 @@ class Colours:
     """Paints safe text, or returns it unchanged."""
 
     def __init__(self, on: bool | None = None) -> None:
-        self.on = wanted() if on is None else on
+        self.on = has_colours() if on is None else on
 
     def __call__(self, text: str, colour: Colour | None) -> str:
         return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if self.on and colour is not None and text else text
 
 
-def wanted() -> bool:
+def has_colours() -> bool:
     """Whether stdout is a terminal with colours; NO_COLOR (https://no-color.org), then FORCE_COLOR decides instead."""
     if os.environ.get("NO_COLOR"):
         return False

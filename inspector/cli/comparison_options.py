@@ -49,12 +49,12 @@ def rules_of(invocation: Invocation) -> ComparisonRules:
     )
 
 
-def told(out: Output, difference: Difference) -> str:
+def difference_line(out: Output, difference: Difference) -> str:
     """A difference in one safe line: path, old value, new value."""
     from inspector.compare.alignment import parted
     from inspector.protocol.jsonrpc import excerpt
 
-    def shown(value: Any) -> str:
+    def safe_value(value: Any) -> str:
         return out.safe(excerpt(value, VALUE), VALUE)
 
     if isinstance(difference.a, str) and isinstance(difference.b, str) and difference.kind == "changed":
@@ -63,9 +63,9 @@ def told(out: Output, difference: Difference) -> str:
     where = out.safe(str(difference.path), 300)
     note = f"  ({out.safe(difference.note, 200)})" if difference.note else ""
     if difference.kind == "added":
-        return f"{where}  is new: {shown(difference.b)}{note}"
+        return f"{where}  is new: {safe_value(difference.b)}{note}"
     if difference.kind == "removed":
-        return f"{where}  was removed: {shown(difference.a)}{note}"
+        return f"{where}  was removed: {safe_value(difference.a)}{note}"
     if difference.kind == "moved":
         return f"{where}  moved to {out.safe(str(difference.path_b), 300)}{note}"
-    return f"{where}  {shown(difference.a)} → {shown(difference.b)}{note}"
+    return f"{where}  {safe_value(difference.a)} → {safe_value(difference.b)}{note}"

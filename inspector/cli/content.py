@@ -91,19 +91,19 @@ def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False)
     also for an existing file unless `force`.
     """
     views = [View(raw) for raw in blocks]
-    found = [data for data in map(_data, views) if data is not None]
-    if not found:
+    contents = [data for data in map(_data, views) if data is not None]
+    if not contents:
         text = "\n".join(filter(None, map(_text, views)))
-        found = [text.encode("utf-8", "replace")] if text else []
-    if not found:
+        contents = [text.encode("utf-8", "replace")] if text else []
+    if not contents:
         raise UsageError("The result has nothing to save.", hint="Remove -o.")
     from inspector.cli.output_files import binary_file, is_stdout
 
-    if is_stdout(path) and len(found) > 1:
+    if is_stdout(path) and len(contents) > 1:
         raise UsageError(
-            f"The result has {len(found)} files, but stdout takes only one.", hint="Give a file name with -o."
+            f"The result has {len(contents)} files, but stdout takes only one.", hint="Give a file name with -o."
         )
-    for number, data in enumerate(found, 1):
+    for number, data in enumerate(contents, 1):
         name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
         with binary_file(name, out, force=force) as file:
             file.write(data)

@@ -20,16 +20,16 @@ def _given(word: str) -> tuple[str, Any]:
     from inspector.protocol import jsonrpc
 
     name, value = pair(word)
-    found: Any = value
+    parsed: Any = value
     if name.endswith(":"):
         name = name[:-1]
         try:
-            found = jsonrpc.parse(value.encode("utf-8", "surrogateescape"))
+            parsed = jsonrpc.parse(value.encode("utf-8", "surrogateescape"))
         except jsonrpc.NotJson as problem:
             raise UsageError(f"{name}:= needs JSON: {problem}.", hint=f"Write {name}=TEXT for plain text.") from None
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
         raise UsageError(f"“{name[:80]}” is not a variable name.", hint="Write it as NAME=VALUE.")
-    return name, found
+    return name, parsed
 
 
 ENVIRONMENT = Option("--environment", "Variables of this environment; repeatable, later ones win", "NAME", many=True)

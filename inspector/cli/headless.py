@@ -104,14 +104,14 @@ async def with_session(
     session = Session(target, journal, options)
     signals = Signals(session.kill_now)
     unexpected = _LoopFailures()
-    code, told = 4, False
+    code, is_reported = 4, False
     if while_waiting is not None:
         # Runs when the loop is idle for the first time, after the request to the starting server was written.
         asyncio.get_running_loop().call_soon(import_module, while_waiting)
     try:
         code = await _work(session, out, work, watcher, asks=asks)
     except InspectorError as error:
-        code, told = error.exit_code, True
+        code, is_reported = error.exit_code, True
         journal.redactor.error(error)
         error.recording = str(journal.path or "")
         out.error(error, recording=isinstance(error, ConnectionProblem))
@@ -125,7 +125,7 @@ async def with_session(
         if remembers:
             session.remember_outcome()
     session_setup.warn_of_incomplete(out, journal)
-    if unexpected.problem is not None and not told:
+    if unexpected.problem is not None and not is_reported:
         out.error(unexpected.problem)
         code = unexpected.problem.exit_code
     return 128 + signals.caught if signals.caught else code

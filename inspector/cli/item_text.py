@@ -104,8 +104,8 @@ def _template(out: Output, raw: Any) -> tuple[str, ...]:
 
 def _arguments(out: Output, words: list[tuple[str, bool]]) -> str:
     """The names of arguments, optional ones in brackets."""
-    shown = [out.safe(name, 60) if required else f"[{out.safe(name, 60)}]" for name, required in words[:ARGUMENTS]]
-    return " ".join(shown) + (" [...]" if len(words) > ARGUMENTS else "")
+    names = [out.safe(name, 60) if required else f"[{out.safe(name, 60)}]" for name, required in words[:ARGUMENTS]]
+    return " ".join(names) + (" [...]" if len(words) > ARGUMENTS else "")
 
 
 def _line(out: Output, text: str) -> str:

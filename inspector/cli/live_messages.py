@@ -79,9 +79,9 @@ class Watch:
 
     def _wake(self) -> None:
         if self.asker is not None:
-            self.asker.look()
+            self.asker.session_changed()
         if self._timer is None:
-            self._timer = self._loop.call_later(LOOK_EVERY, self._look)
+            self._timer = self._loop.call_later(LOOK_EVERY, self._update)
 
     def stop(self) -> None:
         """Print the rest, and remove the progress line."""
@@ -90,21 +90,21 @@ class Watch:
         if self._timer is not None:
             self._timer.cancel()
         self.settle()
-        if told := self._refusals():
-            self._out.note("\n".join(told))
+        if notes := self._refusals():
+            self._out.note("\n".join(notes))
 
     def _refusals(self) -> list[str]:
         """The counts of what the server requested and did not get."""
         inbox, declined = self._session.inbox, self._session.inbox.declined
-        told = [
+        notes = [
             f"note: The server requested {topic} {n:,} times; all were refused."
             for topic, n in self._refused.items()
             if n > 1
         ]
         if declined:
-            said = "1 question was" if declined == 1 else f"{declined:,} questions were"
-            told.append(f"note: {said} declined unseen, because {inbox.OPEN_LIMIT:,} others waited for an answer.")
-        return told
+            amount = "1 question was" if declined == 1 else f"{declined:,} questions were"
+            notes.append(f"note: {amount} declined unseen, because {inbox.OPEN_LIMIT:,} others waited for an answer.")
+        return notes
 
     def settle(self) -> None:
         """Print new messages and remove the progress line before other output."""
@@ -115,27 +115,27 @@ class Watch:
     def tell(self) -> bool:
         """Print new messages, up to a number of events. Returns whether there are more."""
         index = self._session.journal.index
-        told: list[str] = []
+        lines: list[str] = []
         last = min(index.count, self._seen + AT_ONCE)
         for n in _TOLD.forwards(index, self._seen, last):
             kind, shape = index.kind(n), index.shape(n)
             if kind is Kind.LIFE:
-                told += self._life(n)
+                lines += self._life(n)
             elif kind is Kind.NOTE:
-                told += self._note(n)
+                lines += self._note(n)
             elif shape is Shape.NONE or (shape in _ANSWERS and index.state(n) is State.UNKNOWN):
-                told += self._stray(n)
+                lines += self._stray(n)
             elif shape is Shape.REQUEST:
                 if index.method(n) in TOPICS and not was_withheld(self._session.journal.event(n).fields):
-                    told += self._question(TOPICS[index.method(n)])
+                    lines += self._question(TOPICS[index.method(n)])
             elif shape is Shape.NOTIFICATION:
-                told += self._notification(n, index.method(n))
+                lines += self._notification(n, index.method(n))
             elif shape is Shape.BATCH:
-                told += self._batch(n)
+                lines += self._batch(n)
         self._seen = last
-        if told:
+        if lines:
             self._draw("")
-            self._out.note("\n".join(told))
+            self._out.note("\n".join(lines))
         return last < index.count
 
     def _tell_silence(self) -> None:
@@ -156,14 +156,14 @@ class Watch:
             + self._out.safe(self._out.command("doctor"), 500)
         )
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         if self._held:
             self._timer = None
             return
         more = self.tell()
         while more and len(self._session.journal) - self._seen > MAX_BEHIND:
             more = self.tell()  # Nothing is read meanwhile: a server that sends faster than we print has to wait.
-        self._timer = self._loop.call_later(0, self._look) if more else None
+        self._timer = self._loop.call_later(0, self._update) if more else None
         if self.draws_progress and self._line.is_shown:
             calls = [call for call in self._session.pending.calls() if call.progress is not None]
             self._draw(self._progress(calls[-1]) if calls else "")

@@ -185,9 +185,9 @@ class TerminalLines:
 
     def _read(self) -> None:
         try:
-            self._take(os.read(self._descriptor, 1 << 16))
+            self._queue_lines(os.read(self._descriptor, 1 << 16))
         except OSError:
-            self._take(b"")
+            self._queue_lines(b"")
 
     def _read_in_thread(self) -> None:
         while not self._closed:
@@ -195,13 +195,13 @@ class TerminalLines:
                 data = os.read(self._descriptor, 1 << 16)
             except OSError:
                 data = b""
-            call: Callable[[bytes], None] = self._take
+            call: Callable[[bytes], None] = self._queue_lines
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(call, data)
             if not data:
                 return
 
-    def _take(self, data: bytes) -> None:
+    def _queue_lines(self, data: bytes) -> None:
         if not data:
             self.close()
             self._queue.put_nowait(None)

@@ -49,14 +49,14 @@ class Notices(Watch):
 
     def _notification(self, n: int, method: str) -> list[str]:
         event = self._session.journal.event(n)
-        self._take(event.t, event.message, event.raw)
+        self._add_line(event.t, event.message, event.raw)
         return []
 
     def _batch(self, n: int) -> list[str]:
         event = self._session.journal.event(n)
         for item in event.message if type(event.message) is list else ():
             if jsonrpc.shape_of(item) is Shape.NOTIFICATION:
-                self._take(event.t, item, None)
+                self._add_line(event.t, item, None)
         return []
 
     def _life(self, n: int) -> list[str]:
@@ -71,7 +71,7 @@ class Notices(Watch):
         self._trouble = text
         return [f"note: The stream broke and is requested again: {self._out.safe(text, PIPED)}"]
 
-    def _take(self, t: int, message: Any, raw: str | None) -> None:
+    def _add_line(self, t: int, message: Any, raw: str | None) -> None:
         out = self._out
         if out.json:
             text = raw if raw is not None else written(message)
@@ -121,8 +121,8 @@ def _short(params: dict[str, Any], method: str) -> str:
         case "notifications/cancelled":
             return f"{_word(params.get('requestId'))}  {_word(params.get('reason', ''))}"
         case "notifications/tasks/status" | "notifications/tasks":
-            told = (params.get(key) for key in ("taskId", "status", "statusMessage"))
-            return "  ".join(_word(value) for value in told if value is not None)
+            values = (params.get(key) for key in ("taskId", "status", "statusMessage"))
+            return "  ".join(_word(value) for value in values if value is not None)
     kept = {key: value for key, value in params.items() if key != "_meta"}
     return jsonrpc.excerpt(kept, PIPED) if kept else ""
 

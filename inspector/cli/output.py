@@ -52,13 +52,13 @@ class _Held:
         self._texts.append(text)
         self._added += 1
 
-    def take(self) -> list[str]:
+    def pop_all(self) -> list[str]:
         """Return all notes once."""
         left_out = self._added - len(self._texts)
-        found = [*([f"note: {left_out:,} earlier notes were dropped."] if left_out else []), *self._texts]
+        notes = [*([f"note: {left_out:,} earlier notes were dropped."] if left_out else []), *self._texts]
         self._texts.clear()
         self._added = 0
-        return found
+        return notes
 
 
 class Output:
@@ -208,8 +208,8 @@ class Output:
         for cells in zip(*columns, strict=True):
             line = ""
             for cell, width in zip(cells[:-1], widths, strict=False):
-                shown = cell if screen is None else ellipsis(cell, width, cut)
-                line += shown + " " * (max(width - cell_len(shown), 0) + GAP)
+                text = cell if screen is None else ellipsis(cell, width, cut)
+                line += text + " " * (max(width - cell_len(text), 0) + GAP)
             line += cells[-1]
             printed.append((line if screen is None else ellipsis(line, screen, cut)).rstrip())
         self.lines(printed)
@@ -286,7 +286,7 @@ class Output:
 
     def finish(self) -> None:
         """Print the held notes. Call it at the end of the command."""
-        held = self._held.take()
+        held = self._held.pop_all()
         if held and not self._failed:
             self.aside("".join(f"{text}\n" for text in held))
 
@@ -312,7 +312,7 @@ class Output:
             from inspector.protocol import jsonrpc
             from inspector.text import escape_json
 
-            held = self._held.take()
+            held = self._held.pop_all()
             body = error.as_json() | ({"hint": hint} if hint else {}) | ({"notes": held} if held else {})
             self._failed = True
             self._aside(escape_json(strict(jsonrpc.encode({"error": body}).decode())[0]).encode() + b"\n")

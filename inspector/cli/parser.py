@@ -240,7 +240,7 @@ class CommandLineParser:
             return self._not_for_this_verb(flag)
         from inspector.config.foreign_files import nearest
 
-        near = nearest(flag, [shown for option in self._own_options for shown in option.flags])
+        near = nearest(flag, [known for option in self._own_options for known in option.flags])
         slot = self.slot
         hint = (
             f"Did you mean {near}?"
@@ -294,7 +294,9 @@ def check_command(invocation: Invocation) -> None:
         before = [invocation.arguments[slot.name] or slot.metavar for slot in verb.slots if slot.kind == "one"]
         raise UsageError(
             f"Unexpected argument “{word[:80]}”. It is neither KEY=VALUE nor a program on PATH.",
-            hint=" ".join(["Usage: inspector", verb.name, *(each[:80] for each in before), "KEY=VALUE -- COMMAND"]),
+            hint=" ".join(
+                ["Usage: inspector", verb.name, *(argument[:80] for argument in before), "KEY=VALUE -- COMMAND"]
+            ),
         )
     if not verb.name:
         from inspector.config.foreign_files import nearest

@@ -25,19 +25,19 @@ HostPort = tuple[str, int]
 
 def is_address(word: str) -> bool:
     """Whether a word has the form HOST:PORT, :PORT or PORT."""
-    found = _ADDRESS.fullmatch(word)
-    return found is not None and (word.isdigit() or bool(found["colon"] and found["port"]))
+    match = _ADDRESS.fullmatch(word)
+    return match is not None and (word.isdigit() or bool(match["colon"] and match["port"]))
 
 
 def address(word: str) -> HostPort:
     """HOST:PORT, HOST, :PORT or PORT; default: loopback and any free port."""
-    found = _ADDRESS.fullmatch(word)
+    match = _ADDRESS.fullmatch(word)
     if word.isdigit():
         host, port = LOOPBACK, int(word)
-    elif found is None or not word or bool(found["colon"]) != bool(found["port"]):
+    elif match is None or not word or bool(match["colon"]) != bool(match["port"]):
         raise UsageError(f"“{word[:80]}” is not an address.", hint="Write HOST:PORT, or PORT.")
     else:
-        host, port = found["six"] or found["host"] or LOOPBACK, int(found["port"] or 0)
+        host, port = match["six"] or match["host"] or LOOPBACK, int(match["port"] or 0)
     if port > 65535:
         raise UsageError(f"The port {port} does not exist.", hint="Use a port up to 65535; 0 is any free port.")
     return host, port
@@ -47,12 +47,12 @@ def origin(word: str) -> str:
     """SCHEME://HOST or SCHEME://HOST:PORT, as a browser writes it. Raises `UsageError`."""
     from inspector.serving.http_origins import normal_origin
 
-    found = normal_origin(word)
-    if not found:
+    normalized = normal_origin(word)
+    if not normalized:
         raise UsageError(
             f'"{word[:80]}" is not an origin.', hint="Use SCHEME://HOST or SCHEME://HOST:PORT, without a path."
         )
-    return found
+    return normalized
 
 
 ADDRESS = Value("HOST:PORT", address, fits=is_address)

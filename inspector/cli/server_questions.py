@@ -59,7 +59,7 @@ class QuestionPrompts:
         self._new = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def look(self) -> None:
+    def session_changed(self) -> None:
         """The session has changed: there may be a new request."""
         self._new.set()
 
@@ -167,8 +167,8 @@ class QuestionPrompts:
     async def _url(self, question: Question) -> None:
         url = question.params.get("url")
         self._title("asks you to open a URL", question.message)
-        shown = shown_url(url, MAX_URL) if isinstance(url, str) else self._safe(url, MAX_URL)
-        self._say(f"\n  {self._out.safe(shown)}\n")
+        url_text = shown_url(url, MAX_URL) if isinstance(url, str) else self._safe(url, MAX_URL)
+        self._say(f"\n  {self._out.safe(url_text)}\n")
         await self._consent("Open it only if you trust it. Enter when done, d to decline, c to cancel: ")
         question.accept(None)
 
@@ -179,7 +179,7 @@ class QuestionPrompts:
         self._title("asks a model for a reply", "")
         for message in messages if isinstance(messages, list) else ():
             role = message.get("role") if isinstance(message, dict) else "?"
-            self._say(f"\n  {self._safe(role, 40)}: {self._safe(_said(message), TEXT)}")
+            self._say(f"\n  {self._safe(role, 40)}: {self._safe(_message_text(message), TEXT)}")
         await self._consent("\nEnter to reply as the model, d to decline: ")
         self._say("Type the reply. End it with a line that contains only a dot.")
         lines: list[str] = []
@@ -254,7 +254,7 @@ def _read(form: Form, field: Field, text: str) -> tuple[Any, str]:
     return (values if field.kind == "multi" else values[0]), ""
 
 
-def _said(message: Any) -> str:
+def _message_text(message: Any) -> str:
     """The text of a sampling message; other content by its type."""
     content = message.get("content") if isinstance(message, dict) else None
     blocks = content if isinstance(content, list) else [content]

@@ -38,8 +38,8 @@ _NEW = 400
 
 def summary(changes: Sequence[Change]) -> str:
     """The number of changes of each severity, in one line."""
-    found = counts(changes)
-    return ", ".join(f"{amount:,} {WORDS.get(severity, severity)}" for severity, amount in found.items())
+    amounts = counts(changes)
+    return ", ".join(f"{amount:,} {WORDS.get(severity, severity)}" for severity, amount in amounts.items())
 
 
 def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
@@ -85,12 +85,12 @@ def values(out: Output, paint: Colours, change: Change, indent: str = "      ") 
         yield from (paint(line, "green") for line in _text(out, b[:_NEW], f"{indent}+ "))
         return
     if isinstance(a, str) and isinstance(b, str):
-        shown = 0
+        line_count = 0
         for line in changed_lines(a, b):
-            if shown == MAX_LINES:
+            if line_count == MAX_LINES:
                 yield f"{indent}and more; --json has both texts"
                 return
-            shown += 1
+            line_count += 1
             if line.side == "gap":
                 yield f"{indent}{signs(out.ascii).cut}"
                 continue
@@ -109,8 +109,8 @@ def _value(out: Output, value: Any, indent: str) -> list[str]:
 
 def _text(out: Output, text: str, indent: str) -> list[str]:
     """Safe lines after a sign on the first line; invisible characters are shown by their code."""
-    found = out.wrapped(text, " " * len(indent))[:MAX_LINES]
-    return [indent + found[0][len(indent) :], *found[1:]]
+    wrapped = out.wrapped(text, " " * len(indent))[:MAX_LINES]
+    return [indent + wrapped[0][len(indent) :], *wrapped[1:]]
 
 
 def _subject(out: Output, change: Change) -> str:

@@ -79,7 +79,7 @@ class VerbOptions(NamedTuple):
 def _added_to(verb: str, options: Sequence[Option]) -> list[VerbOptions]:
     """The options that features add to a verb of the core with `options`."""
     taken = dict.fromkeys((flag for option in options for flag in option.accepted), "Inspector")
-    found = []
+    additions = []
     for feature in features():
         added = feature.load_or_skip(feature.options[verb], VerbOptions) if verb in feature.options else None
         flags = [flag for option in added.options for flag in option.flags] if added is not None else []
@@ -87,8 +87,8 @@ def _added_to(verb: str, options: Sequence[Option]) -> list[VerbOptions]:
             skipped().append(broken(feature.package, f"{taken[twice]} has an option {twice} of {verb}"))
         elif added is not None:
             taken |= dict.fromkeys(flags, feature.package)
-            found.append(added)
-    return found
+            additions.append(added)
+    return additions
 
 
 class Verb:
@@ -125,7 +125,7 @@ class Verb:
         shared = [option for option in shared if option.name not in without]
         common = (*shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)
         self.added = _added_to(name, (*options, *common)) if extended else ()
-        self.options = (*options, *(option for each in self.added for option in each.options), *common)
+        self.options = (*options, *(option for addition in self.added for option in addition.options), *common)
         self.texts = texts or {}
 
     @property
@@ -143,8 +143,8 @@ class Verb:
                 page.tables[0]
             except (OSError, UnicodeDecodeError, IndexError) as error:
                 raise broken(of_feature[0].package, f"pages/{name}.txt: {type(error).__name__}") from error
-        for each in self.added:
-            page = page.followed_by(each.about, each.examples)
+        for addition in self.added:
+            page = page.followed_by(addition.about, addition.examples)
         return page
 
     @property
@@ -269,8 +269,8 @@ def load(name: str) -> Verb:
         raise KeyError(name)
     from importlib import import_module
 
-    found: Verb = getattr(import_module(f"inspector.cli.verbs.{verbs.MODULES.get(name, name)}"), name.upper())
-    return found
+    verb: Verb = getattr(import_module(f"inspector.cli.verbs.{verbs.MODULES.get(name, name)}"), name.upper())
+    return verb
 
 
 def _typed(option: Option, word: str, secrets: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.arguments import text_arguments
-from inspector.cli.colours import wanted
+from inspector.cli.colours import has_colours
 from inspector.cli.options import json_object
 from inspector.cli.parser import check_command, scan, swallowed_option
 from inspector.config.foreign_files import nearest
@@ -144,7 +144,7 @@ def test_colours_can_be_forced(env: dict[str, str], on: bool, monkeypatch: pytes
         monkeypatch.delenv(name, raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
-    assert wanted() is on
+    assert has_colours() is on
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ MODULES = {
 @cache
 def groups() -> dict[str, dict[str, str]]:
     """Every verb and what it does, by group, in the order of the help."""
-    found = {title: dict(group) for title, group in _CORE.items()}
+    by_group = {title: dict(group) for title, group in _CORE.items()}
     owners = dict.fromkeys((*_CORE_VERBS, "open"), "Inspector")
     for feature in features():
         for verb in feature.verbs:
@@ -79,8 +79,8 @@ def groups() -> dict[str, dict[str, str]]:
                 skipped().append(broken(feature.package, f"the verb {verb.name} has not only letters, digits and -"))
             else:
                 owners[verb.name] = feature.package
-                found[verb.group] = placed(found.get(verb.group, {}), [(verb.name, verb.summary, verb.after)])
-    return found
+                by_group[verb.group] = placed(by_group.get(verb.group, {}), [(verb.name, verb.summary, verb.after)])
+    return by_group
 
 
 def _is_name(word: str) -> bool:

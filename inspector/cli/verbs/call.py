@@ -129,8 +129,8 @@ def _other_revision(session: Session, error: ServerError | None, body: Any) -> s
     """A hint if the failure comes from the revision in use; else empty."""
     from inspector.client.revision_hints import revision_hint
 
-    found = revision_hint(session.server.revision, error, body)
-    return f"{found.text} Choose it with --revision {found.revision}." if found is not None else ""
+    hint = revision_hint(session.server.revision, error, body)
+    return f"{hint.text} Choose it with --revision {hint.revision}." if hint is not None else ""
 
 
 async def _unlisted(session: Session, name: str) -> str:
@@ -189,14 +189,14 @@ def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: O
     from inspector.check.judge.judge import Judge
 
     Judge(journal).run_all()
-    found = [
+    findings = [
         finding
         for finding in journal.findings.all()
         if finding.level != "note" and (finding.n == call.n or _belongs(index, finding.n, call))
     ]
-    if found:
-        _tell(out, found)
-    return bool(found)
+    if findings:
+        _tell(out, findings)
+    return bool(findings)
 
 
 def _belongs(index: Any, n: int, call: Call) -> bool:
@@ -208,11 +208,11 @@ def _belongs(index: Any, n: int, call: Call) -> bool:
     return call.n in (index.pair(n), index.parent(n)) or index.state(n) in (State.DOUBLED, State.UNKNOWN)
 
 
-def _tell(out: Output, found: list[Finding]) -> None:
-    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in found[:MAX_FINDINGS]]
-    if len(found) > MAX_FINDINGS:
+def _tell(out: Output, findings: list[Finding]) -> None:
+    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in findings[:MAX_FINDINGS]]
+    if len(findings) > MAX_FINDINGS:
         lines.append("…")
-    out.warn(f"note: {len(found)} finding{'s' if len(found) != 1 else ''} ({'; '.join(lines)})")
+    out.warn(f"note: {len(findings)} finding{'s' if len(findings) != 1 else ''} ({'; '.join(lines)})")
 
 
 CALL = Verb(

@@ -42,25 +42,25 @@ def run(invocation: Invocation) -> int:
 
     out = invocation.output
     to_stdout = check_outputs(invocation, *REPORTS)
-    wanted = _wanted(invocation)
+    selection = _selection(invocation)
     if not invocation.command and invocation.target_words[:1] == [ALL]:
         if len(invocation.target_words) > 1:
             raise UsageError("@all names every server already.", hint="Remove @all, or the other names.")
-        return _several(invocation, out, wanted, "@all", check_many.entries(invocation.option("config")))
+        return _several(invocation, out, selection, "@all", check_many.entries(invocation.option("config")))
     if not invocation.command and len(invocation.target_words) > 1 and invocation.target_words[0].startswith("@"):
         named = check_many.entries(invocation.option("config"), invocation.target_words)
-        return _several(invocation, out, wanted, "several servers", named)
-    if wanted.only and wanted.only.isdisjoint(_of_one(wanted)):
+        return _several(invocation, out, selection, "several servers", named)
+    if selection.only and selection.only.isdisjoint(_of_one(selection)):
         raise UsageError("--only names checks that compare servers.", hint="Name two servers, or use @all.")
     if invocation.option("plan"):
-        return _plan(invocation, out, wanted)
+        return _plan(invocation, out, selection)
     target = session_setup.target_of(invocation)
     policy = _policy(invocation)
     command = _command(invocation, target)
     if isinstance(target, RecordingTarget):
-        report = _of_recording(target.path, out, wanted, policy)
+        report = _of_recording(target.path, out, selection, policy)
     else:
-        report = _of_server(invocation, out, target, wanted, policy, command)
+        report = _of_server(invocation, out, target, selection, policy, command)
     write_reports(invocation, out, REPORTS, lambda name: document(report, "md" if name == "markdown" else name))
     if out.json:
         out.document(report.as_json())
@@ -81,16 +81,18 @@ def run(invocation: Invocation) -> int:
     return report.exit_code
 
 
-def _of_one(wanted: CheckSelection) -> set[str]:
+def _of_one(selection: CheckSelection) -> set[str]:
     """The ids and groups of the checks of one server."""
     from inspector.check.hosts import host_checks
     from inspector.check.registry import checks
 
-    every = (*checks().values(), *host_checks(wanted.hosts).values())
+    every = (*checks().values(), *host_checks(selection.hosts).values())
     return {name for check in every for name in (check.id, check.group)}
 
 
-def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: str, found: list[ServerEntry]) -> int:
+def _several(
+    invocation: Invocation, out: Output, selection: CheckSelection, what: str, entries: list[ServerEntry]
+) -> int:
     """Check each of these servers, and compare them. `what` names them in an error."""
     from inspector.check.cross_server import Definitions, compare, definitions_of, entry_names
     from inspector.check.registry import across as across_checks
@@ -104,10 +106,10 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
     for option in ("plan", "record", "start", *REPORTS):
         if invocation.option(option) is not None:
             raise UsageError(f"--{option} cannot be used with {what}.", hint=f"Name one server, or remove --{option}.")
-    compared = {id: check for id, check in across_checks().items() if wanted.takes(check)}
-    wanted = replace(wanted, lists=bool(compared))
+    compared = {id: check for id, check in across_checks().items() if selection.takes(check)}
+    selection = replace(selection, lists=bool(compared))
     session_setup.refuse_credentials(invocation)
-    session_setup.confirm_start(invocation, found)
+    session_setup.confirm_start(invocation, entries)
     settings = session_setup.settings_of(invocation)
     policy = _policy(invocation, several=True)
     baselines = _baselines(invocation)
@@ -115,7 +117,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
     consent = session_setup.consent_of(invocation)
     definitions: dict[str, Definitions] = {}
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
-    for entry in found:
+    for entry in entries:
         # Prompt first: the terminal cannot show prompts while servers are checked.
         try:
             targets[id(entry)] = target = resolve(entry, consent=consent)
@@ -132,7 +134,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
         keep = settings.record and not invocation.option("no-record")
         journal = new_journal(target, record=folder, keep=keep, label=entry.name, settings=settings, purpose="check")
         try:
-            run = await Runner(target, journal, options, wanted).go()
+            run = await Runner(target, journal, options, selection).go()
             # A server without a baseline has an empty one: all of its findings are new.
             own = None if baselines is None else baselines.get(entry.reference) or Baseline.empty()
             report = report_of(run, journal, replace(policy, baseline=own))
@@ -144,9 +146,9 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
         out.note(f"checked: {out.safe(entry.reference, 100)}")
         return report
 
-    checked = asyncio.run(until_interrupted(check_many.check_all(found, check)))
-    known = frozenset[Any]().union(*(each.across for each in (baselines or {}).values()))
-    compared_servers = [definitions[entry.reference] for entry in found if entry.reference in definitions]
+    checked = asyncio.run(until_interrupted(check_many.check_all(entries, check)))
+    known = frozenset[Any]().union(*(baseline.across for baseline in (baselines or {}).values()))
+    compared_servers = [definitions[entry.reference] for entry in entries if entry.reference in definitions]
     across = check_many.CrossServerFindings.of(compare(compared_servers, compared), policy, known)
     if out.json:
         out.document(check_many.as_json(checked, across))
@@ -172,7 +174,7 @@ def _not_reached(report: Report) -> InspectorError:
     return problem
 
 
-def _wanted(invocation: Invocation) -> CheckSelection:
+def _selection(invocation: Invocation) -> CheckSelection:
     from inspector.check.check_table import CheckLevel
     from inspector.check.registry import unknown
     from inspector.check.selection import CheckSelection
@@ -224,14 +226,14 @@ def _score(word: str) -> int:
     return value
 
 
-def _plan(invocation: Invocation, out: Output, wanted: CheckSelection) -> int:
+def _plan(invocation: Invocation, out: Output, selection: CheckSelection) -> int:
     from inspector.check.outcome import Skip
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
 
     target = session_setup.target_of(invocation)
     kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
-    rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
+    rows = planned(selection, ("stdio",) if kind == "stdio" else ("http", "sse"), selection.revisions)
     if kind == "recording":
         rows = [
             (check, reason or ("" if check.probe is None or check.observations else Skip.RECORDING))
@@ -244,21 +246,21 @@ def _plan(invocation: Invocation, out: Output, wanted: CheckSelection) -> int:
     return 0
 
 
-def _of_recording(file: Path, out: Output, wanted: CheckSelection, policy: Policy) -> Report:
+def _of_recording(file: Path, out: Output, selection: CheckSelection, policy: Policy) -> Report:
     from inspector.check.reports.summary import report_of
     from inspector.check.run import of_recording
     from inspector.cli.open_recording import tell_notices, whole_journal
 
     with whole_journal(file) as journal:
         tell_notices(out, journal)
-        return report_of(of_recording(journal, file.name, wanted), journal, policy)
+        return report_of(of_recording(journal, file.name, selection), journal, policy)
 
 
 def _of_server(
     invocation: Invocation,
     out: Output,
     target: StdioTarget | HttpTarget,
-    wanted: CheckSelection,
+    selection: CheckSelection,
     policy: Policy,
     command: list[str],
 ) -> Report:
@@ -273,7 +275,7 @@ def _of_server(
     progress = _Progress(out)
 
     async def work() -> Run:
-        runner = Runner(target, journal, options, wanted, told=progress.told, began=progress.began)
+        runner = Runner(target, journal, options, selection, told=progress.count_result, began=progress.began)
         if not command or not isinstance(target, HttpTarget):
             return await runner.go()
         from inspector.cli.start_server import WAIT, started
@@ -282,9 +284,9 @@ def _of_server(
             return await runner.go()
 
     try:
-        found = asyncio.run(until_interrupted(work()))
+        check_run = asyncio.run(until_interrupted(work()))
         progress.line.draw("")
-        return report_of(found, journal, policy, command)
+        return report_of(check_run, journal, policy, command)
     finally:
         progress.line.draw("")
         session_setup.end_recording(out, journal)
@@ -296,15 +298,15 @@ class _Progress:
     def __init__(self, out: Output) -> None:
         self.line = ProgressLine(out)
         self._done = 0
-        self._told = 0.0
+        self._last_drawn = 0.0
 
-    def told(self, _result: Result) -> None:
+    def count_result(self, _result: Result) -> None:
         self._done += 1
 
     def began(self, visited: Visited, check: Check) -> None:
         now = time.monotonic()
-        if now - self._told > 0.1:
-            self._told = now
+        if now - self._last_drawn > 0.1:
+            self._last_drawn = now
             self.line.draw(f"{self._done} done, {visited.name}: {check.id}")
 
 

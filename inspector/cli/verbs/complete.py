@@ -57,7 +57,7 @@ async def _say_why(session: Session, invocation: Invocation, out: Output) -> Non
     hint = await unlisted(session, list_name, named)
     item = session.catalog[list_name].get(named)
     if is_prompt and isinstance(item, dict) and isinstance(item.get("arguments"), list):
-        names = [str(each.get("name")) for each in item["arguments"] if isinstance(each, dict)]
+        names = [str(entry.get("name")) for entry in item["arguments"] if isinstance(entry, dict)]
         near = nearest(argument, names)
         if argument not in names and near:
             hint = f"The prompt has no argument “{argument[:80]}”. Did you mean “{near[:80]}”?"

@@ -88,8 +88,8 @@ def _options(options: Iterable[Option], incomplete: str) -> list[CompletionItem[
     flag, equals, value = incomplete.partition("=")
     if equals:
         option = next((option for option in options if flag in option.flags and option.metavar), None)
-        found = [] if option is None else _values(option, value)
-        return [CompletionItem(f"{flag}={item.value}", help=item.help) for item in found if item.type == "plain"]
+        items = [] if option is None else _values(option, value)
+        return [CompletionItem(f"{flag}={item.value}", help=item.help) for item in items if item.type == "plain"]
     return [
         CompletionItem(option.flags[-1], help=option.help)
         for option in options
@@ -118,10 +118,10 @@ def _targets(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem
         return _files(incomplete)
     from inspector.config.servers import find_servers
 
-    found = find_servers(config=scanner.values.get("config"))
+    servers = find_servers(config=scanner.values.get("config"))
     named = [
         CompletionItem(entry.reference, help=_one_line(entry.source_label))
-        for entry in found.entries
+        for entry in servers.entries
         if entry.reference.startswith(incomplete) and _PLAIN_NAME.fullmatch(entry.reference)
     ]
     return named[:_MAX_NAMES]
@@ -135,8 +135,8 @@ def _recordings(incomplete: str) -> list[CompletionItem[str]]:
         names = os.listdir(recordings_path())
     except OSError:
         return []
-    found = [name for name in names if name.startswith(incomplete) and _RECORDING_NAME.fullmatch(name)]
-    return [CompletionItem(name) for name in sorted(found, reverse=True)[:_MAX_NAMES]]
+    matching = [name for name in names if name.startswith(incomplete) and _RECORDING_NAME.fullmatch(name)]
+    return [CompletionItem(name) for name in sorted(matching, reverse=True)[:_MAX_NAMES]]
 
 
 def _files(incomplete: str) -> list[CompletionItem[str]]:
@@ -150,10 +150,10 @@ def _one_line(text: str) -> str:
 
 
 def _shell(name: str) -> ShellComplete:
-    found = get_completion_class(name)
-    if found is None or name not in ("bash", "zsh", "fish"):
+    base = get_completion_class(name)
+    if base is None or name not in ("bash", "zsh", "fish"):
         raise UsageError(f"“{name[:40]}” is not a shell with completion.", hint="Use bash, zsh or fish.")
-    make = type("Completer", (_Bash if name == "bash" else _Ours, found), {})
+    make = type("Completer", (_Bash if name == "bash" else _Ours, base), {})
     completer: ShellComplete = make(click.Command(program()), {}, program(), COMPLETES)
     return completer
 
@@ -184,10 +184,10 @@ class _Bash(_Ours):
         cut = max(incomplete.rfind("=") + 1, incomplete.rfind(":") + 1, incomplete.rfind("@"), 0)
         # click's script drops earlier items when it reads `file`, so files come first: bash then offers them only if
         # nothing else matches.
-        found = sorted(super().get_completions(args, incomplete), key=lambda item: item.type == "plain")
-        for item in found:
+        items = sorted(super().get_completions(args, incomplete), key=lambda item: item.type == "plain")
+        for item in items:
             item.value = item.value[cut:]
-        return found
+        return items
 
 
 def join_words(words: list[str]) -> list[str]:

@@ -60,8 +60,8 @@ def _words(invocation: Invocation) -> list[str]:
         value = invocation.option(option.name)
         if value is None:
             continue
-        for each in value if option.many else [value]:
-            words += [f"--{option.name}={each}"] if option.metavar else [f"--{option.name}"]
+        for item in value if option.many else [value]:
+            words += [f"--{option.name}={item}"] if option.metavar else [f"--{option.name}"]
     return words
 
 
@@ -79,15 +79,15 @@ def _serving(words: list[str]) -> Iterator[str]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stderr is not None
-        found = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
-        if found is None:
+        match = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
+        if match is None:
             output = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
             reason = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
             raise UsageError(f"The demo server does not start: {reason}")
         # Drain stderr, or the server blocks when the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()
         try:
-            yield found[1].decode("ascii")
+            yield match[1].decode("ascii")
         finally:
             server.stdin.close()
             server.terminate()

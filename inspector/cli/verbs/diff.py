@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from inspector.cli.colours import Colours
-from inspector.cli.comparison_options import RULES, rules_of, told
+from inspector.cli.comparison_options import RULES, difference_line, rules_of
 from inspector.cli.options import CONNECT, Option, Value, host
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
@@ -82,7 +82,7 @@ def _interface(invocation: Invocation, a: ComparedTarget, b: ComparedTarget) -> 
 
 
 def _text(
-    out: Output, a: ComparedTarget, b: ComparedTarget, changes: list[Change] | None, found: Conversation | None
+    out: Output, a: ComparedTarget, b: ComparedTarget, changes: list[Change] | None, conversation: Conversation | None
 ) -> Iterator[str]:
     from inspector.cli import surface_report
     from inspector.compare.surface import unread_lists
@@ -99,31 +99,31 @@ def _text(
         if unread:
             yield f"Not compared, because one side did not list them: {', '.join(unread)}"
         yield from surface_report.lines(out, paint, changes)
-    if found is not None:
+    if conversation is not None:
         yield ""
-        yield from _conversation(out, paint, found)
+        yield from _conversation(out, paint, conversation)
 
 
-def _conversation(out: Output, paint: Colours, found: Conversation) -> Iterator[str]:
-    counts = ", ".join(f"{amount:,} {word}" for kind, word in _WORDS.items() if (amount := found.count(kind)))
+def _conversation(out: Output, paint: Colours, conversation: Conversation) -> Iterator[str]:
+    counts = ", ".join(f"{amount:,} {word}" for kind, word in _WORDS.items() if (amount := conversation.count(kind)))
     yield f"{paint('Conversation', 'bold')}: {counts or 'nothing to compare'}"
-    for step in found.steps:
+    for step in conversation.steps:
         if step.kind == "changed":
             yield from _changed(out, paint, step)
         elif step.kind == "only-a":
             yield paint(f"- {_what(out, step)}  (message {step.a} of A)", "red")
         elif step.kind == "only-b":
             yield paint(f"+ {_what(out, step)}  (message {step.b} of B)", "green")
-    if found.ignored:
-        ones = "difference does" if found.ignored == 1 else "differences do"
-        yield f"{found.ignored:,} {ones} not count: times, ids, ignored paths. --exact counts times and ids."
+    if conversation.ignored:
+        ones = "difference does" if conversation.ignored == 1 else "differences do"
+        yield f"{conversation.ignored:,} {ones} not count: times, ids, ignored paths. --exact counts times and ids."
 
 
 def _changed(out: Output, paint: Colours, step: ConversationStep) -> Iterator[str]:
     moved = ", at another position" if step.moved else ""
     yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
     for one in step.findings[:MAX_COUNT]:
-        text = out.safe(one.what, 300) if one.difference is None else told(out, one.difference)
+        text = out.safe(one.what, 300) if one.difference is None else difference_line(out, one.difference)
         at = f"  (message {one.a or '-'} of A, {one.b or '-'} of B)" if one.part == "message" else ""
         yield f"    {one.part}  {text}{at}"
     if len(step.findings) > MAX_COUNT:

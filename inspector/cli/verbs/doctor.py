@@ -43,18 +43,18 @@ def run(invocation: Invocation) -> int:
     if entry is not None and not entry.usable and entry.target is None:
         from inspector.doctor.run import of_entry
 
-        found: Diagnosis = of_entry(entry)
+        diagnosis: Diagnosis = of_entry(entry)
     else:
         guess = entry.target if entry is not None and (entry.host is not None or not entry.usable) else None
         target = guess or session_setup.target_of(invocation, consent)
         if isinstance(target, RecordingTarget):
             from inspector.doctor.recording import diagnose_recording
 
-            found = diagnose_recording(target)
+            diagnosis = diagnose_recording(target)
         else:
-            found = _of_server(invocation, out, target, entry)
-    _print(invocation, out, found)
-    return found.exit_code
+            diagnosis = _of_server(invocation, out, target, entry)
+    _print(invocation, out, diagnosis)
+    return diagnosis.exit_code
 
 
 def _hosts(invocation: Invocation, out: Output) -> int:
@@ -70,16 +70,16 @@ def _hosts(invocation: Invocation, out: Output) -> int:
 
     if "all" in names:
         names = [host.id for host in hosts() if _host_folder(host.id).is_used]
-    found = [survey(_host_folder(name)) for name in names]
+    diagnoses = [survey(_host_folder(name)) for name in names]
     if out.json:
-        out.document({"hosts": [each.as_json() for each in found]})
+        out.document({"hosts": [diagnosis.as_json() for diagnosis in diagnoses]})
     else:
-        for at, each in enumerate(found):
+        for at, diagnosis in enumerate(diagnoses):
             out.lines([""] * bool(at))
-            _print(invocation, out, each)
-    if not found:
+            _print(invocation, out, diagnosis)
+    if not diagnoses:
         out.note("No host has a config file here.")
-    return max((each.exit_code for each in found), default=0)
+    return max((diagnosis.exit_code for diagnosis in diagnoses), default=0)
 
 
 def _host_folder(name: str) -> HostFolder:
@@ -139,29 +139,29 @@ def _of_server(
     journal = session_setup.new_journal(invocation, target, settings)
     line = ProgressLine(out)
 
-    def told(step: DoctorStep) -> None:
+    def report_step(step: DoctorStep) -> None:
         line.draw(step_line(step, ascii=out.ascii)[:78])
 
     try:
-        work = diagnose(target, journal, options, entry=entry, told=told, line=invocation.line)
+        work = diagnose(target, journal, options, entry=entry, told=report_step, line=invocation.line)
         return asyncio.run(until_interrupted(work))
     finally:
         line.draw("")
         session_setup.end_recording(out, journal)
 
 
-def _print(invocation: Invocation, out: Output, found: Diagnosis) -> None:
+def _print(invocation: Invocation, out: Output, diagnosis: Diagnosis) -> None:
     if out.json:
-        out.document(found.as_json())
+        out.document(diagnosis.as_json())
         return
     from inspector.doctor.report import lines, paste
 
     if invocation.option("paste"):
-        out.lines(paste(found, _about()).splitlines())
+        out.lines(paste(diagnosis, _about()).splitlines())
     else:
-        out.lines(lines(found, verbose=bool(invocation.option("verbose")), ascii=out.ascii, width=out.width))
-    if found.recording and found.kind != "recording":
-        out.note(f"recording: {out.safe(found.recording)}")
+        out.lines(lines(diagnosis, verbose=bool(invocation.option("verbose")), ascii=out.ascii, width=out.width))
+    if diagnosis.recording and diagnosis.kind != "recording":
+        out.note(f"recording: {out.safe(diagnosis.recording)}")
 
 
 def _about() -> str:

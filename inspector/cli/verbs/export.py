@@ -75,24 +75,24 @@ def _format_of(written: Path | None) -> str:
         raise UsageError("`inspector export` needs --to FORMAT, or a file to write with -o.", hint=hint)
     name = written.name.lower()
     longest = max((format.suffix for format in WRITABLE.values() if name.endswith(format.suffix)), key=len, default="")
-    found = [name for name, format in WRITABLE.items() if longest and format.suffix == longest]
-    if not found:
+    names = [name for name, format in WRITABLE.items() if longest and format.suffix == longest]
+    if not names:
         raise UsageError(f"Unknown format for {written.name}. Add --to FORMAT.", hint=hint)
-    if len(found) > 1:
+    if len(names) > 1:
         raise UsageError(
-            f"{longest} is the suffix of several formats: {', '.join(found)}.", hint=f"Choose one: --to {found[0]}."
+            f"{longest} is the suffix of several formats: {', '.join(names)}.", hint=f"Choose one: --to {names[0]}."
         )
-    return found[0]
+    return names[0]
 
 
 def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> array[int]:
     """The events that match a filter, in order. Raises `UsageError` if none does."""
     fitting = array("I", filter.numbers(journal))
     if numbers is not None:
-        wanted = bytearray(len(journal) + 1)
+        selected = bytearray(len(journal) + 1)
         for n in numbers:
-            wanted[n] = 1
-        fitting = array("I", (n for n in fitting if wanted[n]))
+            selected[n] = 1
+        fitting = array("I", (n for n in fitting if selected[n]))
     if not fitting:
         raise UsageError(
             "No event matches the filter.",
@@ -110,30 +110,30 @@ def _judge(journal: Journal) -> None:
 
 def ranges(word: str) -> list[tuple[int, int]]:
     """Parse ranges of event numbers into (first, last): `7`, `1-20`, `30-`, several with commas."""
-    found = []
+    parsed = []
     for part in word.split(","):
         match = re.fullmatch(r"\s*(\d{1,15})\s*(?:(-)\s*(\d{1,15})?\s*)?", part, re.ASCII)
         first = int(match[1]) if match else 0
         last = first if match and not match[2] else int(match[3]) if match and match[3] else MAX_SIZE
         if not 0 < first <= last:
             raise UsageError(f"“{part[:40]}” is not a range of events.", hint="Example: --events 1-20,33,40-.")
-        found.append((first, last))
-    return found
+        parsed.append((first, last))
+    return parsed
 
 
-def _numbers(wanted: list[tuple[int, int]] | None, journal: Journal) -> array[int] | None:
-    """The wanted event numbers, each once, in order; None for all."""
-    if wanted is None:
+def _numbers(selected: list[tuple[int, int]] | None, journal: Journal) -> array[int] | None:
+    """The selected event numbers, each once, in order; None for all."""
+    if selected is None:
         return None
     count = len(journal)
-    if all(first > count for first, _ in wanted):
+    if all(first > count for first, _ in selected):
         raise UsageError(f"The recording has only {count:,} events.")
-    return array("I", _merged(sorted(wanted), count))
+    return array("I", _merged(sorted(selected), count))
 
 
-def _merged(wanted: list[tuple[int, int]], count: int) -> Iterator[int]:
+def _merged(selected: list[tuple[int, int]], count: int) -> Iterator[int]:
     done = 0
-    for first, last in wanted:
+    for first, last in selected:
         yield from range(max(first, done + 1), min(last, count) + 1)
         done = max(done, last)
 

@@ -142,13 +142,13 @@ def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
             _options(page, "Options", verb.options)
         _examples(page, text.examples)
         return
-    for shown in range(len(own), -1, -1):
+    for count in range(len(own), -1, -1):
         trial = HelpFormatter(width=COLUMNS, max_width=COLUMNS)
-        _some_of_verb(trial, verb, text, own, groups, shown)
+        _some_of_verb(trial, verb, text, own, groups, count)
         if trial.getvalue().count("\n") <= LINES:
             break
         text = text.shortened
-    _some_of_verb(page, verb, text, own, groups, shown)
+    _some_of_verb(page, verb, text, own, groups, count)
 
 
 def _some_of_verb(
@@ -157,12 +157,12 @@ def _some_of_verb(
     text: Page,
     own: Sequence[Option],
     groups: Mapping[str, Sequence[Option]],
-    shown: int,
+    count: int,
 ) -> None:
     """Write the page with the first options in full; the others are counted."""
     _about_verb(page, verb, text)
-    _options(page, "Options", own[:shown])
-    more = {OTHER: own[shown:], **groups} if own[shown:] else groups
+    _options(page, "Options", own[:count])
+    more = {OTHER: own[count:], **groups} if own[count:] else groups
     with page.section(f"More options (inspector {verb.name} --help-all)"):
         page.write_dl([(title, _named(options)) for title, options in more.items()])
     _examples(page, text.examples)

@@ -29,13 +29,13 @@ def run(invocation: Invocation) -> int:
     source, written = path(invocation.arguments["file"]), invocation.option("output")
     if written is None:
         raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording or folder to write with -o OUT.")
-    wanted = invocation.option("from")
+    chosen = invocation.option("from")
     for importer in _IMPORTERS:
-        tool = importer.recognised(source) if wanted is None else wanted if wanted in importer.tools else None
+        tool = importer.recognised(source) if chosen is None else chosen if chosen in importer.tools else None
         if tool is not None:
             return _import_calls(out, source, written, importer, tool)
     limit = settings_of(invocation).max_recording_bytes
-    made = import_file(source, written, wanted, force=forced(invocation), limit=limit)
+    made = import_file(source, written, chosen, force=forced(invocation), limit=limit)
     if out.json:
         out.document(
             {

@@ -54,7 +54,9 @@ def _print(out: Output, session: SessionState, transport: str) -> None:
     server = session.server
     client = client_in(session.journal, session.upto)
     states = extension_states(server, offered_in(session.journal, session.upto))
-    cached = next((each for each in NewestAnswers(session.journal).advance() if each.method == "server/discover"), None)
+    cached = next(
+        (answer for answer in NewestAnswers(session.journal).advance() if answer.method == "server/discover"), None
+    )
     if out.json:
         ours = {
             "era": server.era,
@@ -128,7 +130,7 @@ class EraOutcome:
         """Lists that could not be read completely."""
         self.surface: dict[ListName, dict[str, dict[str, Any]]] = {}
 
-    async def take(self, session: Session) -> None:
+    async def read_lists(self, session: Session) -> None:
         """Read every list that the server offers. Raises errors of the connection."""
         from inspector.client.state.catalog import KINDS
 
@@ -136,12 +138,12 @@ class EraOutcome:
         for name, kind in KINDS.items():
             if session.server.can(kind.capability):
                 await session.load(name)
-                found = session.catalog[name]
-                self.counts[name] = len(found.items)
-                if isinstance(found.error, ConnectionProblem):
-                    raise found.error
-                if found.error is not None:
-                    self.failed[name] = found.error
+                catalog_list = session.catalog[name]
+                self.counts[name] = len(catalog_list.items)
+                if isinstance(catalog_list.error, ConnectionProblem):
+                    raise catalog_list.error
+                if catalog_list.error is not None:
+                    self.failed[name] = catalog_list.error
             # Taken at once: a change that the server reports loads this list again, beside the next one.
             self.surface[name] = session.catalog[name].by_id()
 
@@ -163,29 +165,29 @@ def _both_eras(invocation: Invocation, target: Target) -> int:
             raise UsageError(
                 f"--{name} works with one session, and --era both opens two.", hint="Open each era separately."
             )
-    found: list[EraOutcome] = []
+    outcomes: list[EraOutcome] = []
     for era in ERAS:
         spoken = EraOutcome(era)
         code = _open_in(invocation, target, spoken)
         if code >= INTERRUPTED:
             return code
-        found.append(spoken)
-    legacy, modern = found
+        outcomes.append(spoken)
+    legacy, modern = outcomes
     out = invocation.output
     if legacy.error is not None and modern.error is not None:
         _fail(out, legacy.error, modern.error)
         return legacy.error.exit_code
     changes = _differences(legacy, modern)
     if out.json:
-        told = [
+        differences = [
             {"list": change.list, "legacy_only": change.removed, "modern_only": change.added, "other": change.altered}
             for change in changes
         ]
-        out.document({"legacy": legacy.as_json(), "modern": modern.as_json(), "differences": told})
+        out.document({"legacy": legacy.as_json(), "modern": modern.as_json(), "differences": differences})
         return 0
     out.table(list(_rows(out, legacy, modern)))
     out.lines(_difference_lines(out, changes))
-    for spoken in found:
+    for spoken in outcomes:
         _tell_errors(out, spoken)
     return 0
 
@@ -196,7 +198,7 @@ def _open_in(invocation: Invocation, target: Target, spoken: EraOutcome) -> int:
     out = ErrorKept(quiet=invocation.quiet)
 
     async def work(session: Session, out: Output) -> int:
-        await spoken.take(session)
+        await spoken.read_lists(session)
         return 0
 
     code = headless.run(invocation, work, target, era=spoken.era, out=out)
@@ -229,17 +231,17 @@ def _differences(legacy: EraOutcome, modern: EraOutcome) -> list[SurfaceChange]:
     return compare(legacy.surface, modern.surface)
 
 
-def _rows(out: Output, *found: EraOutcome) -> Iterator[tuple[str, ...]]:
+def _rows(out: Output, *outcomes: EraOutcome) -> Iterator[tuple[str, ...]]:
     """A row for each fact, a column for each era."""
 
     def row(label: str, fact: Callable[[EraOutcome], str]) -> tuple[str, ...]:
-        return (label, *("-" if spoken.error is not None else fact(spoken) or "-" for spoken in found))
+        return (label, *("-" if spoken.error is not None else fact(spoken) or "-" for spoken in outcomes))
 
-    yield ("era", *(spoken.era for spoken in found))
+    yield ("era", *(spoken.era for spoken in outcomes))
     yield row("revision", lambda spoken: out.safe(spoken.server.revision, NAME))
     yield row("server", lambda spoken: out.safe(f"{spoken.server.name}  {spoken.server.version}".strip(), NAME))
     yield row("title", lambda spoken: out.safe(spoken.server.title, NAME))
-    names = dict.fromkeys(name for spoken in found if spoken.error is None for name in spoken.server.capabilities)
+    names = dict.fromkeys(name for spoken in outcomes if spoken.error is None for name in spoken.server.capabilities)
     for name in names:
         yield row(out.safe(name, NAME), partial(_offered, out, name))
         if name == "resources":
@@ -270,12 +272,12 @@ def _lines_of(text: str) -> str:
 
 def _difference_lines(out: Output, changes: list[SurfaceChange]) -> Iterator[str]:
     for change in changes:
-        told = (
+        groups = (
             (f"{change.list} in the legacy era only", change.removed),
             (f"{change.list} in the modern era only", change.added),
             (f"{change.list} that differ between the eras", change.altered),
         )
-        for title, names in told:
+        for title, names in groups:
             if names:
                 more = "" if len(names) <= DIFFERENT else f" and {len(names) - DIFFERENT:,} more"
                 yield ""

@@ -32,18 +32,18 @@ def run(invocation: Invocation) -> int:
         return made[0]
 
     async def work(session: Session, out: Output) -> int:
-        (told,) = made
+        (notices,) = made
         lists = [name for name in _LISTS if session.server.can(name, "listChanged")]
         await _ask(session, lists, uris)
         if session.server.era == "modern":
-            told.asked = len(lists) + len(uris)
+            notices.asked = len(lists) + len(uris)
         _tell_what(session, out, lists, uris)
-        told.tell()
+        notices.tell()
         with suppress(TimeoutError):
-            await asyncio.wait_for(told.over.wait(), invocation.option("for"))
+            await asyncio.wait_for(notices.over.wait(), invocation.option("for"))
         if session.phase == "lost" and session.error is not None:
             raise session.error
-        if told.refused:
+        if notices.refused:
             out.note("The server ended the subscription.")
         return 0
 

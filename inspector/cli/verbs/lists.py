@@ -37,10 +37,10 @@ def run(invocation: Invocation) -> int:
 
     async def work(session: Any, out: Output) -> int:
         await session.load(name, page_limit=limit, cursor=invocation.option("cursor"))
-        found = session.catalog[name]
-        more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
-        code = _print(out, found, more, session.journal.findings.all(), schemas=schemas)
-        if name == "tools" and found.pages and not found.items:
+        catalog_list = session.catalog[name]
+        more = _next_cursor(session.journal, catalog_list.kind.method) if catalog_list.pages == limit else None
+        code = _print(out, catalog_list, more, session.journal.findings.all(), schemas=schemas)
+        if name == "tools" and catalog_list.pages and not catalog_list.items:
             from inspector.transports.withheld import variables_hint
 
             hint = variables_hint(target)
@@ -56,11 +56,13 @@ def _recorded(invocation: Invocation, name: ListName, target: RecordingTarget) -
 
     out = invocation.output
     with recorded_session(target.path, out) as session:
-        found = session.catalog[name]
-        if not found.pages:
-            out.note(f"note: The recording has no response to {found.kind.method}.")
-            return _print(out, found, None, ())
-        return _print(out, found, None, session.journal.findings.all(), schemas=bool(invocation.option("schema")))
+        catalog_list = session.catalog[name]
+        if not catalog_list.pages:
+            out.note(f"note: The recording has no response to {catalog_list.kind.method}.")
+            return _print(out, catalog_list, None, ())
+        return _print(
+            out, catalog_list, None, session.journal.findings.all(), schemas=bool(invocation.option("schema"))
+        )
 
 
 def _next_cursor(journal: Journal, method: str) -> str | None:
@@ -74,36 +76,36 @@ def _next_cursor(journal: Journal, method: str) -> str | None:
 
 
 def _print(
-    out: Output, found: CatalogList, more: str | None, findings: Iterable[Finding], *, schemas: bool = False
+    out: Output, catalog_list: CatalogList, more: str | None, findings: Iterable[Finding], *, schemas: bool = False
 ) -> int:
     """Print a list as far as it was read; then raise the error that ended it."""
     if out.json:
-        if found.error is not None:
-            raise found.error
-        out.document({found.kind.key: found.items} | ({} if more is None else {"nextCursor": more}))
-        _tell(out, found, findings)
+        if catalog_list.error is not None:
+            raise catalog_list.error
+        out.document({catalog_list.kind.key: catalog_list.items} | ({} if more is None else {"nextCursor": more}))
+        _tell(out, catalog_list, findings)
         return 0
     from inspector.cli import item_text
 
-    if found.kind.name == "tools" and (schemas or out.width is not None):
-        out.lines(line for item in found.items for line in item_text.tool_lines(out, item, schemas=schemas))
+    if catalog_list.kind.name == "tools" and (schemas or out.width is not None):
+        out.lines(line for item in catalog_list.items for line in item_text.tool_lines(out, item, schemas=schemas))
     else:
-        row = item_text.ROWS[found.kind.name]
-        out.table([row(out, item) for item in found.items])
-    if found.error is not None:
-        raise found.error
-    if found.pages and not found.items:
-        out.note(f"The server has no {found.kind.name}.")
-    _tell(out, found, findings)
+        row = item_text.ROWS[catalog_list.kind.name]
+        out.table([row(out, item) for item in catalog_list.items])
+    if catalog_list.error is not None:
+        raise catalog_list.error
+    if catalog_list.pages and not catalog_list.items:
+        out.note(f"The server has no {catalog_list.kind.name}.")
+    _tell(out, catalog_list, findings)
     if more is not None:
         out.note(f"note: There are more pages: --cursor {out.safe(command_words.quote(more), NOTE)}")
     return 0
 
 
-def _tell(out: Output, found: CatalogList, findings: Iterable[Finding]) -> None:
+def _tell(out: Output, catalog_list: CatalogList, findings: Iterable[Finding]) -> None:
     """Print problems of the list."""
-    if found.odd:
-        out.note(f"note: {found.odd:,} entries are not objects and are not shown; the recording has them.")
+    if catalog_list.odd:
+        out.note(f"note: {catalog_list.odd:,} entries are not objects and are not shown; the recording has them.")
     for finding in findings:
         out.note(f"note: {out.safe(finding.message, NOTE)}")
 

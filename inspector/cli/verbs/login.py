@@ -48,8 +48,8 @@ def log_in(invocation: Invocation) -> int:
         if out.json:
             out.document(as_json(grant, bool(grant.refresh_token)))
         else:
-            told = described(grant, bool(grant.refresh_token), out)
-            out.line(f"Logged in to {out.safe(target.describe(), NAME)}: {told}")
+            description = described(grant, bool(grant.refresh_token), out)
+            out.line(f"Logged in to {out.safe(target.describe(), NAME)}: {description}")
         return 0
 
     return headless.run(invocation, work, target)
@@ -70,12 +70,12 @@ def log_out(invocation: Invocation) -> int:
     elif not done:
         out.line(f"Not logged in to {out.safe(target.describe(), NAME)}.")
     else:
-        told = (
+        outcome = (
             "the tokens were revoked"
             if revoked
             else "the authorization server did not revoke every token; those are valid until they expire"
         )
-        out.line(f"Logged out of {out.safe(target.describe(), NAME)}; {told}.")
+        out.line(f"Logged out of {out.safe(target.describe(), NAME)}; {outcome}.")
     return 0
 
 

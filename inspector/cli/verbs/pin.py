@@ -51,12 +51,12 @@ def run(invocation: Invocation) -> int:
 
 
 def _list(out: Output, pins: Pins) -> int:
-    found = pins.all()
+    pinned = pins.all()
     if out.json:
-        out.document({"pins": [_entry(pin) for pin in found]})
+        out.document({"pins": [_entry(pin) for pin in pinned]})
         return 0
-    out.table([(out.safe(pin.label, 80), _when(pin), _amounts(pin), out.safe(pin.target, NAME)) for pin in found])
-    if not found:
+    out.table([(out.safe(pin.label, 80), _when(pin), _amounts(pin), out.safe(pin.target, NAME)) for pin in pinned])
+    if not pinned:
         out.note("No server is pinned. Pin one with `inspector pin` and a command, a URL or @NAME.")
     return 0
 
@@ -198,12 +198,12 @@ def _amounts(pin: Pin) -> str:
     """The number of items in a pin."""
     from inspector.compare.surface import LISTS, ONE
 
-    found = []
+    amounts = []
     for name in LISTS:
         items = pin.surface.get(name)
         if type(items) is list and items:
-            found.append(f"{len(items):,} {ONE[name] if len(items) == 1 else name}")
-    return ", ".join(found) or "no lists"
+            amounts.append(f"{len(items):,} {ONE[name] if len(items) == 1 else name}")
+    return ", ".join(amounts) or "no lists"
 
 
 def _entry(pin: Pin) -> dict[str, Any]:

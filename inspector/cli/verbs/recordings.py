@@ -49,39 +49,41 @@ def run(invocation: Invocation) -> int:
             return _keep(out, option(name), on=name == "keep")
     if option("delete"):
         return _delete(out, [_ours(path) for path in option("delete")], dry=bool(option("dry-run")))
-    found = _chosen(list_recordings(), option("search", ""))
+    recordings = _chosen(list_recordings(), option("search", ""))
     if option("prune"):
-        return _prune(invocation, out, found)
+        return _prune(invocation, out, recordings)
     if option("calls"):
-        return _list_calls(out, found, option("calls"), option("limit") or CALLS)
-    _list(out, found)
+        return _list_calls(out, recordings, option("calls"), option("limit") or CALLS)
+    _list(out, recordings)
     return 0
 
 
-def _chosen(found: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
+def _chosen(recordings: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
     """The recordings whose file, target or label contains a text."""
-    wanted = text.casefold()
-    return [info for info in found if wanted in f"{info.path.name}\n{info.label}\n{info.target}".casefold()]
+    folded = text.casefold()
+    return [info for info in recordings if folded in f"{info.path.name}\n{info.label}\n{info.target}".casefold()]
 
 
-def _list(out: Output, found: list[RecordingInfo]) -> None:
+def _list(out: Output, recordings: list[RecordingInfo]) -> None:
     from inspector.client.recordings_folder import kept
     from inspector.config.paths import recordings_path
     from inspector.text import quantity, size
 
     names = kept(recordings_path())
     if out.json:
-        out.document({"recordings": [_entry(info, info.path.name in names) for info in found]})
+        out.document({"recordings": [_entry(info, info.path.name in names) for info in recordings]})
         return
-    rows = [_row(out, info, info.path.name in names) for info in found]
+    rows = [_row(out, info, info.path.name in names) for info in recordings]
     whole = [(*row[:-2], f"{row[-2]}  {row[-1]}".rstrip()) for row in rows]
     if out.width is not None and out.needed(whole) > out.width:
         _list_names(out, rows, out.width)
     else:
         out.table(whole)
     folder = out.safe(str(recordings_path()))
-    if found:
-        out.note(f"{quantity(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
+    if recordings:
+        out.note(
+            f"{quantity(len(recordings), 'recording')}, {size(sum(info.size for info in recordings))}, in {folder}"
+        )
     else:
         out.note(f"No recordings in {folder}")
 
@@ -105,18 +107,18 @@ def _list_names(out: Output, rows: Sequence[Sequence[str]], screen: int) -> None
         out.line(f"{name}{' ' * (longest - cell_len(name))}  {facts}".rstrip())
 
 
-def _list_calls(out: Output, found: list[RecordingInfo], tool: str, limit: int) -> int:
+def _list_calls(out: Output, recordings: list[RecordingInfo], tool: str, limit: int) -> int:
     from itertools import islice
 
     from inspector.client.call_history import recorded_calls
 
-    calls = list(islice(recorded_calls(found, "" if tool == "*" else tool), limit + 1))
+    calls = list(islice(recorded_calls(recordings, "" if tool == "*" else tool), limit + 1))
     if out.json:
         out.document({"calls": [call.as_json() for call in calls[:limit]], "more": len(calls) > limit})
         return 0
     out.table([_call_row(out, call) for call in calls[:limit]])
     if not calls:
-        out.note(f"No call of {out.safe(tool, LABEL)} in {len(found):,} recordings.")
+        out.note(f"No call of {out.safe(tool, LABEL)} in {len(recordings):,} recordings.")
     elif len(calls) > limit:
         out.note(f"The newest {limit:,} calls; --limit N shows more.")
     return 0
@@ -180,7 +182,7 @@ def _delete(out: Output, paths: list[Path], *, dry: bool) -> int:
     return 0
 
 
-def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> int:
+def _prune(invocation: Invocation, out: Output, recordings: list[RecordingInfo]) -> int:
     """Delete old recordings, or (without an age) those beyond the limits of the settings."""
     from inspector.cli import session_setup
     from inspector.client.recordings_folder import beyond, kept, older, why_protected
@@ -188,10 +190,10 @@ def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> i
 
     age = invocation.option("older")
     if age is not None:
-        doomed = list(older(found, age))
+        doomed = list(older(recordings, age))
     else:
         settings = session_setup.settings_of(invocation)
-        doomed = list(beyond(found, settings.keep_recordings, settings.keep_recordings_bytes))
+        doomed = list(beyond(recordings, settings.keep_recordings, settings.keep_recordings_bytes))
     names = kept(recordings_path())
     free = []
     for info in doomed:

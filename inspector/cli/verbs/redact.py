@@ -92,7 +92,7 @@ def _places(report: RedactionReport) -> str:
 
 
 def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dict[str, Any]:
-    def found() -> Iterator[dict[str, Any]]:
+    def values_json() -> Iterator[dict[str, Any]]:
         for value in report.values:
             yield {
                 "rule": value.rule,
@@ -108,7 +108,7 @@ def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dic
         "written": None if written is None else str(written.absolute()),
         "places": report.count,
         "lines": report.lines,
-        "found": list(found()),
+        "found": list(values_json()),
         "unlisted": report.more,
     }
 

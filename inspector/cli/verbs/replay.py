@@ -39,10 +39,10 @@ def speed(word: str) -> float:
     """The playback speed: a factor, or `max`."""
     from inspector.replay import speeds
 
-    found = speeds.read(word)
-    if found is None:
+    factor = speeds.read(word)
+    if factor is None:
         raise UsageError(f"“{word[:60]}” is not a speed.", hint="Use a factor from 0.1 to 100, or max.")
-    return found
+    return factor
 
 
 REPLAY = Verb(

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from inspector.cli.comparison_options import RULES, rules_of, told
+from inspector.cli.comparison_options import RULES, difference_line, rules_of
 from inspector.cli.options import QUIET, REPORTS, Option, Value, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, new_recording, write_reports
@@ -163,7 +163,7 @@ def _lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
     if outcome.note:
         yield f"    {out.safe(outcome.note, 500)}"
     for difference in outcome.differences[:MAX_COUNT]:
-        yield f"    {told(out, difference)}"
+        yield f"    {difference_line(out, difference)}"
     if len(outcome.differences) > MAX_COUNT:
         yield f"    and {len(outcome.differences) - MAX_COUNT:,} more; --json lists all"
 
@@ -203,14 +203,14 @@ def _as_markdown(out: Output, report: RerunReport, title: str) -> str:
     """For a pull request or a bug report."""
     from inspector.markup import fence, span
 
-    found = [f"# Rerun: {span(title)}", "", f"{_summary(report)}.", ""]
+    lines = [f"# Rerun: {span(title)}", "", f"{_summary(report)}.", ""]
     if report.error is not None:
-        found += ["It ended early:", "", fence(report.error.message)]
+        lines += ["It ended early:", "", fence(report.error.message)]
     for outcome in report.outcomes:
         if outcome.differs:
-            found += [f"## {_WORDS[outcome.verdict].capitalize()}: {_place(outcome)}", ""]
-            found.append(fence("\n".join(_lines_of(out, outcome))))
-    return "\n".join(found)
+            lines += [f"## {_WORDS[outcome.verdict].capitalize()}: {_place(outcome)}", ""]
+            lines.append(fence("\n".join(_lines_of(out, outcome))))
+    return "\n".join(lines)
 
 
 CARRY = Option(

@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 _REPORTS = ("junit", "markdown", "html")
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Run the flows; 5 where an expectation failed."""
-    out = said.output
-    if said.option("schema"):
+    out = invocation.output
+    if invocation.option("schema"):
         return _print_schema(out)
-    if said.option("record") is not None:
+    if invocation.option("record") is not None:
         raise UsageError("--record names one file, and each saved call has a recording.", hint="Use --keep DIR.")
-    to_stdout = check_outputs(said, *_REPORTS)
+    to_stdout = check_outputs(invocation, *_REPORTS)
     try:
         with _for_good():
-            collection, options = _read(said, out)
+            collection, options = _read(invocation, out)
             warn_of_unused(out, collection.flows, options.given or {})
-            made, opener, progress = _made(said, out, collection, options, shown=not to_stdout)
+            made, opener, progress = _made(invocation, out, collection, options, prints_text=not to_stdout)
         result = _run(made, opener)
     finally:
         gc.unfreeze()
-    _report(said, out, result, progress, to_stdout=to_stdout)
+    _report(invocation, out, result, progress, to_stdout=to_stdout)
     return result.exit_code
 
 
@@ -66,7 +66,7 @@ def _for_good() -> Iterator[None]:
 
 
 def _made(
-    said: Invocation, out: Output, collection: Collection, options: RunOptions, *, shown: bool
+    invocation: Invocation, out: Output, collection: Collection, options: RunOptions, *, prints_text: bool
 ) -> tuple[CollectionRun, SessionOpener, _Progress]:
     """The run, checked before anything is sent."""
     from inspector.calls.collection_run import CollectionRun
@@ -75,13 +75,13 @@ def _made(
     from inspector.cli import session_setup
 
     secrets = Secrets()
-    consent = session_setup.consent_of(said)
-    opener = _opener(said, options, consent)
-    progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=shown)
-    credentials = CredentialCheck(opener.target_of, consent, session_setup.credentials_of(said))
+    consent = session_setup.consent_of(invocation)
+    opener = _opener(invocation, options, consent)
+    progress = _Progress(out, collection.flows, verbose=bool(invocation.option("verbose")), prints_text=prints_text)
+    credentials = CredentialCheck(opener.target_of, consent, session_setup.credentials_of(invocation))
     made = CollectionRun(collection.flows, opener, secrets, options, progress, credentials)
-    for each in made.recipients:
-        out.note(f"note: {each.sentence()}")
+    for recipient in made.recipients:
+        out.note(f"note: {recipient.sentence()}")
     progress.flows(list(made.selected))
     opener.opened = progress.opened(secrets)
     opener.ended = lambda session: session_setup.warn_of_incomplete(out, session.journal, named=True)
@@ -89,14 +89,14 @@ def _made(
     return made, opener, progress
 
 
-def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
+def _read(invocation: Invocation, out: Output) -> tuple[Collection, RunOptions]:
     """The files, and how they are run. Raises `CallsError` and other `UsageError`s."""
     from inspector.calls.collection import Collection
     from inspector.calls.collection_run import RunOptions
 
-    paths = said.arguments["paths"]
+    paths = invocation.arguments["paths"]
     collection = Collection.read(paths)
-    if said.option("verbose"):
+    if invocation.option("verbose"):
         for file, reason in collection.ignored:
             out.note(f"note: {out.safe(str(file))} is left alone: {reason}")
     if not collection.flows:
@@ -106,43 +106,43 @@ def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
             hint="A saved call is a YAML file that begins with “inspector: 1”.",
         )
     return collection, RunOptions(
-        environments=[collection.environment(name) for name in said.option("environment", ())],
-        given=dict(said.option("set", ())),
-        only=said.option("only", ()),
-        jobs=said.option("jobs", 1),
-        bail=bool(said.option("bail")),
-        update=bool(said.option("update")),
-        dry=bool(said.option("dry-run")),
-        shared=bool(said.option("shared")),
-        seed=said.option("seed"),
-        server=_server(said),
+        environments=[collection.environment(name) for name in invocation.option("environment", ())],
+        given=dict(invocation.option("set", ())),
+        only=invocation.option("only", ()),
+        jobs=invocation.option("jobs", 1),
+        bail=bool(invocation.option("bail")),
+        update=bool(invocation.option("update")),
+        dry=bool(invocation.option("dry-run")),
+        shared=bool(invocation.option("shared")),
+        seed=invocation.option("seed"),
+        server=_server(invocation),
     )
 
 
-def _server(said: Invocation) -> str:
+def _server(invocation: Invocation) -> str:
     """The text that stands for the server of the command line; empty where each flow names its own."""
     from inspector import command_words
 
-    return command_words.join(said.target_words) if said.target_words else said.option("server", "")
+    return command_words.join(invocation.target_words) if invocation.target_words else invocation.option("server", "")
 
 
-def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionOpener:
+def _opener(invocation: Invocation, options: RunOptions, consent: Consent) -> SessionOpener:
     """Opens the sessions, as other verbs do. The judge looks at each exchange."""
     from inspector.calls.collection_run import SessionOpener
     from inspector.check.judge.judge import Judge
     from inspector.cli import session_setup
 
-    settings = session_setup.settings_of(said)
+    settings = session_setup.settings_of(invocation)
 
     def server_of(text: str) -> StdioTarget | HttpTarget:
         from inspector.cli.parser import is_whole_target
         from inspector.config.targets import RecordingTarget
 
         words, command = [text], False
-        if said.target_words and text == options.server:
-            words = said.target_words
-            command = said.command and not (len(words) == 1 and is_whole_target(words[0]))
-        target = session_setup.target_from(said, words, command, consent)
+        if invocation.target_words and text == options.server:
+            words = invocation.target_words
+            command = invocation.command and not (len(words) == 1 and is_whole_target(words[0]))
+        target = session_setup.target_from(invocation, words, command, consent)
         if isinstance(target, RecordingTarget):
             raise UsageError(
                 f"{target.describe()} is a recording, and saved calls need a server.",
@@ -152,12 +152,12 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
 
     return SessionOpener(
         server_of,
-        lambda target: session_setup.options_of(said, target, settings, asking=False),
+        lambda target: session_setup.options_of(invocation, target, settings, asking=False),
         settings,
-        keep=said.option("keep"),
-        record=settings.record and not said.option("no-record"),
+        keep=invocation.option("keep"),
+        record=settings.record and not invocation.option("no-record"),
         judge=Judge,
-        line=lambda target: said.line_for("doctor", target),
+        line=lambda target: invocation.line_for("doctor", target),
     )
 
 
@@ -177,13 +177,13 @@ def _run(made: CollectionRun, opener: SessionOpener) -> RunResult:
 class _Progress(FlowProgress):
     """Prints a line for each flow that is over, and the details of what failed at the end."""
 
-    def __init__(self, out: Output, flows: list[Flow], *, verbose: bool, shown: bool) -> None:
+    def __init__(self, out: Output, flows: list[Flow], *, verbose: bool, prints_text: bool) -> None:
         self.out = out
         self.verbose = verbose
-        self.shown = shown and not out.json
+        self.prints_text = prints_text and not out.json
         self.report: TextReport
         self.flows(flows)
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
 
     def flows(self, flows: list[Flow]) -> None:
         """The flows that are run: the columns are as wide as they need."""
@@ -201,20 +201,20 @@ class _Progress(FlowProgress):
             named = [target.label] if target.label.startswith("@") else []
             words = [*named, target.describe(), session.transport_name, session.server.revision]
             line = "  ".join(self.out.safe(secrets.mask(word), 300) for word in words if word)
-            if self.shown and line not in self._told:
-                self.out.lines(["", line, ""] if self._told else [line, ""])
-                self._told.add(line)
+            if self.prints_text and line not in self._printed:
+                self.out.lines(["", line, ""] if self._printed else [line, ""])
+                self._printed.add(line)
 
         return tell
 
     def flow_ended(self, result: FlowResult) -> None:
-        if self.shown:
+        if self.prints_text:
             self.out.line(self.report.flow(result))
             if self.verbose:
                 self.out.lines(self.report.step(step) for step in result.steps)
 
 
-def _report(said: Invocation, out: Output, result: RunResult, progress: _Progress, *, to_stdout: bool) -> None:
+def _report(invocation: Invocation, out: Output, result: RunResult, progress: _Progress, *, to_stdout: bool) -> None:
     """Write the reports that were asked for, and the end of the text."""
     from inspector.calls.reports import DRY_RUN
 
@@ -225,7 +225,7 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
         out.lines([*lines, "", progress.report.totals(result), *([DRY_RUN] if result.dry else [])])
     if result.interrupted:
         out.warn("note: The run was interrupted. The reports are incomplete.")
-    write_reports(said, out, _REPORTS, lambda name: _document(name, result))
+    write_reports(invocation, out, _REPORTS, lambda name: _document(name, result))
 
 
 def _document(name: str, result: RunResult) -> str:

@@ -37,17 +37,17 @@ def run(invocation: Invocation) -> int:
         code: int | None = added.use(invocation)
         if code is not None:
             return code
-    found = find_servers(config=invocation.option("config"))
+    server_list = find_servers(config=invocation.option("config"))
     logins = _logins()
     memory = trust.Memory()
-    lasts = [ServerMemory(entry).last_open() for entry in found.entries]
-    exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, found.entries)]
+    lasts = [ServerMemory(entry).last_open() for entry in server_list.entries]
+    exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, server_list.entries)]
     if out.json:
-        problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
+        problems = [{"path": str(problem.path), "message": problem.message} for problem in server_list.problems]
         from inspector.cli.login_options import as_json
 
         servers = [
-            _entry(entry, *asked, last) for entry, asked, last in zip(found.entries, exposed, lasts, strict=True)
+            _entry(entry, *asked, last) for entry, asked, last in zip(server_list.entries, exposed, lasts, strict=True)
         ]
         out.document(
             {
@@ -65,32 +65,36 @@ def run(invocation: Invocation) -> int:
                 "never connected" if last is None else out.safe(last.describe(), STATE),
                 _switched(entry) + _MARKS[standing] + out.safe(entry.definition.shown(2000)),
             )
-            for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
+            for entry, (_, standing), last in zip(server_list.entries, exposed, lasts, strict=True)
         ]
     )
     if logins:
         from inspector.cli.login_options import described
 
         for kept in logins:
-            told = described(kept.grant, kept.renewable, out)
-            out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {told}")
-    for entry, (exposure, standing) in zip(found.entries, exposed, strict=True):
+            description = described(kept.grant, kept.renewable, out)
+            out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {description}")
+    for entry, (exposure, standing) in zip(server_list.entries, exposed, strict=True):
         if exposure is not None and standing == "asks":
             facts = "; ".join(out.safe(fact, 800) for fact in exposure.facts())
             out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
-    for text, hint in _notes(found):
+    for text, hint in _notes(server_list):
         out.note(f"note: {out.safe(text, 500)}" + (f" ({out.safe(hint, 500)})" if hint else ""))
-    if not found.entries and not (found.config and found.problems):
-        where = "No config file names a" if found.config is None else f"{out.safe(str(found.config), 500)} names no"
+    if not server_list.entries and not (server_list.config and server_list.problems):
+        where = (
+            "No config file names a"
+            if server_list.config is None
+            else f"{out.safe(str(server_list.config), 500)} names no"
+        )
         out.note(f"{where} server. Try `inspector demo`.")
     return 0
 
 
-def _notes(found: ServerList) -> Iterator[tuple[str, str]]:
+def _notes(server_list: ServerList) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with files and entries, each with its fix, once."""
-    for problem in found.problems:
+    for problem in server_list.problems:
         yield problem.message, problem.hint.command_line
-    yield from dict.fromkeys((remark.text, remark.fix) for remark in found.remarks() if not remark.is_choice)
+    yield from dict.fromkeys((remark.text, remark.fix) for remark in server_list.remarks() if not remark.is_choice)
 
 
 def _switched(entry: ServerEntry) -> str:

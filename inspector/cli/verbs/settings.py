@@ -26,12 +26,12 @@ def run(invocation: Invocation) -> int:
     from inspector.config.settings import load_settings, settings_file
     from inspector.feature import other_features
 
-    found = asdict(load_settings())
+    values = asdict(load_settings())
     path, others = settings_file(), {feature.name: feature.package for feature in other_features()}
     if out.json:
-        out.document({"path": str(path), "settings": found, "features": others})
+        out.document({"path": str(path), "settings": values, "features": others})
         return 0
-    out.table([(name, out.safe(json.dumps(value, ensure_ascii=False), VALUE)) for name, value in found.items()])
+    out.table([(name, out.safe(json.dumps(value, ensure_ascii=False), VALUE)) for name, value in values.items()])
     verbs.groups()  # Skips the verbs of features that cannot be used.
     for name, package in others.items():
         out.note(f"The feature {out.safe(name, NAME)} is from the package {out.safe(package, NAME)}.")

@@ -33,35 +33,35 @@ def run(invocation: Invocation) -> int:
     out = invocation.output
     order = invocation.option("sort", "time")
     with whole_journal(recording(invocation.arguments["file"])) as journal:
-        found = measure(journal)
+        stats = measure(journal)
         incomplete = journal.incomplete if journal.dropped[0] else ""
-    found.groups.sort(key=SORTS[order])
+    stats.groups.sort(key=SORTS[order])
     if out.json:
-        out.document(found.as_json())
+        out.document(stats.as_json())
         return 0
-    _print(out, found)
+    _print(out, stats)
     if incomplete:
         out.note(f"note: The recording is not complete: {incomplete}. Names of unrecorded calls are missing.")
     return 0
 
 
-def _print(out: Output, found: SessionStats) -> None:
+def _print(out: Output, stats: SessionStats) -> None:
     from inspector.text import duration, quantity
 
     head = ("", "count", "errors", "open", "p50", "p95", "max", "person", "bytes")
-    groups = [_row(out, group) for group in found.groups]
-    rows = [head, *groups, _row(out, found.total, whole=True)]
+    groups = [_row(out, group) for group in stats.groups]
+    rows = [head, *groups, _row(out, stats.total, whole=True)]
     out.table([(row[0], *aligned) for row, aligned in zip(rows, _right([row[1:] for row in rows]), strict=True)])
-    times = [f"server {duration(found.server)}", f"network {duration(found.network)}"]
-    if found.person:
-        times.append(f"person {duration(found.person)}")
+    times = [f"server {duration(stats.server)}", f"network {duration(stats.network)}"]
+    if stats.person:
+        times.append(f"person {duration(stats.person)}")
     out.line("")
-    out.line(f"{duration(found.lasted)} in all: {', '.join(times)}.")
-    if found.by_addons:
+    out.line(f"{duration(stats.lasted)} in all: {', '.join(times)}.")
+    if stats.by_addons:
         out.note(
-            f"Addons answered or delayed {quantity(found.by_addons, 'request')}: these times are not the server's."
+            f"Addons answered or delayed {quantity(stats.by_addons, 'request')}: these times are not the server's."
         )
-    if found.person:
+    if stats.person:
         out.note("p50, p95 and max are without the time that a person took.")
 
 
@@ -87,8 +87,8 @@ def _right(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     columns = []
     for head, *cells in zip(*rows, strict=True):
         width = max(map(len, (head, *cells)))
-        shown = (head, *cells) if any(cells) else ("",) * (len(cells) + 1)
-        columns.append([cell.rjust(width) if any(cells) else "" for cell in shown])
+        column = (head, *cells) if any(cells) else ("",) * (len(cells) + 1)
+        columns.append([cell.rjust(width) if any(cells) else "" for cell in column])
     return list(zip(*columns, strict=True))
 
 

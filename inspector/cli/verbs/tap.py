@@ -88,8 +88,8 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
 
     telemetry = _telemetry(invocation, out)
     recorder = partial(_journal, invocation, out, target, telemetry)
-    told = partial(session_setup.warn_of_incomplete, out)
-    bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
+    on_ended = partial(session_setup.warn_of_incomplete, out)
+    bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=on_ended)
     with ended_by_signals() as stop:
         how = await StdioServer(bridge.opens).run(stop)
         await _finished(telemetry)
@@ -125,8 +125,8 @@ async def _listen(
             from inspector.serving.http import Binding, HttpServer
             from inspector.tap.bridge import Bridge
 
-            told = partial(session_setup.warn_of_incomplete, out)
-            bridge = Bridge(target, recorder, _options(invocation, target, lends=False), _complain, ended=told)
+            on_ended = partial(session_setup.warn_of_incomplete, out)
+            bridge = Bridge(target, recorder, _options(invocation, target, lends=False), _complain, ended=on_ended)
             end = HttpServer(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
