@@ -206,21 +206,21 @@ _CHECKS: dict[str, _Check] = {
     **dict.fromkeys(("minimum", "minLength", "minItems"), _at_least),
     **dict.fromkeys(("maximum", "maxLength", "maxItems"), _at_most),
     **dict.fromkeys(("pattern", "format"), _at_least),  # Sets: every text of the other is there.
-    "unread": lambda _, a, mine, wanted, mode: mine is not None and wanted.keys() <= mine.keys(),
-    "multipleOf": lambda _, a, mine, wanted, mode: mine is not None and mine % wanted == 0,
-    "uniqueItems": lambda _, a, mine, wanted, mode: mine is True or a.rules.get("maxItems", INFINITE) <= 1,
+    "unread": lambda _, a, mine, theirs, mode: mine is not None and theirs.keys() <= mine.keys(),
+    "multipleOf": lambda _, a, mine, theirs, mode: mine is not None and mine % theirs == 0,
+    "uniqueItems": lambda _, a, mine, theirs, mode: mine is True or a.rules.get("maxItems", INFINITE) <= 1,
     "items": Inclusion._items,
     "contains": Inclusion._contains,
-    "minProperties": lambda _, a, mine, wanted, mode: max(mine or 0, len(a.required)) >= wanted,
-    "maxProperties": lambda proofs, a, mine, wanted, mode: (
-        (INFINITE if mine is None else mine) <= wanted or (proofs.is_closed(a) and len(a.names) <= wanted)
+    "minProperties": lambda _, a, mine, theirs, mode: max(mine or 0, len(a.required)) >= theirs,
+    "maxProperties": lambda proofs, a, mine, theirs, mode: (
+        (INFINITE if mine is None else mine) <= theirs or (proofs.is_closed(a) and len(a.names) <= theirs)
     ),
-    "required": lambda _, a, mine, wanted, mode: a.required >= wanted,
-    "absent": lambda proofs, a, mine, wanted, mode: all(
-        name in (mine or ()) or proofs.forms.is_empty(proofs.forms.member(a, name)) for name in wanted
+    "required": lambda _, a, mine, theirs, mode: a.required >= theirs,
+    "absent": lambda proofs, a, mine, theirs, mode: all(
+        name in (mine or ()) or proofs.forms.is_empty(proofs.forms.member(a, name)) for name in theirs
     ),
-    "dependentRequired": lambda _, a, mine, wanted, mode: all(
-        pair in (mine or ()) or pair[1] in a.required or pair[0] in a.rules.get("absent", ()) for pair in wanted
+    "dependentRequired": lambda _, a, mine, theirs, mode: all(
+        pair in (mine or ()) or pair[1] in a.required or pair[0] in a.rules.get("absent", ()) for pair in theirs
     ),
     "properties": Inclusion._properties,
     "propertyNames": Inclusion._property_names,

@@ -13,7 +13,7 @@ WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-
 """Headers that a client in a browser must be allowed to send."""
 
 
-async def look(chart: StepCollector, web: ProbeClient, url: Url) -> None:
+async def check(chart: StepCollector, web: ProbeClient, url: Url) -> None:
     """Send a browser's preflight request, and then a page's request."""
     asked = (
         ("Origin", ORIGIN),

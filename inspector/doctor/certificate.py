@@ -22,33 +22,33 @@ SOON = 14
 """Days before expiry from which a certificate is reported."""
 
 
-def report(chart: StepCollector, found: Tls, url: Url, *, verify: bool) -> None:
+def report(chart: StepCollector, tls: Tls, url: Url, *, verify: bool) -> None:
     """Add the step of a TLS handshake with a server that uses TLS."""
-    details = [f"subject: {found.subject}", f"issuer: {found.issuer}", f"names: {', '.join(found.names) or 'none'}"]
-    if found.begins and found.ends:
-        details.append(f"valid: {found.begins:%Y-%m-%d} to {found.ends:%Y-%m-%d}")
-    if not found.verify_code:
-        left = days_left(found)
+    details = [f"subject: {tls.subject}", f"issuer: {tls.issuer}", f"names: {', '.join(tls.names) or 'none'}"]
+    if tls.begins and tls.ends:
+        details.append(f"valid: {tls.begins:%Y-%m-%d} to {tls.ends:%Y-%m-%d}")
+    if not tls.verify_code:
+        left = days_left(tls)
         if left is not None and left < SOON:
             chart.add(
                 "tls",
                 "warn",
-                f"{found.version}; the certificate expires in {left} days",
+                f"{tls.version}; the certificate expires in {left} days",
                 details=details,
-                seconds=found.seconds,
+                seconds=tls.seconds,
                 fix=Fix("Renew the certificate."),
             )
         else:
-            chart.add("tls", "ok", f"{found.version}, a trusted certificate", details=details, seconds=found.seconds)
+            chart.add("tls", "ok", f"{tls.version}, a trusted certificate", details=details, seconds=tls.seconds)
         return
-    what, fix = _problem(found, url)
+    what, fix = _problem(tls, url)
     if not verify:
         chart.add(
             "tls",
             "warn",
             f"the certificate {what}; it is not verified for this target",
             details=details,
-            seconds=found.seconds,
+            seconds=tls.seconds,
         )
         return
     chart.add(
@@ -56,23 +56,23 @@ def report(chart: StepCollector, found: Tls, url: Url, *, verify: bool) -> None:
         "failed",
         f"the certificate {what}",
         details=details,
-        seconds=found.seconds,
+        seconds=tls.seconds,
         fix=fix,
         cause=f"The certificate of {url.host} {what}.",
     )
 
 
-def _problem(found: Tls, url: Url) -> tuple[str, Fix]:
-    code = found.verify_code
+def _problem(tls: Tls, url: Url) -> tuple[str, Fix]:
+    code = tls.verify_code
     trust = Fix("Set SSL_CERT_FILE to the authority that signed it.", "export SSL_CERT_FILE=…")
     if code == EXPIRED:
-        when = f" on {found.ends:%Y-%m-%d}" if found.ends else ""
+        when = f" on {tls.ends:%Y-%m-%d}" if tls.ends else ""
         return f"has expired{when}", Fix("Renew the certificate, and check the clock of this machine.")
     if code == NOT_YET:
-        when = f" before {found.begins:%Y-%m-%d}" if found.begins else ""
+        when = f" before {tls.begins:%Y-%m-%d}" if tls.begins else ""
         return f"is not valid{when}", Fix("Check the clock of this machine.")
     if code in (OTHER_NAME, OTHER_ADDRESS):
-        names = ", ".join(found.names[:5]) or found.subject or "another name"
+        names = ", ".join(tls.names[:5]) or tls.subject or "another name"
         return f"was issued for {names}, not for {url.host}", Fix("Use the name that it was issued for.")
     if code == SELF_SIGNED:
         return "is self-signed", Fix(
@@ -84,4 +84,4 @@ def _problem(found: Tls, url: Url) -> tuple[str, Fix]:
         return "comes from an authority that is not trusted here, or its chain is incomplete", trust
     if code == REVOKED:
         return "has been revoked", Fix("Get another certificate.")
-    return f"is not trusted: {found.reason}", trust
+    return f"is not trusted: {tls.reason}", trust

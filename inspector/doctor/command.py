@@ -55,7 +55,7 @@ def expanded_word(word: str) -> str:
 
 
 class CommandDoctor:
-    """Checks a target's command; `program` is the file that it starts, once `look` has found it."""
+    """Checks a target's command; `program` is the file that it starts, once `check` has found it."""
 
     def __init__(self, target: StdioTarget, chart: StepCollector, limits: TimeLimits, platform: str = NAME) -> None:
         self.target = target
@@ -67,7 +67,7 @@ class CommandDoctor:
         self.environment = environment_of(target)
         self.program: str | None = None
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Check everything that can be known without starting the server."""
         if self.inspect():
             await self._versions()
@@ -131,7 +131,7 @@ class CommandDoctor:
                 f"The command begins with “{words[0].partition('=')[0]}=”: a variable is not set in the command.",
                 self._start(Hint("Set it with ", Parameter.ENV_OR_IN_ENTRY, "."), [*words[1:], *arguments]),
             )
-        if len(words) > 1 and (words[1].startswith("-") or words[0] in _INSTALLERS or self._found(words[0])):
+        if len(words) > 1 and (words[1].startswith("-") or words[0] in _INSTALLERS or self._exists(words[0])):
             return (
                 f"The command is the single word “{name}”: “{words[0]}” is the program, the rest are its arguments.",
                 self._start(
@@ -176,7 +176,7 @@ class CommandDoctor:
                 self._start("Write it with its folder.", [f"./{name}", *arguments]),
             )
         cause = f"The command “{name}” was not found on the PATH."
-        if name == "python" and self._found("python3"):
+        if name == "python" and self._exists("python3"):
             return (
                 "The command “python” does not exist here, only “python3”.",
                 self._start("Start it with python3.", ["python3", *arguments]),
@@ -198,7 +198,7 @@ class CommandDoctor:
     def _path(self) -> str:
         return self.environment.get("PATH", "")
 
-    def _found(self, name: str) -> bool:
+    def _exists(self, name: str) -> bool:
         return programs.find(name, self._path, self.folder) is not None
 
     def _start(self, text: str, words: list[str]) -> Fix:
@@ -209,7 +209,7 @@ class CommandDoctor:
 
     def suspect(self, stderr: Sequence[str]) -> None:
         """Name arguments that only a shell would change or split, if the server failed."""
-        said = "\n".join(stderr)
+        log = "\n".join(stderr)
         for at, word in enumerate(self.target.command[1:], 1):
             split, expanded = shell_words(word), expanded_word(word)
             if _TWO_WORDS.match(word) and len(split) > 1:
@@ -221,7 +221,7 @@ class CommandDoctor:
             else:
                 continue
             fix = self._start(text, [*self.target.command[:at], *instead, *self.target.command[at + 1 :]])
-            weight = Weight.PROOF if word in said else Weight.SYMPTOM
+            weight = Weight.PROOF if word in log else Weight.SYMPTOM
             self.chart.add("arguments", "warn", cause.rstrip("."), fix=fix, cause=cause, weight=weight)
 
     def _runs(self, seconds: float) -> bool:
@@ -261,13 +261,13 @@ class CommandDoctor:
         if cause:
             self.chart.add("command", "failed", cause.rstrip("."), seconds=seconds, fix=fix, cause=cause)
             return False
-        shown = f"{self.name}, found at {program}" if program != self.name else program
-        self.chart.add("command", "ok", shown, seconds=seconds)
+        location = f"{self.name}, found at {program}" if program != self.name else program
+        self.chart.add("command", "ok", location, seconds=seconds)
         return True
 
     def _interpreter(self, began: programs.ProgramFile) -> bool:
         if began.through_env:
-            return self._found(began.interpreter)
+            return self._exists(began.interpreter)
         return bool(began.interpreter) and os.path.exists(began.interpreter)
 
     def _with_interpreter(self, program: str) -> str:
@@ -291,7 +291,7 @@ class CommandDoctor:
         missing = "does not exist" if os.path.isabs(word) else f"is not in {self.folder}"
         expanded, reason = expanded_word(word), ""
         if expanded != word:
-            words = [expanded if each == word else each for each in self.target.command]
+            words = [expanded if part == word else part for part in self.target.command]
             reason = ": no shell starts the server, so “~” and variables are not expanded"
             fix = self._start("Write the full path.", words)
         self.chart.add(
@@ -308,10 +308,10 @@ class CommandDoctor:
         """Check the versions of Node, Python, uv and others that start this server."""
         assert self.program is not None
         needed = programs.needs(self.program, self.environment)
-        asked = list(dict.fromkeys(each for each in needed if program_versions.is_asked(each)))[:3]
+        asked = list(dict.fromkeys(program for program in needed if program_versions.is_asked(program)))[:3]
         watch = Stopwatch()
         numbers = await asyncio.gather(
-            *(program_versions.version(each, self.environment, self.limits.version) for each in asked)
+            *(program_versions.version(program, self.environment, self.limits.version) for program in asked)
         )
         for program, number in zip(asked, numbers, strict=True):
             name = os.path.basename(program)
@@ -338,8 +338,8 @@ class CommandDoctor:
         if os.path.dirname(self.name) or self.program is None or self.platform == "win32":
             return
         path = programs.desktop_path(self.platform)
-        found = programs.find(self.name, path, self.folder)
-        if found is None:
+        program = programs.find(self.name, path, self.folder)
+        if program is None:
             self.chart.add(
                 "desktop",
                 "info",
@@ -347,7 +347,7 @@ class CommandDoctor:
                 details=[f"PATH: {path}"],
                 fix=Fix(f"Set {self.program} as the command there."),
             )
-        elif os.path.realpath(found) != os.path.realpath(self.program):
-            self.chart.add("desktop", "info", f"a client that was not started from a shell may find {found} instead")
+        elif os.path.realpath(program) != os.path.realpath(self.program):
+            self.chart.add("desktop", "info", f"a client that was not started from a shell may find {program} instead")
         else:
             self.chart.add("desktop", "ok", f"{self.name} is also found without a shell")

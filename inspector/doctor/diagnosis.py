@@ -148,7 +148,7 @@ class StepCollector:
     """The command line that opens the target; a fix repeats it with a change."""
     journal: Journal | None = None
     """Where each step is recorded as a note."""
-    told: StepCallback = lambda _step: None
+    on_step: StepCallback = lambda _step: None
     steps: list[DoctorStep] = field(default_factory=list)
     causes: list[FailureCause] = field(default_factory=list)
     last_words: tuple[str, ...] = ()
@@ -167,14 +167,14 @@ class StepCollector:
     ) -> None:
         """Add a step; with `cause`, a sentence that may name the cause of the failure."""
         fix = self._private(fix)
-        found = tuple(self.privacy(detail)[:_MAX_LENGTH] for detail in list(details)[:_MAX_DETAILS])
-        step = DoctorStep(name, verdict, self.privacy(text)[:_MAX_LENGTH], found, seconds, fix)
+        private_details = tuple(self.privacy(detail)[:_MAX_LENGTH] for detail in list(details)[:_MAX_DETAILS])
+        step = DoctorStep(name, verdict, self.privacy(text)[:_MAX_LENGTH], private_details, seconds, fix)
         self.steps.append(step)
         if cause:
             self.blame(cause, weight, fix)
         if self.journal is not None:
             self.journal.record_note(f"{name}: {step.text}", doctor=step.as_json())
-        self.told(step)
+        self.on_step(step)
 
     def blame(self, cause: str, weight: Weight, fix: Fix = NO_FIX) -> None:
         """Add a sentence that may name the cause of the failure."""

@@ -65,7 +65,7 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     host, machine, listed = where.host, where.machine, where.servers()
     entries = [entry for entry in listed.entries if only in ("", entry.name)]
     looked_at = {id(entry): _looked_at(machine, entry) for entry in entries}
-    secrets = [value for found in looked_at.values() if found.target for value in found.target.secrets]
+    secrets = [value for item in looked_at.values() if item.target for value in item.target.secrets]
     chart = StepCollector(Privacy(secrets, str(machine.home)))
     files = where.files
     for file in files:
@@ -102,12 +102,12 @@ def as_host_starts(
     """
     listed = where.servers()
     named = [entry for entry in listed.entries if f"@{entry.name}" == word]
-    entry = next((each for each in named if each.remark is None), None) or (named[0] if named else listed.find(word))
+    entry = next((entry for entry in named if entry.remark is None), None) or (named[0] if named else listed.find(word))
     if entry.remark is not None:
         problem = ConfigError(entry.remark.text.removesuffix("."), hint=entry.remark.fix)
         return ExaminedEntry(entry, problem=problem, host=where.host)
-    found = examined(entry, where.machine.environ, where.machine.home, prompt=prompt, consent=consent)
-    target = _started(where, found)
+    examined_entry = examined(entry, where.machine.environ, where.machine.home, prompt=prompt, consent=consent)
+    target = _started(where, examined_entry)
     if isinstance(target, StdioTarget) and target.starter is not None and not entry.owned:
         # Inspector passes few variables to such a server, but the host may pass every secret of the shell.
         names = sorted(target.starter.environ, key=lambda name: (not looks_secret_setting(name), name))
@@ -118,8 +118,8 @@ def as_host_starts(
             if exposed is not None:
                 trust.require(exposed, consent)
         except TrustNeeded as needed:
-            return replace(found, host=where.host, exposure=exposed, problem=needed, target=None)
-    return replace(found, host=where.host, target=target)
+            return replace(examined_entry, host=where.host, exposure=exposed, problem=needed, target=None)
+    return replace(examined_entry, host=where.host, target=target)
 
 
 def start_time(host: Host, entry: ServerEntry) -> float | None:
@@ -140,31 +140,31 @@ def report_host(chart: StepCollector, host: Host, entry: ServerEntry) -> None:
 
 def _looked_at(machine: Machine, entry: ServerEntry) -> ExaminedEntry:
     """Return an entry as far as it can be read without a question to the user."""
-    found = examined(entry, machine.environ, machine.home)
-    if not isinstance(found.problem, TrustNeeded):
-        return found
+    examined_entry = examined(entry, machine.environ, machine.home)
+    if not isinstance(examined_entry.problem, TrustNeeded):
+        return examined_entry
     try:
-        return replace(found, target=servers.outline(entry, machine.environ, machine.home))
+        return replace(examined_entry, target=servers.outline(entry, machine.environ, machine.home))
     except InspectorError:
-        return found
+        return examined_entry
 
 
-def _started(where: HostFolder, found: ExaminedEntry) -> StdioTarget | HttpTarget | None:
-    target = found.target
+def _started(where: HostFolder, examined_entry: ExaminedEntry) -> StdioTarget | HttpTarget | None:
+    target = examined_entry.target
     if not isinstance(target, StdioTarget):
         return target
-    workspace = found.entry.workspace or where.folder
+    workspace = examined_entry.entry.workspace or where.folder
     return as_started_by(where.host, target, where.machine, workspace)
 
 
 def _report_file(chart: StepCollector, file: HostFile, listed: ServerList) -> None:
-    problem = next((each for each in listed.problems if each.path == file.path and not each.server), None)
+    problem = next((problem for problem in listed.problems if problem.path == file.path and not problem.server), None)
     if problem is not None:
         chart.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
         return
     whole = next((remark for remark in listed.remarks(file.path) if remark.about == "file"), None)
     remark = whole or reading.misplaced(file.host, file)
-    names = {file.top, *(each.name for each in listed.entries if each.path == file.path)}
+    names = {file.top, *(entry.name for entry in listed.entries if entry.path == file.path)}
     twice = [key for key in _repeated(file.path) if key in names]
     if remark is not None:
         _blame(chart, "file", remark)
@@ -185,9 +185,9 @@ def _repeated(path: Path) -> list[str]:
         return []
 
 
-def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry) -> bool:
+def _report_entry(chart: StepCollector, where: HostFolder, examined_entry: ExaminedEntry) -> bool:
     """Add the step of one entry. True if the host would start it, as far as is known without a start."""
-    host, entry = where.host, found.entry
+    host, entry = where.host, examined_entry.entry
     name = f"@{entry.name}"
     if entry.remark is not None and entry.remark.about == "file":
         chart.add(name, "skipped", f"{host.name} does not read its file", details=[str(entry.path)])
@@ -198,15 +198,15 @@ def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry)
     if entry.remark is not None:
         _blame(chart, name, entry.remark, details=[str(entry.path)])
         return False
-    target, text = _started(where, found), entry.summary
-    problem = found.problem
+    target, text = _started(where, examined_entry), entry.summary
+    problem = examined_entry.problem
     asked = {question.variable for question in entry.inputs}
-    unset = [variable for variable in found.missing if variable not in asked and not host.rule("stores")]
+    unset = [variable for variable in examined_entry.missing if variable not in asked and not host.rule("stores")]
     if unset:
         text = f"{name} needs {', '.join(unset)}, which is not set in this shell."
         _blame(chart, name, Remark(text, "Set it where the host is started."), Weight.LIKELY)
         return False
-    if problem is not None and not found.missing and not isinstance(problem, TrustNeeded):
+    if problem is not None and not examined_entry.missing and not isinstance(problem, TrustNeeded):
         _blame(chart, name, Remark(f"{problem.message.removesuffix('.')}.", problem.hint.command_line))
         return False
     if isinstance(target, StdioTarget):

@@ -21,7 +21,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
 
 
-async def look(
+async def check(
     chart: StepCollector, target: HttpTarget, journal: Journal, refusal: ProbeResponse, seconds: float
 ) -> bool:
     """Find the authorization server that the refusal names; True if a login is possible."""
@@ -41,20 +41,20 @@ async def look(
     runner = FlowRunner(
         target.url, web=web, person=NoPerson(), store=None, recorder=Wire(journal, _IgnoresMessages(), lambda: None)
     )
-    found: Discovery | None = None
+    discovery: Discovery | None = None
     problem = ""
     hint = ""
     try:
         async with asyncio.timeout(seconds):
-            found = await runner.run(discover(target.url, challenge))
+            discovery = await runner.run(discover(target.url, challenge))
     except TimeoutError:
         problem = f"it was not found within {seconds:g} s"
     except InspectorError as error:
         problem, hint = error.message, error.hint
     finally:
         await web.aclose()
-    steps = [_told(step) for step in authorization_steps(journal)]
-    if found is None:
+    steps = [_described(step) for step in authorization_steps(journal)]
+    if discovery is None:
         cause = (
             f"The server requires authorization, but its authorization server cannot be used: {problem.rstrip('.')}."
         )
@@ -74,7 +74,7 @@ async def look(
             weight=Weight.LIKELY,
         )
         return False
-    if not found.resource.place and not found.server.place:
+    if not discovery.resource.place and not discovery.server.place:
         chart.add(
             "authorization",
             "failed",
@@ -89,16 +89,16 @@ async def look(
             weight=Weight.LIKELY,
         )
         return False
-    ways = _ways(found.server)
+    ways = _ways(discovery.server)
     chart.add(
         "authorization",
         "ok" if ways else "warn",
-        f"{found.server.issuer}: {', '.join(ways) or 'no way to log in'}",
+        f"{discovery.server.issuer}: {', '.join(ways) or 'no way to log in'}",
         details=steps,
         seconds=watch.seconds,
     )
     chart.blame(
-        f"The server requires a login at {found.server.issuer}.",
+        f"The server requires a login at {discovery.server.issuer}.",
         Weight.LIKELY,
         Fix("Log in.", str(chart.line.with_verb("login"))),
     )
@@ -126,7 +126,7 @@ def _ways(server: AuthorizationServer) -> list[str]:
     return ways
 
 
-def _told(step: AuthStep) -> str:
+def _described(step: AuthStep) -> str:
     return f"{step.name}: {step.text or step.outcome}"[:500]
 
 

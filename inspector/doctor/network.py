@@ -106,27 +106,27 @@ class Tls:
 async def try_tls(address: str, url: Url, seconds: float) -> Tls:
     """Do a verified TLS handshake. If the certificate is refused, do an unverified one to read it."""
     began = time.perf_counter()
-    found = Tls()
+    tls = Tls()
     try:
-        _, found.version = await _handshake(address, url, tls_context(True), seconds)
-        found.spoken = True
+        _, tls.version = await _handshake(address, url, tls_context(True), seconds)
+        tls.spoken = True
     except ssl.SSLCertVerificationError as error:
-        found.verify_code, found.reason = error.verify_code or -1, error.verify_message or "it is not trusted"
+        tls.verify_code, tls.reason = error.verify_code or -1, error.verify_message or "it is not trusted"
     except TimeoutError:
-        found.reason = f"no response within {seconds:g} s"
+        tls.reason = f"no response within {seconds:g} s"
     except ssl.SSLError as error:
-        found.reason = tls_reason(error)
+        tls.reason = tls_reason(error)
     except OSError as error:
-        found.reason = os_reason(error)
-    found.seconds = time.perf_counter() - began
-    if found.spoken or found.verify_code:
+        tls.reason = os_reason(error)
+    tls.seconds = time.perf_counter() - began
+    if tls.spoken or tls.verify_code:
         try:
-            certificate, found.version = await _handshake(address, url, tls_context(False), seconds)
-            found.spoken = True
-            _read_certificate(found, certificate)
+            certificate, tls.version = await _handshake(address, url, tls_context(False), seconds)
+            tls.spoken = True
+            _read_certificate(tls, certificate)
         except (OSError, TimeoutError):  # SSLError is a subclass of OSError.
             pass
-    return found
+    return tls
 
 
 async def _handshake(address: str, url: Url, context: ssl.SSLContext, seconds: float) -> tuple[bytes, str]:
@@ -140,21 +140,21 @@ async def _handshake(address: str, url: Url, context: ssl.SSLContext, seconds: f
         writer.transport.abort()
 
 
-def _read_certificate(found: Tls, certificate: bytes) -> None:
+def _read_certificate(tls: Tls, certificate: bytes) -> None:
     from cryptography import x509
 
     try:
         read = x509.load_der_x509_certificate(certificate)
-        found.subject, found.issuer = read.subject.rfc4514_string()[:300], read.issuer.rfc4514_string()[:300]
-        found.begins, found.ends = read.not_valid_before_utc, read.not_valid_after_utc
+        tls.subject, tls.issuer = read.subject.rfc4514_string()[:300], read.issuer.rfc4514_string()[:300]
+        tls.begins, tls.ends = read.not_valid_before_utc, read.not_valid_after_utc
         alternative = read.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        found.names = [str(name.value)[:200] for name in list(alternative)[:20]]
+        tls.names = [str(name.value)[:200] for name in list(alternative)[:20]]
     except x509.ExtensionNotFound:
-        found.names = []
+        tls.names = []
     except ValueError:
-        found.subject = "cannot be read"
+        tls.subject = "cannot be read"
 
 
-def days_left(found: Tls, now: datetime | None = None) -> int | None:
+def days_left(tls: Tls, now: datetime | None = None) -> int | None:
     """Return the full days until the certificate expires."""
-    return None if found.ends is None else (found.ends - (now or datetime.now(UTC))).days
+    return None if tls.ends is None else (tls.ends - (now or datetime.now(UTC))).days

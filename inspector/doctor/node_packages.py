@@ -23,9 +23,9 @@ _LOCAL = re.compile(r"workspace:|file:|link:|portal:|\.{0,2}/")
 _NEEDS = {"zod": "zod@^3.25", _SDK: f"{_SDK}@latest"}
 
 
-def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a module or a file that Node does not find."""
-    name = to_path(found[1]) or found[1]
+    name = to_path(match[1]) or match[1]
     inside = _INSIDE.match(name)
     is_script = any(os.path.normpath(server.in_folder(word)) == name for word in server.words[1:20])
     if inside is not None and not is_script:
@@ -65,18 +65,18 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
     )
 
 
-def not_exported(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def not_exported(match: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a part of a package that its installed version does not have."""
-    inside = _INSIDE.match(f"{found[2]}/package.json")
-    package = inside[2] if inside is not None else found[2]
-    if found[1] is None:
+    inside = _INSIDE.match(f"{match[2]}/package.json")
+    package = inside[2] if inside is not None else match[2]
+    if match[1] is None:
         return StderrCause(f"Its import of {package} names no part of it.", Fix(f"Import a part: {package}/…"))
-    return _other_version(package, found[1], _root(inside), server)
+    return _other_version(package, match[1], _root(inside), server)
 
 
-def no_such_name(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def no_such_name(match: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a name that a module does not export."""
-    module, name = found[1], found[2]
+    module, name = match[1], match[2]
     if module.startswith((".", "/", "node:")):
         return StderrCause(f"Its file {module} does not export {name}.", Fix("Build the server again."), Weight.LIKELY)
     parts = module.split("/")
@@ -84,9 +84,9 @@ def no_such_name(found: re.Match[str], server: ServerFacts) -> StderrCause:
     return _other_version(package, name, _project(server), server)
 
 
-def no_such_method(found: re.Match[str], server: ServerFacts) -> StderrCause | None:
+def no_such_method(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     """Return the cause for a method of the SDK that the installed version does not have."""
-    method, project = found[1], _project(server)
+    method, project = match[1], _project(server)
     if method.startswith("register"):
         return _other_version(_SDK, method, project, server)
     if _version("@modelcontextprotocol/server", project):
@@ -100,11 +100,11 @@ def no_such_method(found: re.Match[str], server: ServerFacts) -> StderrCause | N
 
 def _other_version(package: str, missing: str, project: str, server: ServerFacts) -> StderrCause:
     version = _version(package, project)
-    wanted = _NEEDS.get(package)
+    needed = _NEEDS.get(package)
     fix = Fix("Install the version that it was written for, or change the import.")
     return StderrCause(
         f"It needs another version of the package {package}: the installed {version or 'one'} has no {missing}.",
-        Fix("Install that version.", f"npm install {command_words.quote(wanted)}", project) if wanted else fix,
+        Fix("Install that version.", f"npm install {command_words.quote(needed)}", project) if needed else fix,
     )
 
 

@@ -34,49 +34,49 @@ def candidates(url: Url) -> list[Url]:
         near += [f"{path.rstrip('/')}/mcp", f"{path.rstrip('/')}/sse"]
     tried = dict.fromkeys([path])
     candidates = []
-    for each in (*near, *USUAL):
-        if each and each not in tried:
-            tried[each] = None
-            candidates.append(resolve(url, each))
+    for candidate in (*near, *USUAL):
+        if candidate and candidate not in tried:
+            tried[candidate] = None
+            candidates.append(resolve(url, candidate))
     return candidates
 
 
-async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundUrl | None:
+async def check(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundUrl | None:
     """Try the usual paths; return the first in order that responds as an MCP server."""
     watch = Stopwatch()
     places = candidates(url)
-    said: list[str] = []
-    found: FoundUrl | None = None
+    details: list[str] = []
+    server: FoundUrl | None = None
     try:
         async with asyncio.timeout(seconds):
             for start in range(0, len(places), AT_ONCE):
                 some = places[start : start + AT_ONCE]
                 for place, (words, kind) in zip(
-                    some, await asyncio.gather(*(_try(web, each) for each in some)), strict=True
+                    some, await asyncio.gather(*(_try(web, candidate) for candidate in some)), strict=True
                 ):
-                    said.append(f"{place.target}: {words}")
-                    if found is None and kind is not None:
-                        found = FoundUrl(place, kind)
-                if found is not None:
+                    details.append(f"{place.target}: {words}")
+                    if server is None and kind is not None:
+                        server = FoundUrl(place, kind)
+                if server is not None:
                     break
     except TimeoutError:
-        said.append(f"stopped after {seconds:g} s")
-    if found is None:
-        chart.add("paths", "info", "no server was found at the usual paths", details=said, seconds=watch.seconds)
+        details.append(f"stopped after {seconds:g} s")
+    if server is None:
+        chart.add("paths", "info", "no server was found at the usual paths", details=details, seconds=watch.seconds)
         return None
-    what = "a server that requires a login" if found.transport == "login" else "a server"
-    command = str(chart.line.on_url(found.url.text))
+    what = "a server that requires a login" if server.transport == "login" else "a server"
+    command = str(chart.line.on_url(server.url.text))
     fix = Fix("Use the URL of the server.", command)
     chart.add(
         "paths",
         "warn",
-        f"{what} is at {found.url.text}",
-        details=said,
+        f"{what} is at {server.url.text}",
+        details=details,
         seconds=watch.seconds,
         fix=fix,
-        cause=f"The path is wrong: {url.target} is not an MCP server, but {found.url.target} is.",
+        cause=f"The path is wrong: {url.target} is not an MCP server, but {server.url.target} is.",
     )
-    return found
+    return server
 
 
 class UrlSource(NamedTuple):

@@ -36,15 +36,15 @@ class Privacy:
         # Also what only resembles a token: a report is read by others, and an example that is masked costs nothing.
         for token in secret_values.in_headers([("text", text)]):
             text = text.replace(token, secret_values.MASK)
-        text = _URL.sub(lambda found: secret_values.mask_url(found[0]), text)
+        text = _URL.sub(lambda match: secret_values.mask_url(match[0]), text)
         text = _BEARER.sub(rf"\1 {secret_values.MASK}", text)
         text = _ASSIGNED.sub(_assigned, text)
         return self._folders.hidden(text)
 
 
-def _assigned(found: re.Match[str]) -> str:
-    named = secret_values.looks_secret(found[1]) or (
-        found[1].isupper() and secret_values.looks_secret_setting(found[1])
+def _assigned(match: re.Match[str]) -> str:
+    named = secret_values.looks_secret(match[1]) or (
+        match[1].isupper() and secret_values.looks_secret_setting(match[1])
     )
-    plain = found[3].startswith(("$", "missing-")) or secret_values.MASK in found[3]
-    return f"{found[1]}{found[2]}{secret_values.MASK}" if named and not plain else found[0]
+    plain = match[3].startswith(("$", "missing-")) or secret_values.MASK in match[3]
+    return f"{match[1]}{match[2]}{secret_values.MASK}" if named and not plain else match[0]

@@ -52,22 +52,22 @@ class ProcessDoctor(SessionDoctor):
 
     target: StdioTarget
 
-    async def look(self) -> OpenResult:
+    async def check(self) -> OpenResult:
         """Open a session, and report what happened."""
-        found = await open_session(self.target, self.journal, self.options, connect=self.connect)
-        if not self._seen(found):
-            return found
-        connection = found.connection
+        opened = await open_session(self.target, self.journal, self.options, connect=self.connect)
+        if not self._seen(opened):
+            return opened
+        connection = opened.connection
         silent = (
-            found.error is not None
+            opened.error is not None
             and not connection.exits
             and not connection.answered
             and noise(connection.noise) is None
         )
         if silent and not self._listens(connection):
             await self._framing()
-        self._answered(found)
-        return found
+        self._answered(opened)
+        return opened
 
     def explain(self, error: InspectorError, first: int) -> None:
         """Report what happened in a connection that failed with `error`, recorded from event `first` on.
@@ -78,26 +78,26 @@ class ProcessDoctor(SessionDoctor):
         if self._seen(result) and not (not result.connection.answered and self._listens(result.connection)):
             self._answered(result)
 
-    def _seen(self, found: OpenResult) -> bool:
+    def _seen(self, opened: OpenResult) -> bool:
         """Report what the server did; True if it was started."""
-        connection = found.connection
+        connection = opened.connection
         lines = connection.stderr
         # A server that ended with our first request may say why.
         words = list(map(readable, lines)) if connection.exits and not connection.answered else shown(lines)
         self.chart.last_words = tuple(self.chart.privacy(line)[:MAX_LINE] for line in words[-LAST_WORDS:])
-        self._started(found)
+        self._started(opened)
         if not connection.started:
             return False
         printed = noise(connection.noise)
-        self._stdout(connection, printed, failed=found.error is not None)
-        self._stderr(connection, failed=found.error is not None)
-        self._reads(found)
-        self._ended(found)
+        self._stdout(connection, printed, failed=opened.error is not None)
+        self._stderr(connection, failed=opened.error is not None)
+        self._reads(opened)
+        self._ended(opened)
         return True
 
-    def _started(self, found: OpenResult) -> None:
-        if not found.connection.started:
-            error = found.error
+    def _started(self, opened: OpenResult) -> None:
+        if not opened.connection.started:
+            error = opened.error
             text = error.message if error is not None else "it was not started"
             self.chart.add(
                 "start",
@@ -108,14 +108,14 @@ class ProcessDoctor(SessionDoctor):
                 weight=Weight.LIKELY,
             )
             return
-        spawned = found.connection.started[0].fields
+        spawned = opened.connection.started[0].fields
         details = [f"variables: {', '.join(map(str, _words(spawned.get('env'))))}"]
-        if len(found.connection.started) > 1:
-            details.append(f"started {len(found.connection.started)} times")
+        if len(opened.connection.started) > 1:
+            details.append(f"started {len(opened.connection.started)} times")
         text = f"process {spawned.get('pid')} in {spawned.get('cwd')}"
-        if found.connection.first_byte is not None:
-            text += f", first output after {duration(found.connection.first_byte * 1e6)}"
-        self.chart.add("start", "ok", text, details=details, seconds=found.connection.first_byte)
+        if opened.connection.first_byte is not None:
+            text += f", first output after {duration(opened.connection.first_byte * 1e6)}"
+        self.chart.add("start", "ok", text, details=details, seconds=opened.connection.first_byte)
 
     # Output
 
@@ -145,19 +145,19 @@ class ProcessDoctor(SessionDoctor):
         count = len(connection.stderr)
         details = self.chart.last_words
         server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.chart.line)
-        found = stderr_cause(connection.stderr[-200:], server) if failed else None
-        if found is None:
+        known_cause = stderr_cause(connection.stderr[-200:], server) if failed else None
+        if known_cause is None:
             text = f"{count} line{'s' * (count > 1)} on stderr" if count else "no output on stderr"
             self.chart.add("stderr", "info", text, details=details)
             return
         self.chart.add(
             "stderr",
             "failed",
-            found.cause.rstrip("."),
+            known_cause.cause.rstrip("."),
             details=details,
-            fix=found.fix,
-            cause=found.cause,
-            weight=found.weight,
+            fix=known_cause.fix,
+            cause=known_cause.cause,
+            weight=known_cause.weight,
         )
 
     def _listens(self, connection: ConnectionRecord) -> bool:
@@ -165,24 +165,24 @@ class ProcessDoctor(SessionDoctor):
         for line in [*connection.stderr, *(raw.decode("utf-8", "replace") for raw in connection.noise)]:
             match = _LISTENS.search(readable(line)[:1000])
             if match and (match[3] or _is_this_machine(match[2])):
-                told = match[1] or f"http://127.0.0.1:{match[3]}"
-                url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", told)
+                address = match[1] or f"http://127.0.0.1:{match[3]}"
+                url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", address)
                 self.chart.add(
                     "listens",
                     "failed",
-                    f"it reports that it listens at {told}",
+                    f"it reports that it listens at {address}",
                     fix=Fix("Connect to that URL, or make the server use stdio.", str(self.chart.line.on_url(url))),
-                    cause=f"It is a server at a URL, {told}, and does not use stdin and stdout.",
+                    cause=f"It is a server at a URL, {address}, and does not use stdin and stdout.",
                 )
                 return True
         return False
 
     # Behaviour
 
-    def _reads(self, found: OpenResult) -> None:
-        if found.read_stdin is None or found.connection.answered or found.connection.exits:
+    def _reads(self, opened: OpenResult) -> None:
+        if opened.read_stdin is None or opened.connection.answered or opened.connection.exits:
             return
-        if found.read_stdin:
+        if opened.read_stdin:
             self.chart.add("stdin", "ok", "it reads its stdin")
         else:
             self.chart.add(
@@ -194,14 +194,14 @@ class ProcessDoctor(SessionDoctor):
                 weight=Weight.LIKELY,
             )
 
-    def _ended(self, found: OpenResult) -> None:
-        connection = found.connection
+    def _ended(self, opened: OpenResult) -> None:
+        connection = opened.connection
         if not connection.exits:
             return
         status = connection.status
         how = describe_status(status) if status is not None else "ended"
         after = f" after {duration(connection.lived * 1e6)}" if connection.lived is not None else ""
-        if found.server is not None:
+        if opened.server is not None:
             asked = " after the request server/discover" if "server/discover" in connection.asked else ""
             self.chart.add(
                 "exit",
@@ -221,19 +221,23 @@ class ProcessDoctor(SessionDoctor):
             "exit", "failed", f"it {how}{after}{reason}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )
 
-    def _answered(self, found: OpenResult) -> None:
-        server, error = found.server, found.error
+    def _answered(self, opened: OpenResult) -> None:
+        server, error = opened.server, opened.error
         if server is not None:
-            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.connection.answered.items()]
+            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in opened.connection.answered.items()]
             self.chart.add(
-                "handshake", "ok", introduced(found), details=[*times, *found.connection.steps], seconds=found.seconds
+                "handshake",
+                "ok",
+                introduced(opened),
+                details=[*times, *opened.connection.steps],
+                seconds=opened.seconds,
             )
             return
-        if found.connection.exits and not found.connection.answered:
-            self.chart.add("handshake", "skipped", "not reached", details=found.connection.steps)
+        if opened.connection.exits and not opened.connection.answered:
+            self.chart.add("handshake", "skipped", "not reached", details=opened.connection.steps)
             return
         assert error is not None
-        silent = not found.connection.answered
+        silent = not opened.connection.answered
         cause = error.message
         if silent:
             reads = {
@@ -241,13 +245,13 @@ class ProcessDoctor(SessionDoctor):
                 False: "does not read its stdin",
                 None: "does not respond",
             }
-            cause = f"The server runs, but {reads[found.read_stdin]}."
+            cause = f"The server runs, but {reads[opened.read_stdin]}."
         self.chart.add(
             "handshake",
             "failed",
             error.message.rstrip("."),
-            details=found.connection.steps,
-            seconds=found.seconds,
+            details=opened.connection.steps,
+            seconds=opened.seconds,
             fix=Fix(error.hint),
             cause=cause,
             weight=Weight.SYMPTOM if silent else Weight.LIKELY,
@@ -352,12 +356,12 @@ def _noise_words(printed: StdoutNoise) -> tuple[str, str, Fix]:
     )
 
 
-def introduced(found: OpenResult) -> str:
+def introduced(opened: OpenResult) -> str:
     """Return the server's name, revision and era."""
-    server = found.server
+    server = opened.server
     assert server is not None
     named = " ".join(filter(None, (server.name, server.version))) or "an unnamed server"
-    return f"{named[:200]}, {server.revision[:40]} ({server.era} era), over {found.transport}"
+    return f"{named[:200]}, {server.revision[:40]} ({server.era} era), over {opened.transport}"
 
 
 def _words(value: object) -> list[object]:

@@ -30,11 +30,11 @@ async def version(program: str, environment: Mapping[str, str], seconds: float) 
         process = ServerProcess((program, "--version"), environment, None, stdin=DEVNULL, stderr=STDOUT)
     except SpawnError:
         return ""
-    said, enough = bytearray(), asyncio.Event()
+    printed, enough = bytearray(), asyncio.Event()
 
     def read(block: bytes) -> None:
-        said.extend(block)
-        if not block or len(said) >= _MAX_LENGTH:
+        printed.extend(block)
+        if not block or len(printed) >= _MAX_LENGTH:
             enough.set()
 
     output = BlockPipe(process.popen.stdout, read)
@@ -46,7 +46,7 @@ async def version(program: str, environment: Mapping[str, str], seconds: float) 
     finally:
         process.end()
         output.close()
-    number = _NUMBER.search(said)
+    number = _NUMBER.search(printed)
     return number[0].decode() if number else ""
 
 

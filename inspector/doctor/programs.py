@@ -25,8 +25,8 @@ USUAL = tuple(
 )
 """Folders in which installers put programs, whether on a shell's PATH or not."""
 BY_VARIABLE = tuple(
-    tuple(each.split("/", 1))
-    for each in """
+    tuple(line.split("/", 1))
+    for line in """
     VIRTUAL_ENV/bin CONDA_PREFIX/bin NVM_BIN/. VOLTA_HOME/bin PNPM_HOME/. BUN_INSTALL/bin DENO_INSTALL/bin
     CARGO_HOME/bin GOBIN/. GOPATH/bin PYENV_ROOT/shims ASDF_DATA_DIR/shims
     """.split()
@@ -41,7 +41,7 @@ class ProgramFile:
     """The start of a file."""
 
     kind: str
-    """`program`, `read_program_file`, `text` (nothing that the system can start) or `unreadable`."""
+    """`program`, `script`, `text` (nothing that the system can start) or `unreadable`."""
     interpreter: str = ""
     """The program in the first line of a script. For `#!/usr/bin/env NAME`, NAME."""
     through_env: bool = False
@@ -54,8 +54,8 @@ class ProgramFile:
 
 def find(name: str, path: str | None, folder: str) -> str | None:
     """Return the file that a command's first word names, executable or not, or None."""
-    if FAMILY == "windows" and (found := find_program(name, {**os.environ, "PATH": path or ""}, folder)):
-        return found
+    if FAMILY == "windows" and (program := find_program(name, {**os.environ, "PATH": path or ""}, folder)):
+        return program
     if os.path.dirname(name):
         where = os.path.normpath(os.path.join(folder, name))
         return where if os.path.lexists(where) else None
@@ -122,7 +122,7 @@ def nearest(name: str, path: str | None) -> str:
     names: set[str] = set()
     for folder in (path or "").split(os.pathsep)[:50]:
         try:
-            names.update(each for each in os.listdir(folder or ".") if abs(len(each) - len(name)) < 3)
+            names.update(file_name for file_name in os.listdir(folder or ".") if abs(len(file_name) - len(name)) < 3)
         except OSError:
             continue
     alike = difflib.get_close_matches(name, sorted(names)[:_MAX_NAMES], n=1, cutoff=_ALIKE)
@@ -138,11 +138,11 @@ def desktop_path(platform: str) -> str:
 
 def needs(program: str, environment: Mapping[str, str]) -> list[str]:
     """Return the program and its interpreters, each as the file found; three levels at most."""
-    found: list[str] = []
+    programs: list[str] = []
     for _ in range(3):
-        if program in found:
+        if program in programs:
             break
-        found.append(program)
+        programs.append(program)
         began = read_program_file(program)
         if began.kind != "script" or not began.interpreter:
             break
@@ -152,4 +152,4 @@ def needs(program: str, environment: Mapping[str, str]) -> list[str]:
         if not following or not os.path.isfile(following):
             break
         program = following
-    return found
+    return programs

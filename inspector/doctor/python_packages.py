@@ -38,9 +38,9 @@ _APART = (*_CONTAINERS, "uvx", "pipx")
 """Programs that start a server away from the files of the project."""
 
 
-def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a module that Python does not find."""
-    name = found[1].strip("'\"")
+    name = match[1].strip("'\"")
     module = name.split(".")[0]
     words = server.words
     started = words[words.index("-m") + 1].split(".")[0] if "-m" in words[:-1] else ""
@@ -89,38 +89,38 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def install(requirement: str, server: ServerFacts, *, upgrade: bool = False, text: str = "") -> Fix:
     """Return how a package is installed where the server looks for it."""
-    words, wanted = server.words, command_words.quote(requirement)
+    words, quoted = server.words, command_words.quote(requirement)
     for start, position in _TAKES_WITH.items():
         if (server.program, *words[1 : len(start)]) == start and not (start == ("uv", "run") and _is_project(server)):
             changed = [*words[:position], "--with", requirement, *words[position:]]
             return started_with(text or "Start it with that package.", changed, server.target, server.line)
     if server.program == "uv":
-        return Fix(text, f"uv add {wanted}", _project(server))
+        return Fix(text, f"uv add {quoted}", _project(server))
     if server.program in _ADDS:
-        return Fix(text, _ADDS[server.program].format(wanted), server.folder)
+        return Fix(text, _ADDS[server.program].format(quoted), server.folder)
     if server.program in _CONTAINERS:
-        return Fix(f"Install it in the image: RUN pip install {wanted}")
+        return Fix(f"Install it in the image: RUN pip install {quoted}")
     site = site_packages(server).replace("\\", "/")
     tool = re.search(r"/(pipx/venvs|uv/tools)/([^/]+)/", site)
     if tool is not None:
-        command = f"pipx runpip {tool[2]} install {wanted}"
-        return Fix(text, command if tool[1] == "pipx/venvs" else f"uv tool install --with {wanted} {tool[2]}")
+        command = f"pipx runpip {tool[2]} install {quoted}"
+        return Fix(text, command if tool[1] == "pipx/venvs" else f"uv tool install --with {quoted} {tool[2]}")
     if re.search(r"/uv/\w+-v\d+/", site):
-        return Fix(text, f"uvx --with {wanted} …")
+        return Fix(text, f"uvx --with {quoted} …")
     if not interpreter(server):
         where = f"{text} Use the Python that {server.program} starts.".lstrip()
-        return Fix(where, f"python -m pip install{' -U' * upgrade} {wanted}")
+        return Fix(where, f"python -m pip install{' -U' * upgrade} {quoted}")
     python = command_words.quote(interpreter(server))
     folder = "" if os.path.isabs(python) else server.folder
     if _is_managed(interpreter(server), server):
         return Fix(
             "The system manages its Python: install it in an environment, and start the server with that Python.",
-            f"{python} -m venv .venv && .venv/bin/python -m pip install {wanted}",
+            f"{python} -m venv .venv && .venv/bin/python -m pip install {quoted}",
             server.folder,
         )
     if _made_by_uv(site):
-        return Fix(text, f"uv pip install{' -U' * upgrade} --python {python} {wanted}", folder)
-    return Fix(text, f"{python} -m pip install{' -U' * upgrade} {wanted}", folder)
+        return Fix(text, f"uv pip install{' -U' * upgrade} --python {python} {quoted}", folder)
+    return Fix(text, f"{python} -m pip install{' -U' * upgrade} {quoted}", folder)
 
 
 def _is_project(server: ServerFacts) -> bool:
@@ -129,7 +129,7 @@ def _is_project(server: ServerFacts) -> bool:
         return False
     folder = _project(server)
     return not os.path.isdir(folder) or any(
-        os.path.exists(os.path.join(each, "pyproject.toml")) for each in (folder, *_parents(folder, 8))
+        os.path.exists(os.path.join(parent, "pyproject.toml")) for parent in (folder, *_parents(folder, 8))
     )
 
 
@@ -178,7 +178,7 @@ def _interpreter_of_script(server: ServerFacts) -> str:
 
 def site_packages(server: ServerFacts) -> str:
     """Return the folder of the server's packages: that of its traceback, else of its interpreter; empty if unknown."""
-    for line in server.said:
+    for line in server.log:
         match = _SITE.search(line)
         if match:
             return match[1]
@@ -203,10 +203,10 @@ def installed(server: ServerFacts, package: str) -> str:
     """Return the version of a package in the server's environment; empty if it is not known."""
     name = re.sub(r"[-_.]+", "_", package).lower()
     try:
-        found = os.listdir(site_packages(server) or os.devnull)
+        entries = os.listdir(site_packages(server) or os.devnull)
     except OSError:
         return ""
-    for entry in found:
+    for entry in entries:
         distribution, _, version = entry.removesuffix(".dist-info").rpartition("-")
         if entry.endswith(".dist-info") and re.sub(r"[-_.]+", "_", distribution).lower() == name:
             return version

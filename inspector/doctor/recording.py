@@ -96,13 +96,13 @@ def _ended(steps: list[ConnectionStep]) -> str:
 
 
 def _header(journal: Journal) -> list[str]:
-    shown: list[tuple[str, Any]] = [(name, journal.header.get(name)) for name in ("tool", "started", "version")]
+    fields: list[tuple[str, Any]] = [(name, journal.header.get(name)) for name in ("tool", "started", "version")]
     bundle = journal.header.get("bundle")
     if type(bundle) is dict:
-        shown += [
+        fields += [
             (f"bundled {name}", bundle.get(key)) for name, key in (("at", "made"), ("by", "by"), ("on", "system"))
         ]
-    return [f"{name}: {value}" for name, value in shown if value is not None]
+    return [f"{name}: {value}" for name, value in fields if value is not None]
 
 
 def _sentence(text: str) -> str:

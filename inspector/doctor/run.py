@@ -37,7 +37,7 @@ async def diagnose(
     *,
     entry: ExaminedEntry | None = None,
     limits: TimeLimits | None = None,
-    told: StepCallback | None = None,
+    on_step: StepCallback | None = None,
     connect: Connect = transport_for,
     line: CommandLine | None = None,
 ) -> Diagnosis:
@@ -49,18 +49,18 @@ async def diagnose(
     limits = limits or TimeLimits()
     longest = limits.others + options.max_timeout
     line = line or line_of(target, os.environ, "doctor")
-    chart = StepCollector(Privacy(target.secrets), line, journal, told or (lambda _step: None))
+    chart = StepCollector(Privacy(target.secrets), line, journal, on_step or (lambda _step: None))
     watch = Stopwatch()
-    found: OpenResult | None = None
+    opened: OpenResult | None = None
     usable = _config(chart, target, entry)
     try:
         async with asyncio.timeout(longest):
             if isinstance(target, StdioTarget):
-                found = await _stdio(chart, target, journal, options, limits, usable, connect)
+                opened = await _stdio(chart, target, journal, options, limits, usable, connect)
             else:
                 from inspector.doctor.url import UrlDoctor
 
-                found = await UrlDoctor(chart, journal, options, limits, target, usable, connect=connect).look()
+                opened = await UrlDoctor(chart, journal, options, limits, target, usable, connect=connect).check()
     except TimeoutError:
         chart.add(
             "time",
@@ -69,7 +69,7 @@ async def diagnose(
             cause=f"The examination did not finish within {longest:g} s.",
             weight=Weight.SYMPTOM,
         )
-    return _concluded(chart, target, found, watch.seconds, str(journal.path or ""))
+    return _concluded(chart, target, opened, watch.seconds, str(journal.path or ""))
 
 
 async def _stdio(
@@ -85,14 +85,14 @@ async def _stdio(
     from inspector.doctor.process import ProcessDoctor
 
     command = CommandDoctor(target, chart, limits)
-    await command.look()
+    await command.check()
     if not usable:
         chart.add("start", "skipped", "not started, because variables are not set")
         return None
-    found = await ProcessDoctor(chart, journal, options, limits, target, connect=connect).look()
-    if found.server is None and command.program is not None:
-        command.suspect(found.connection.stderr)
-    return found
+    opened = await ProcessDoctor(chart, journal, options, limits, target, connect=connect).check()
+    if opened.server is None and command.program is not None:
+        command.suspect(opened.connection.stderr)
+    return opened
 
 
 def _config(chart: StepCollector, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None) -> bool:
@@ -106,12 +106,12 @@ def _config(chart: StepCollector, target: StdioTarget | HttpTarget, entry: Exami
 
 def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
     """Add the steps of a config entry; True if it can be used."""
-    found = entry.entry
-    where = f"@{found.name} in {found.path}"
-    off = [] if not found.disabled else ["it is disabled there"]
-    details = [f"{found.source_label}: {found.summary}", *off]
+    server_entry = entry.entry
+    where = f"@{server_entry.name} in {server_entry.path}"
+    off = [] if not server_entry.disabled else ["it is disabled there"]
+    details = [f"{server_entry.source_label}: {server_entry.summary}", *off]
     if entry.host is not None:
-        report_host(chart, entry.host, found)
+        report_host(chart, entry.host, server_entry)
     if entry.missing:
         names = ", ".join(entry.missing)
         many = len(entry.missing) > 1
@@ -140,8 +140,8 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
             cause=f"{entry.problem.message}.",
         )
     else:
-        chart.add("config", "warn" if found.disabled else "ok", where, details=details)
-        if found.definition.has_references:
+        chart.add("config", "warn" if server_entry.disabled else "ok", where, details=details)
+        if server_entry.definition.has_references:
             chart.add("variables", "ok", "all variables have a value")
     if entry.exposure is not None:
         _report_trust(chart, entry, entry.exposure)
@@ -165,7 +165,7 @@ def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure
 
 
 def _concluded(
-    chart: StepCollector, target: StdioTarget | HttpTarget, found: OpenResult | None, seconds: float, recording: str
+    chart: StepCollector, target: StdioTarget | HttpTarget, opened: OpenResult | None, seconds: float, recording: str
 ) -> Diagnosis:
     from inspector.doctor.process import introduced
 
@@ -176,12 +176,12 @@ def _concluded(
         if cause is not None
         else ("The connection failed, and no step shows the cause.", NO_FIX)
     )
-    if found is not None and found.server is not None:
+    if opened is not None and opened.server is not None:
         outcome = "connects"
         remark = f", but: {_decapitalised(text)}" if cause is not None and cause.weight >= Weight.LIKELY else "."
-        text = f"It connects: {chart.privacy(introduced(found))}, in {found.seconds:.1f} s{remark}"
+        text = f"It connects: {chart.privacy(introduced(opened))}, in {opened.seconds:.1f} s{remark}"
         fix = fix if remark != "." else NO_FIX
-    elif found is not None and isinstance(found.error, AuthorizationNeeded):
+    elif opened is not None and isinstance(opened.error, AuthorizationNeeded):
         outcome = "authorization"
     return Diagnosis(
         chart.privacy(target.describe()),

@@ -100,7 +100,7 @@ def _is_own_file(path: str) -> bool:
 
 def shadowed_module(server: ServerFacts) -> StderrCause | None:
     """Return the cause if a file of the server has the name of a package that it imports."""
-    for line in server.said:
+    for line in server.log:
         match = _SHADOWED.search(line)
         if match and (match["path"] is None or _is_own_file(match["path"])):
             name = re.split(r"[/\\]", match["a"] or match["b"] or match["c"])[-1]
@@ -111,7 +111,7 @@ def shadowed_module(server: ServerFacts) -> StderrCause | None:
 
 def sdk_cause(server: ServerFacts) -> StderrCause | None:
     """Return the version of its SDK that a server needs, if its log shows that it has another one."""
-    for line in reversed(server.said):
+    for line in reversed(server.log):
         for row in _ROWS:
             cause = row.pattern.search(line)
             if cause:
@@ -134,9 +134,9 @@ def requirement_of(source: str) -> str:
     """Return the requirement that an import in source text shows; empty without one."""
     for row in _ROWS:
         if row.package == "mcp":
-            for found in re.finditer(r"from (mcp[\w.]*) import (\w+)", source):
-                said = (f"No module named '{found[1]}'", f"cannot import name '{found[2]}' from '{found[1]}'")
-                if any(row.pattern.search(each) for each in said):
+            for match in re.finditer(r"from (mcp[\w.]*) import (\w+)", source):
+                messages = (f"No module named '{match[1]}'", f"cannot import name '{match[2]}' from '{match[1]}'")
+                if any(row.pattern.search(message) for message in messages):
                     return row.package + row.versions
     return ""
 
@@ -151,12 +151,12 @@ def _needs(row: _Row, missing: str, server: ServerFacts) -> StderrCause | None:
             f"It needs {later} version of {title}: the installed {package} {version} {lacks}.",
             install(package + versions, server, upgrade=True, text="Install that version."),
         )
-    wanted = f"version {int(number) - 1}" if versions[0] == "<" else f"version {number}"
+    needed = f"version {int(number) - 1}" if versions[0] == "<" else f"version {number}"
     there = f"{package} {version}" if version else "another version"
     if package == "mcp" and versions == "<2" and int(installed(server, "fastmcp").split(".")[0] or 0) > 3:
         package, versions = "fastmcp", "<4"  # It requires version 2 of the SDK.
     return StderrCause(
-        f"It was written for {wanted} of {title}, but {there} is installed, which {lacks}.",
+        f"It was written for {needed} of {title}, but {there} is installed, which {lacks}.",
         install(package + versions, server, text="Install that version."),
     )
 
@@ -166,9 +166,9 @@ def _satisfies(version: str, versions: str) -> bool:
     return major < limit if versions[0] == "<" else major >= limit
 
 
-def _unfitting(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def _unfitting(match: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a name that an installed package does not have."""
-    name, module, package = found[1], found[2], found[4].removesuffix(".py")
+    name, module, package = match[1], match[2], match[4].removesuffix(".py")
     version = installed(server, package)
     importer = _importer(server)
     if importer and importer != package:
@@ -190,6 +190,6 @@ def _unfitting(found: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def _importer(server: ServerFacts) -> str:
     """Return the installed package whose file is the last of the traceback; empty if it is the server's own file."""
-    files = [line for line in server.said if line.lstrip().startswith('File "')]
+    files = [line for line in server.log if line.lstrip().startswith('File "')]
     importer = re.search(r"[/\\](?:site|dist)-packages[/\\](\w+)", files[-1]) if files else None
     return importer[1] if importer else ""

@@ -43,7 +43,7 @@ class ServerFacts(NamedTuple):
     environ: Mapping[str, str]
     """Our own environment; the server receives only a small part of it."""
     line: CommandLine = CommandLine()
-    said: Sequence[str] = ()
+    log: Sequence[str] = ()
     """Its last lines on stderr."""
 
     @property

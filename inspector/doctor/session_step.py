@@ -85,7 +85,7 @@ async def open_session(
     target: Target, journal: Journal, options: Options, *, connect: Connect = transport_for
 ) -> OpenResult:
     """Open a session and close it again. Never raises a failure of the server."""
-    found, first, watch = OpenResult(), len(journal) + 1, Stopwatch()
+    opened, first, watch = OpenResult(), len(journal) + 1, Stopwatch()
     attached: list[Transport] = []
 
     def connected(target: Target, sink: Sink, options: Options) -> Transport:
@@ -94,29 +94,29 @@ async def open_session(
 
     # The diagnosis neither uses nor stores a remembered era.
     session = Session(target, journal, replace(options, verdicts=None, log_level=""), connect=connected)
-    looking = asyncio.ensure_future(_look(attached, found))
+    stdin_watch = asyncio.ensure_future(_watch_stdin(attached, opened))
     try:
         await session.open()
-        found.server = session.server
-        found.transport = session.transport.name
+        opened.server = session.server
+        opened.transport = session.transport.name
     except InspectorError as error:
-        found.error = error
+        opened.error = error
     finally:
-        looking.cancel()
-        found.seconds = watch.seconds
+        stdin_watch.cancel()
+        opened.seconds = watch.seconds
         await session.leave()
-    found.connection = read_connection(journal, first)
-    return found
+    opened.connection = read_connection(journal, first)
+    return opened
 
 
-async def _look(attached: list[Transport], found: OpenResult) -> None:
+async def _watch_stdin(attached: list[Transport], opened: OpenResult) -> None:
     """Check whether the process reads its stdin. This cannot be known after it has ended."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         if attached and attached[-1].name == "stdio":
             unread = attached[-1].unread()
             if unread is not None:
-                found.read_stdin = unread == 0
+                opened.read_stdin = unread == 0
 
 
 def read_connection(journal: Journal, first: int) -> ConnectionRecord:

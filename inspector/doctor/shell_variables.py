@@ -128,7 +128,7 @@ def variable_cause(server: ServerFacts) -> StderrCause | None:
     """Return the search of the server that fails without a variable of this shell."""
     for search in _SEARCHES:
         name = server.not_passed(search.variables)
-        if name and any(search.pattern.search(line) for line in server.said):
+        if name and any(search.pattern.search(line) for line in server.log):
             passed = "set in this shell but without its user and password" if _is_passed(name, server) else NOT_PASSED
             return StderrCause(f"It {search.what}: {name} is {passed}.", server.passing(name), search.weight)
     return None
@@ -137,7 +137,7 @@ def variable_cause(server: ServerFacts) -> StderrCause | None:
 def withheld_cause(server: ServerFacts) -> StderrCause | None:
     """Return that the server lacks variables of this shell, if its log names them or they look like keys."""
     passed = environment_of(server.target, server.environ)
-    names = withheld_names(server.said, passed, server.environ)
+    names = withheld_names(server.log, passed, server.environ)
     return StderrCause(f"{withheld(names)}.", server.passing(*names[:MOST]), Weight.SYMPTOM) if names else None
 
 

@@ -26,17 +26,17 @@ _NAME = r"[\w.@/+-]{1,200}+"
 
 def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | None:
     """Return the cause that the lines of a server's log name; None if they name none."""
-    said = [line[:MAX_LINE] for line in searched(lines)]
-    server = server._replace(said=said)
+    log = [line[:MAX_LINE] for line in searched(lines)]
+    server = server._replace(log=log)
     stderr_cause = shadowed_module(server) or sdk_cause(server) or variable_cause(server)
     if stderr_cause is not None:
         return stderr_cause
     for pattern, made in _TABLE:
-        for line in reversed(said):
+        for line in reversed(log):
             match = pattern.search(line)
             if match and (cause := made(match, server)) is not None:
                 return cause
-    return _traceback(said) or withheld_cause(server)
+    return _traceback(log) or withheld_cause(server)
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
@@ -44,8 +44,8 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
     for line in reversed(lines):
         match = re.match(r"\s*(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception))\b:?\s*(.*)", line)
         if match:
-            said = f"{match[1]}: {match[2]}" if match[2] else match[1]
-            return StderrCause(f"It fails with {said.rstrip('.')}.", NO_FIX, Weight.LIKELY)
+            message = f"{match[1]}: {match[2]}" if match[2] else match[1]
+            return StderrCause(f"It fails with {message.rstrip('.')}.", NO_FIX, Weight.LIKELY)
     for line in reversed(lines):
         said_so = _SAYS_ERROR.search(line)
         if said_so:
@@ -53,18 +53,18 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
     return None
 
 
-def _python_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
-    wanted = requirement_of("\n".join(server.said))
-    if found[1] == "mcp" and wanted:
+def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    requirement = requirement_of("\n".join(server.log))
+    if match[1] == "mcp" and requirement:
         return StderrCause(
             "It cannot import the MCP Python SDK, which is not installed in its environment.",
-            python_packages.install(wanted, server),
+            python_packages.install(requirement, server),
         )
-    return python_packages.missing_module(found, server)
+    return python_packages.missing_module(match, server)
 
 
-def _port(found: re.Match[str], server: ServerFacts) -> StderrCause:
-    number = re.search(r"(?::|\bport\D{0,3})(\d{2,5})\b", found.string) or re.search(r"\b(\d{4,5})\b", found.string)
+def _port(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    number = re.search(r"(?::|\bport\D{0,3})(\d{2,5})\b", match.string) or re.search(r"\b(\d{4,5})\b", match.string)
     if number is None:
         return StderrCause("It needs a port that another program uses.", Fix("Stop the other program."))
     return StderrCause(
@@ -73,8 +73,8 @@ def _port(found: re.Match[str], server: ServerFacts) -> StderrCause:
     )
 
 
-def _variable(found: re.Match[str], server: ServerFacts) -> StderrCause | None:
-    name = found[1]
+def _variable(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
+    name = match[1]
     if name in ("ERROR", "WARNING", "INFO", "DEBUG", "HTTP", "JSON", "MCP", "API", "URL", "ID"):
         return None
     if name in environment_of(server.target, server.environ):
@@ -100,45 +100,45 @@ def _passing(name: str, server: ServerFacts) -> Fix:
     return Fix("Pass it, also into the container.", str(line))
 
 
-def _no_file(found: re.Match[str], server: ServerFacts) -> StderrCause:
-    if re.match(r"~|\$\{?\w|%\w+%", found[1]):
+def _no_file(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    if re.match(r"~|\$\{?\w|%\w+%", match[1]):
         return StderrCause(
-            f"It does not find the file {found[1]}: no shell starts the server, so “~” and variables are not expanded.",
+            f"It does not find the file {match[1]}: no shell starts the server, so “~” and variables are not expanded.",
             Fix("Write the full path."),
         )
     return StderrCause(
-        f"It does not find the file {found[1]}.", Fix("Check the path, and the folder in which the server is started.")
+        f"It does not find the file {match[1]}.", Fix("Check the path, and the folder in which the server is started.")
     )
 
 
-def _no_program(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def _no_program(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
-        f"It starts the program {found[1]}, which is not on its PATH.", Fix("Install it, or give its full path.")
+        f"It starts the program {match[1]}, which is not on its PATH.", Fix("Install it, or give its full path.")
     )
 
 
-def _forbidden(found: re.Match[str], server: ServerFacts) -> StderrCause:
-    what = f" {found[1]}" if found.re.groups and found[1] else " something"
+def _forbidden(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    what = f" {match[1]}" if match.re.groups and match[1] else " something"
     return StderrCause(f"The system denies it access to{what}.", Fix("Check its permissions."))
 
 
-def _syntax(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def _syntax(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
-        f"Its program has a syntax error, or is too new for its interpreter: {found[1].strip()}.",
+        f"Its program has a syntax error, or is too new for its interpreter: {match[1].strip()}.",
         Fix("Correct it, or run it with the version that it was written for."),
     )
 
 
-def _no_package(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def _no_package(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
-        f"The package {found[1].strip(chr(39) + chr(34)).rstrip('@')} is not in the registry.",
+        f"The package {match[1].strip(chr(39) + chr(34)).rstrip('@')} is not in the registry.",
         Fix("Check the spelling of the package."),
     )
 
 
-def _unreachable(found: re.Match[str], server: ServerFacts) -> StderrCause:
+def _unreachable(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
-        f"It cannot connect to {found[1]}, which it needs.", Fix("Check that address, and the network."), Weight.LIKELY
+        f"It cannot connect to {match[1]}, which it needs.", Fix("Check that address, and the network."), Weight.LIKELY
     )
 
 
@@ -169,22 +169,22 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     ),
     (
         re.compile(r"Server does not support (tools|resources|prompts|logging|completions) \(required for"),
-        lambda found, server: StderrCause(
-            f"It answers requests for {found[1]} without declaring the capability “{found[1]}”.",
-            Fix(f"Create the server with {{ capabilities: {{ {found[1]}: {{}} }} }}."),
+        lambda match, server: StderrCause(
+            f"It answers requests for {match[1]} without declaring the capability “{match[1]}”.",
+            Fix(f"Create the server with {{ capabilities: {{ {match[1]}: {{}} }} }}."),
         ),
     ),
     (
         re.compile(r"require\(\) of ES Module (\S{1,300})|ERR_REQUIRE_ESM"),
-        lambda found, server: StderrCause(
-            f"It loads the ES module {found[1] or 'of a package'} with require, which its Node does not allow.",
+        lambda match, server: StderrCause(
+            f"It loads the ES module {match[1] or 'of a package'} with require, which its Node does not allow.",
             Fix("Start it with Node 22 or later."),
         ),
     ),
     (
         re.compile(r"Unknown file extension \"\.(tsx?)\""),
-        lambda found, server: StderrCause(
-            f"Node does not run .{found[1]} files.",
+        lambda match, server: StderrCause(
+            f"Node does not run .{match[1]} files.",
             Fix("Build the server first, or start it with tsx.", "npm run build", server.folder),
         ),
     ),
@@ -201,7 +201,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(rf"env: ['\"‘]?({_NAME})['\"’]?: No such file or directory"), _no_program),
     (
         re.compile(r"Cannot connect to the Docker daemon"),
-        lambda found, server: StderrCause("Docker is not running.", Fix("Start Docker.")),
+        lambda match, server: StderrCause("Docker is not running.", Fix("Start Docker.")),
     ),
     (re.compile(r"(?:ENOENT|No such file or directory)[^'\"]{0,80}['\"]([^'\"]{1,400})['\"]"), _no_file),
     (re.compile(r"(?:EACCES|EPERM|[Pp]ermission denied)[^'\"]{0,80}?(?:['\"]([^'\"]{1,400})['\"]|$)"), _forbidden),

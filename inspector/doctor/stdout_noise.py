@@ -32,20 +32,20 @@ def noise(lines: Sequence[bytes]) -> StdoutNoise | None:
     if not looked:
         return None
     first = looked[0]
-    shown = _shown(first)
+    text = _decoded(first)
     if any(_HEADER.match(line) for line in looked):
-        return StdoutNoise("headers", shown, len(looked))
+        return StdoutNoise("headers", text, len(looked))
     if _is_utf_16(first):
         wide = "utf-16-be" if first.startswith((b"\xfe\xff", b"\0")) else "utf-16-le"
-        return StdoutNoise("utf-16", _shown(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(looked))
+        return StdoutNoise("utf-16", _decoded(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(looked))
     if first.startswith(b"\xef\xbb\xbf"):
-        return StdoutNoise("bom", shown, len(looked))
+        return StdoutNoise("bom", text, len(looked))
     if _is_pretty(looked):
-        return StdoutNoise("pretty", shown, len(looked))
-    return StdoutNoise("log" if _LOG.match(shown) else "text", shown, len(looked))
+        return StdoutNoise("pretty", text, len(looked))
+    return StdoutNoise("log" if _LOG.match(text) else "text", text, len(looked))
 
 
-def _shown(line: bytes) -> str:
+def _decoded(line: bytes) -> str:
     return line.strip()[: SHOWN * 4].decode("utf-8", "replace").strip()[:SHOWN]
 
 

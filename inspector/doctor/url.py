@@ -26,7 +26,7 @@ _LOOPBACK = ("127.0.0.1", "::1")
 
 @dataclass
 class UrlDoctor(SessionDoctor):
-    """Examines one URL; `look` returns the session's result, None if no session was tried."""
+    """Examines one URL; `check` returns the session's result, None if no session was tried."""
 
     target: HttpTarget
     usable: bool
@@ -34,7 +34,7 @@ class UrlDoctor(SessionDoctor):
     _reached: str = field(default="", init=False)
     """An address whose port accepts connections."""
 
-    async def look(self) -> OpenResult | None:
+    async def check(self) -> OpenResult | None:
         """Run all steps."""
         try:
             url = parse_url(self.target.url)
@@ -88,8 +88,8 @@ class UrlDoctor(SessionDoctor):
             remarks.append("0.0.0.0 is a listening address: connect to 127.0.0.1")
         if scripts := mixed_scripts(url.host):
             remarks.append(f"its host mixes {scripts} letters")
-        shown = secret_values.mask_url(url.text)
-        self.chart.add("url", "warn" if remarks else "ok", "; ".join((shown, *remarks)))
+        masked = secret_values.mask_url(url.text)
+        self.chart.add("url", "warn" if remarks else "ok", "; ".join((masked, *remarks)))
 
     def _proxy(self) -> Url | None:
         url = parse_url(self.target.url)
@@ -121,8 +121,8 @@ class UrlDoctor(SessionDoctor):
     async def _through(self, proxy: Url, url: Url) -> bool:
         """Check whether the proxy accepts connections."""
         try:
-            found = await network.addresses(proxy.host, proxy.port, self.limits.name)
-            tried = await asyncio.gather(*(network.try_port(each, proxy.port, self.limits.port) for each in found))
+            addresses = await network.addresses(proxy.host, proxy.port, self.limits.name)
+            tried = await asyncio.gather(*(network.try_port(ip, proxy.port, self.limits.port) for ip in addresses))
         except (OSError, TimeoutError) as error:
             self.chart.add(
                 "proxy",
@@ -133,7 +133,7 @@ class UrlDoctor(SessionDoctor):
                 cause=f"The proxy {proxy.host} ({self._proxy_source()}) cannot be resolved to an address.",
             )
             return False
-        good = [each for each in tried if each.port == "open"]
+        good = [attempt for attempt in tried if attempt.port == "open"]
         if good:
             self.chart.add("proxy", "ok", f"{proxy.address}, {self._proxy_source()}", seconds=good[0].seconds)
             return True
@@ -152,17 +152,17 @@ class UrlDoctor(SessionDoctor):
     async def _direct(self, url: Url) -> list[str]:
         """Check whether the host accepts connections without the proxy."""
         try:
-            found = await network.addresses(url.host, url.port, self.limits.name)
-            tried = await asyncio.gather(*(network.try_port(each, url.port, self.limits.port) for each in found))
+            addresses = await network.addresses(url.host, url.port, self.limits.name)
+            tried = await asyncio.gather(*(network.try_port(ip, url.port, self.limits.port) for ip in addresses))
         except (OSError, TimeoutError):
             return [f"without it, {url.host} cannot be resolved"]
-        return [f"without it, {_tried(each)}" for each in tried]
+        return [f"without it, {_tried(attempt)}" for attempt in tried]
 
     async def _port(self, url: Url) -> bool:
         """Resolve the name and try the port of each address; True if one of them accepts connections."""
         watch = Stopwatch()
         try:
-            found = await network.addresses(url.host, url.port, self.limits.name)
+            addresses = await network.addresses(url.host, url.port, self.limits.name)
         except TimeoutError:
             self.chart.add(
                 "name",
@@ -183,18 +183,20 @@ class UrlDoctor(SessionDoctor):
                 cause=f"The name {url.host} cannot be resolved to an address.",
             )
             return False
-        if found != [url.host]:
-            self.chart.add("name", "ok", f"{url.host} is {', '.join(found)}", seconds=watch.seconds)
-        tried = await asyncio.gather(*(network.try_port(each, url.port, self.limits.port) for each in found))
-        good = [each for each in tried if each.port == "open"]
-        bad = [each for each in tried if each.port != "open"]
-        seconds = min((each.seconds for each in good), default=max(each.seconds for each in tried))
+        if addresses != [url.host]:
+            self.chart.add("name", "ok", f"{url.host} is {', '.join(addresses)}", seconds=watch.seconds)
+        tried = await asyncio.gather(*(network.try_port(ip, url.port, self.limits.port) for ip in addresses))
+        good = [attempt for attempt in tried if attempt.port == "open"]
+        bad = [attempt for attempt in tried if attempt.port != "open"]
+        seconds = min((attempt.seconds for attempt in good), default=max(attempt.seconds for attempt in tried))
         details = list(map(_tried, tried))
         if good:
             self._reached = good[0].address
-            text = f"{', '.join(each.address for each in good)} accepts connections on port {url.port}"
+            text = f"{', '.join(attempt.address for attempt in good)} accepts connections on port {url.port}"
             if bad:
-                text += f", {', '.join(each.address for each in bad)} does not: clients that try only that one fail"
+                text += (
+                    f", {', '.join(attempt.address for attempt in bad)} does not: clients that try only that one fail"
+                )
             self.chart.add("port", "warn" if bad else "ok", text, details=details, seconds=seconds)
             return True
         await self._closed(url, tried, details, seconds)
@@ -203,7 +205,7 @@ class UrlDoctor(SessionDoctor):
     async def _closed(self, url: Url, tried: list[PortAttempt], details: list[str], seconds: float) -> None:
         if is_loopback(url.host):
             for address in _LOOPBACK:
-                if address in {each.address for each in tried}:
+                if address in {attempt.address for attempt in tried}:
                     continue
                 other = await network.try_port(address, url.port, self.limits.port)
                 details.append(_tried(other))
@@ -220,7 +222,7 @@ class UrlDoctor(SessionDoctor):
                         cause=f"The server listens on {family} only ({address}), but {url.host} is {used}.",
                     )
                     return
-        states = {each.port for each in tried}
+        states = {attempt.port for attempt in tried}
         if states == {"refused"}:
             cause = f"Nothing listens on {url.address}: the connection is refused."
             fix = Fix("Start the server, and check the port.")
@@ -242,10 +244,10 @@ class UrlDoctor(SessionDoctor):
 
     async def _tls(self, url: Url) -> bool:
         """Do the TLS handshake, or find out what else the port uses; True if a session can be tried."""
-        found = await network.try_tls(self._reached, url, self.limits.port)
-        if found.spoken or found.verify_code:
-            certificate.report(self.chart, found, url, verify=self.target.verify)
-            return not found.verify_code or not self.target.verify
+        tls = await network.try_tls(self._reached, url, self.limits.port)
+        if tls.spoken or tls.verify_code:
+            certificate.report(self.chart, tls, url, verify=self.target.verify)
+            return not tls.verify_code or not self.target.verify
         plain = replace(url, scheme="http")
         web = ProbeClient(replace(self.target, url=plain.text, headers=()), self.journal, self.limits.port)
         try:
@@ -257,8 +259,8 @@ class UrlDoctor(SessionDoctor):
                 "tls",
                 "failed",
                 "it uses plain HTTP on this port",
-                seconds=found.seconds,
-                details=[found.reason],
+                seconds=tls.seconds,
+                details=[tls.reason],
                 fix=Fix("Use http.", str(self.chart.line.on_url(plain.text))),
                 cause=f"The server on {url.address} uses plain HTTP, but the URL says https.",
             )
@@ -266,10 +268,10 @@ class UrlDoctor(SessionDoctor):
             self.chart.add(
                 "tls",
                 "failed",
-                f"the TLS handshake failed: {found.reason}",
-                seconds=found.seconds,
+                f"the TLS handshake failed: {tls.reason}",
+                seconds=tls.seconds,
                 fix=Fix("Check the port, and the server's TLS settings."),
-                cause=f"{url.address} accepts the connection but does not use TLS: {found.reason}.",
+                cause=f"{url.address} accepts the connection but does not use TLS: {tls.reason}.",
             )
         return False
 
@@ -281,23 +283,23 @@ class UrlDoctor(SessionDoctor):
             if not first.status and url.scheme == "http" and proxy is None and await self._is_tls(first, url):
                 self._not_reached("handshake")
                 return None
-            found = await open_session(self.target, self.journal, self.options, connect=self.connect)
-            connected = found.server is not None
-            said = http_report.report(self.chart, first, url, connected=connected, proxy=proxy)
+            opened = await open_session(self.target, self.journal, self.options, connect=self.connect)
+            connected = opened.server is not None
+            is_explained = http_report.report(self.chart, first, url, connected=connected, proxy=proxy)
             if first.status in (401, 403) and not _own_authorization(self.target, first):
-                await login.look(self.chart, self.target, self.journal, first, self.limits.login)
-            self._session(found, said)
+                await login.check(self.chart, self.target, self.journal, first, self.limits.login)
+            self._session(opened, is_explained)
             if connected:
-                await browser.look(self.chart, web, url)
+                await browser.check(self.chart, web, url)
             else:
-                await self._instead(web, url, first, found)
-            return found
+                await self._instead(web, url, first, opened)
+            return opened
         finally:
             await web.close()
 
     async def _is_tls(self, first: ProbeResponse, url: Url) -> bool:
-        found = await network.try_tls(self._reached, url, self.limits.port)
-        if not (found.spoken or found.verify_code):
+        tls = await network.try_tls(self._reached, url, self.limits.port)
+        if not (tls.spoken or tls.verify_code):
             return False
         there = replace(url, scheme="https")
         self.chart.add(
@@ -311,30 +313,34 @@ class UrlDoctor(SessionDoctor):
         )
         return True
 
-    def _session(self, found: OpenResult, said: bool) -> None:
-        if found.server is not None:
-            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.connection.answered.items()]
+    def _session(self, opened: OpenResult, is_explained: bool) -> None:
+        if opened.server is not None:
+            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in opened.connection.answered.items()]
             self.chart.add(
-                "handshake", "ok", introduced(found), details=[*times, *found.connection.steps], seconds=found.seconds
+                "handshake",
+                "ok",
+                introduced(opened),
+                details=[*times, *opened.connection.steps],
+                seconds=opened.seconds,
             )
             return
-        error = found.error
+        error = opened.error
         assert error is not None
         wants = isinstance(error, AuthorizationNeeded)
         self.chart.add(
             "handshake",
             "failed",
             error.message.rstrip("."),
-            details=found.connection.steps,
-            seconds=found.seconds,
+            details=opened.connection.steps,
+            seconds=opened.seconds,
             fix=Fix(error.hint),
             cause=error.message,
-            weight=Weight.SYMPTOM if said or wants else Weight.LIKELY,
+            weight=Weight.SYMPTOM if is_explained or wants else Weight.LIKELY,
         )
 
-    async def _instead(self, web: ProbeClient, url: Url, first: ProbeResponse, found: OpenResult) -> None:
+    async def _instead(self, web: ProbeClient, url: Url, first: ProbeResponse, opened: OpenResult) -> None:
         """Try the other transport at the same URL, and other paths, if those may be the cause."""
-        if not http_report.may_be_elsewhere(first) or isinstance(found.error, AuthorizationNeeded):
+        if not http_report.may_be_elsewhere(first) or isinstance(opened.error, AuthorizationNeeded):
             return
         if self.target.transport != "auto":
             if self.target.transport == "sse" and first.speaks:
@@ -355,7 +361,7 @@ class UrlDoctor(SessionDoctor):
                     cause=f"The server at this URL uses {name}.",
                 )
                 return
-        if not first.speaks and await other_paths.look(self.chart, web, url, self.limits.paths) is None:
+        if not first.speaks and await other_paths.check(self.chart, web, url, self.limits.paths) is None:
             await other_paths.look_in_documents(self.chart, self.target, url, self.limits.paths)
 
 
@@ -366,7 +372,7 @@ def _tried(tried: PortAttempt) -> str:
 
 def _proxy_variables() -> list[str]:
     names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
-    return [each for name in names for each in (name, name.lower())]
+    return [variable for name in names for variable in (name, name.lower())]
 
 
 def _own_authorization(target: HttpTarget, refusal: ProbeResponse) -> bool:

@@ -165,7 +165,7 @@ async def test_a_healthy_server_needs_no_fix(examine: Examine) -> None:
 
 async def test_the_steps_stand_in_the_recording(examine: Examine) -> None:
     told = []
-    found = await examine(StdioTarget(("no-such-server-here",)), told=told.append)
+    found = await examine(StdioTarget(("no-such-server-here",)), on_step=told.append)
     assert tuple(told) == found.steps
     journal = examine.journal  # type: ignore[attr-defined]
     noted = [event.fields["doctor"]["name"] for event in journal.events() if "doctor" in event.fields]

@@ -143,7 +143,7 @@ def _of_server(
         line.draw(step_line(step, ascii=out.ascii)[:78])
 
     try:
-        work = diagnose(target, journal, options, entry=entry, told=report_step, line=invocation.line)
+        work = diagnose(target, journal, options, entry=entry, on_step=report_step, line=invocation.line)
         return asyncio.run(until_interrupted(work))
     finally:
         line.draw("")

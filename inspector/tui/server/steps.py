@@ -162,7 +162,7 @@ class Examination:
         try:
             options = without_person(self._session.options)
             line = line_of(target, os.environ)
-            self.diagnosis = await diagnose(target, journal, options, told=self._told, line=line)
+            self.diagnosis = await diagnose(target, journal, options, on_step=self._told, line=line)
         finally:
             journal.close("closed")
             journal.release()
