@@ -35,7 +35,7 @@ class CallbackRunner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._raised: BaseException | None = None
 
-    def look(self) -> None:
+    def ask_new(self) -> None:
         """Pass on the questions that are new."""
         waiting = self._inbox.open()
         for question in waiting:

@@ -313,15 +313,15 @@ class CassetteServer(Cassette):
         if self._mock is None:
             return []
         lines: list[str] = []
-        for each in _missed(self._mock.report):
-            lines.append(f"  {safe(each.method, 200)} {each.params}")
-            lines += [f"  the nearest is event {each.nearest} of the recording"] if each.nearest else []
+        for request in _missed(self._mock.report):
+            lines.append(f"  {safe(request.method, 200)} {request.params}")
+            lines += [f"  the nearest is event {request.nearest} of the recording"] if request.nearest else []
         return [*lines[:MAX_LINES], "  …"] if len(lines) > MAX_LINES else lines
 
 
 def _missed(report: MockReport) -> list[UnrecordedRequest]:
     """Return the requests that were neither in the recording nor sent to a live server."""
-    return [each for each in report.missed if each.method not in HANDSHAKE and each.became != "passthrough"]
+    return [request for request in report.missed if request.method not in HANDSHAKE and request.became != "passthrough"]
 
 
 def _missing(session: ReplayedSession) -> list[str]:
@@ -329,7 +329,7 @@ def _missing(session: ReplayedSession) -> list[str]:
     from inspector.library.differences import differences
     from inspector.replay.mock.statistics import shown
 
-    missed = {(each.method, each.params): each.nearest for each in _missed(session.report)}
+    missed = {(request.method, request.params): request.nearest for request in _missed(session.report)}
     lines: list[str] = []
     for exchange in session.recording.exchanges("dir:send") if missed else ():
         params = shown(exchange.params)

@@ -117,7 +117,7 @@ async def check(
         raise UsageError(f"Invalid fail_on={fail_on!r:.40}: use one of {', '.join(FAILING)}.")
     if profile not in PROFILES:
         raise UsageError(f"Invalid profile={profile!r:.40}: use one of {', '.join(PROFILES)}.")
-    wanted = CheckSelection(
+    selection = CheckSelection(
         revisions=_revisions(revisions),
         only=_checks("only", only),
         without=_checks("skip", skip),
@@ -131,7 +131,7 @@ async def check(
         ),
         hosts=_hosts(hosts),
     )
-    if _HOSTS in wanted.only and not wanted.hosts:
+    if _HOSTS in selection.only and not selection.hosts:
         raise UsageError("The group hosts needs hosts=….", hint='Name hosts, or use hosts="all".')
     known = None
     if baseline is not None:
@@ -140,11 +140,11 @@ async def check(
     meant, how = parts(target if isinstance(target, Session) else opened(target, **options))
     if isinstance(meant, RecordingTarget):
         with whole_journal(meant.path) as journal:
-            run = of_recording(journal, meant.path.name, wanted)
+            run = of_recording(journal, meant.path.name, selection)
             return _reported(report_of(run, journal, policy), journal)
     with recorded(meant, record, "check") as journal:
         async with running(meant):
-            run = await Runner(meant, journal, how, wanted).go()
+            run = await Runner(meant, journal, how, selection).go()
         return _reported(report_of(run, journal, policy), journal)
 
 
@@ -187,7 +187,7 @@ def _levels(names: str | Iterable[str]) -> frozenset[str]:
 
 def _reported(report: Report, journal: Journal) -> CheckReport:
     notes = [result for result in report.results if result.check.group == _HOSTS and result.verdict == "note"]
-    limits = [line for result in notes for line in _told(result, journal)]
+    limits = [line for result in notes for line in _finding_lines(result, journal)]
     return CheckReport(report, "\n".join(_faults(report, journal)), "\n".join(limits))
 
 
@@ -209,13 +209,13 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
     if report.below:
         yield f"{safe(run.target)}: {report.summary}"
     for result in faults[:_SHOWN]:
-        yield from _told(result, journal)
+        yield from _finding_lines(result, journal)
     if len(faults) > _SHOWN:
         yield f"and {len(faults) - _SHOWN} more"
     yield from (f"During {safe(died, _WIDTH)}" for died in run.deaths)
 
 
-def _told(result: Result, journal: Journal) -> Iterator[str]:
+def _finding_lines(result: Result, journal: Journal) -> Iterator[str]:
     """Yield one finding: the observation, its messages, the rule and the fix."""
     check = result.check
     yield f"{result.verdict} {check.id} ({result.visited.name}): {check.says}"

@@ -46,13 +46,13 @@ async def doctor(
         meant, how = entry.target, Options()
     else:
         session = target if isinstance(target, Session) else open_session(target, config=config, trust=trust, **options)
-        found, how = parts(session)
-        if isinstance(found, RecordingTarget):
-            return diagnose_recording(found)
-        if found.kind == "http" and found.title:
+        session_target, how = parts(session)
+        if isinstance(session_target, RecordingTarget):
+            return diagnose_recording(session_target)
+        if session_target.kind == "http" and session_target.title:
             raise UsageError(
                 "An app in this process has no connection to examine.", hint="Open it with inspector.open instead."
             )
-        meant = found
+        meant = session_target
     with recorded(meant, record, "doctor") as journal:
         return await diagnose(meant, journal, without_person(how), entry=entry)

@@ -45,9 +45,9 @@ def _lines(difference: Difference) -> Iterator[str]:
     kind, path, path_b, a, b, note = difference
     where = safe(str(path), VALUE)
     if kind == "added":
-        yield f"{where}: unexpected {_shown(b)}"
+        yield f"{where}: unexpected {_value_text(b)}"
     elif kind == "removed":
-        yield f"{where}: expected {_shown(a)}, but it is missing"
+        yield f"{where}: expected {_value_text(a)}, but it is missing"
     elif kind == "moved":
         yield f"{where}: is at {safe(str(path_b), VALUE)} instead"
     elif kind == "repeated":
@@ -56,7 +56,7 @@ def _lines(difference: Difference) -> Iterator[str]:
         yield f"{where}: the texts differ"
         yield from _texts(a, b)
     else:
-        yield f"{where}: expected {_shown(a)}, got {_shown(b)}" + (f" ({note})" if note else "")
+        yield f"{where}: expected {_value_text(a)}, got {_value_text(b)}" + (f" ({note})" if note else "")
 
 
 def _texts(a: str, b: str) -> Iterator[str]:
@@ -65,9 +65,9 @@ def _texts(a: str, b: str) -> Iterator[str]:
     if max(len(lines_a), len(lines_b)) > 1 and len(lines_a) + len(lines_b) < 2000:
         from difflib import unified_diff
 
-        shown = list(unified_diff(lines_a, lines_b, "expected", "got", lineterm="", n=1))
-        yield from (f"    {safe(line, VALUE)}" for line in shown[:MAX_LINES])
-        if len(shown) > MAX_LINES:
+        lines = list(unified_diff(lines_a, lines_b, "expected", "got", lineterm="", n=1))
+        yield from (f"    {safe(line, VALUE)}" for line in lines[:MAX_LINES])
+        if len(lines) > MAX_LINES:
             yield "    …"
         return
     at = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
@@ -78,14 +78,14 @@ def _texts(a: str, b: str) -> Iterator[str]:
         yield f"    {name} {before}{safe(text[start : at + AROUND])}{behind} ({len(text):,} characters)"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return safe(excerpt(value, VALUE))
 
 
-def drift(found: Conversation) -> list[str]:
+def drift(conversation: Conversation) -> list[str]:
     """Return the differences between a recorded conversation and a new one."""
     lines: list[str] = []
-    for step in found.steps:
+    for step in conversation.steps:
         what = safe(f"{step.method} {step.name}".strip(), VALUE)
         if step.kind == "only-a":
             lines.append(f"{what} (event {step.a}) was recorded, but did not occur again")

@@ -29,10 +29,10 @@ _TOLD = Query(dir=Dir.RECV, shape=(Shape.NOTIFICATION, Shape.BATCH))
 class ChangeNotifier:
     """Wakes the tasks that wait for changes of a session, at most once in each turn of the event loop."""
 
-    def __init__(self, session: Session, look: Callable[[], None]) -> None:
-        """`look` is also called on each change."""
+    def __init__(self, session: Session, on_change: Callable[[], None]) -> None:
+        """`on_change` is also called on each change."""
         self._session = session
-        self._also = look
+        self._also = on_change
         self._scheduled = False
         self._waiting: set[asyncio.Future[None]] = set()
         self._loop = asyncio.get_running_loop()
@@ -41,9 +41,9 @@ class ChangeNotifier:
     def _wake(self) -> None:
         if not self._scheduled:
             self._scheduled = True
-            self._loop.call_soon(self._look)
+            self._loop.call_soon(self._notify)
 
-    def _look(self) -> None:
+    def _notify(self) -> None:
         self._scheduled = False
         self._also()
         self.wake_all()
@@ -107,9 +107,9 @@ class Notifications:
 
     async def __anext__(self) -> Notification:
         while True:
-            found = self._next()
-            if found is not None:
-                return found
+            notification = self._next()
+            if notification is not None:
+                return notification
             session = self._session
             if session.phase == "lost" and session.error is not None:
                 raise session.error
@@ -131,11 +131,11 @@ class Notifications:
                 self._batch = [
                     Notification(item, n)
                     for item in reversed(items)
-                    if jsonrpc.shape_of(item) is Shape.NOTIFICATION and self._wanted(item["method"])
+                    if jsonrpc.shape_of(item) is Shape.NOTIFICATION and self._accepts(item["method"])
                 ]
-            elif self._wanted(index.method(n)):
+            elif self._accepts(index.method(n)):
                 return Notification(self._session.journal.event(n).message, n)
         return self._batch.pop() if self._batch else None
 
-    def _wanted(self, method: str) -> bool:
+    def _accepts(self, method: str) -> bool:
         return not self._methods or method in self._methods

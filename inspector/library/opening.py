@@ -95,13 +95,13 @@ def open(
     if isinstance(target, str | Sequence):
         if path is not None:
             raise UsageError("path= works only with an app in this process.", hint="Write the path in the URL.")
-        found: Target = parse_target(
+        resolved: Target = parse_target(
             [target] if isinstance(target, str) else [str(word) for word in target],
             command=not isinstance(target, str),
             config=None if config is None else Path(config),
             headers=fields,
             env=env,
-            env_files=[Path(each) for each in _listed(env_file)],
+            env_files=[Path(file) for file in _listed(env_file)],
             inherit_env=inherit_env,
             cwd=None if cwd is None else os.fspath(cwd),
             transport=spoken,
@@ -109,7 +109,7 @@ def open(
             consent=always if trust else None,
         )
         if sender is not None:
-            found = _through(found, sender)
+            resolved = _through(resolved, sender)
     else:
         from inspector.library.apps import app_target
 
@@ -118,19 +118,22 @@ def open(
                 "env=, env_file=, inherit_env=, cwd= and transport= do not apply to an app in this process.",
                 hint="Remove these arguments.",
             )
-        found = app_target(target, path, fields)
+        resolved = app_target(target, path, fields)
         if spoken == "sse":
-            found = replace(found, transport="sse")
+            resolved = replace(resolved, transport="sse")
     http, authorize = HttpOptions(), None
-    if isinstance(found, HttpTarget):
-        http = HttpOptions(headers=found.headers, proxy=found.proxy, verify=found.verify, network=found.network)
+    if isinstance(resolved, HttpTarget):
+        http = HttpOptions(
+            headers=resolved.headers, proxy=resolved.proxy, verify=resolved.verify, network=resolved.network
+        )
         # A stored login for a real server at the app's address is not meant for the app.
-        authorize = _authorize(bearer, auth) if bearer or auth is not None or not found.title else None
+        authorize = _authorize(bearer, auth) if bearer or auth is not None or not resolved.title else None
     elif bearer or auth is not None:
         raise UsageError(
-            f"{found.label} is a command; a login works only with a URL.", hint="Pass secrets to a command with env=."
+            f"{resolved.label} is a command; a login works only with a URL.",
+            hint="Pass secrets to a command with env=.",
         )
-    entry = NO_OPTIONS if isinstance(found, RecordingTarget) else found.options
+    entry = NO_OPTIONS if isinstance(resolved, RecordingTarget) else resolved.options
     seconds = timeout or entry.timeout or TIMEOUT
     options = Options(
         timeout=seconds,
@@ -149,18 +152,18 @@ def open(
         http=http,
         authorize=authorize,
     )
-    if isinstance(found, RecordingTarget):
+    if isinstance(resolved, RecordingTarget):
         from inspector.library.serving import ReplayedSession
 
         return ReplayedSession(
-            found.path,
+            resolved.path,
             options,
             record=record if isinstance(record, bool) else Path(record),
             sampling=sampling if callable(sampling) else None,
             elicitation=elicit if callable(elicit) else None,
         )
     return Session(
-        found,
+        resolved,
         options,
         record=record if isinstance(record, bool) else Path(record),
         sampling=sampling if callable(sampling) else None,
@@ -180,14 +183,14 @@ def _checked_sender(transport: object) -> httpx.AsyncClient | httpx.AsyncBaseTra
     return transport
 
 
-def _through(found: Target, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> Target:
+def _through(target: Target, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> Target:
     """Return a target whose origin is reached through `sender`."""
     from inspector.transports.http_url import parse_url
     from inspector.transports.httpx_network import HttpxNetwork
 
-    if not isinstance(found, HttpTarget):
-        raise UsageError(f"{found.label} is not a URL, so an httpx transport cannot reach it.", hint="Pass a URL.")
-    return replace(found, network=HttpxNetwork(sender, parse_url(found.url).origin))
+    if not isinstance(target, HttpTarget):
+        raise UsageError(f"{target.label} is not a URL, so an httpx transport cannot reach it.", hint="Pass a URL.")
+    return replace(target, network=HttpxNetwork(sender, parse_url(target.url).origin))
 
 
 def _authorize(bearer: str, auth: AuthOptions | None) -> LoginProvider:
@@ -220,16 +223,16 @@ def _checked_elicit(answer: str | Mapping[str, Any] | None) -> str | dict[str, A
     return answer
 
 
-def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict[str, Mapping[str, Any] | None]:
+def _extensions(offered: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict[str, Mapping[str, Any] | None]:
     """Return the extensions to offer, by id; a name alone has its usual settings. Raises `UsageError`."""
     from inspector.protocol.extensions import default_settings, full_id
 
-    if isinstance(wanted, str):
-        wanted = (wanted,)
+    if isinstance(offered, str):
+        offered = (offered,)
     extensions: dict[str, Mapping[str, Any] | None] = {}
-    for name in wanted:
+    for name in offered:
         id = full_id(name)
-        settings = wanted[name] if isinstance(wanted, Mapping) else default_settings(id)
+        settings = offered[name] if isinstance(offered, Mapping) else default_settings(id)
         if not isinstance(settings, Mapping):
             raise UsageError(
                 f"The settings of {id[:80]} are not a mapping.", hint="Pass {} for an extension without settings."

@@ -102,7 +102,7 @@ class Session:
 
         session.inbox.on_note = warn
         self._answering = CallbackRunner(session.inbox, *self._callbacks)
-        self._news = ChangeNotifier(session, self._answering.look)
+        self._news = ChangeNotifier(session, self._answering.ask_new)
         try:
             if (app := _app(self._target)) is not None:
                 await app.start()
@@ -172,10 +172,10 @@ class Session:
 
     async def _list(self, name: ListName, view: Callable[[Any], V]) -> list[V]:
         await self.engine.load(name)
-        found = self.engine.catalog[name]
-        if found.error is not None:
-            raise found.error
-        return [view(item) for item in found.items]
+        listing = self.engine.catalog[name]
+        if listing.error is not None:
+            raise listing.error
+        return [view(item) for item in listing.items]
 
     # Requests
 
@@ -254,8 +254,8 @@ class Session:
             while True:
                 over = call.fate != "pending"
                 if progress is not None:
-                    for told in following.new():
-                        progress(told)
+                    for update in following.new():
+                        progress(update)
                 self._answering.raise_problem()
                 if over:
                     return
@@ -310,9 +310,9 @@ def need_asyncio() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        found = "trio is running" if "trio" in sys.modules else "no asyncio event loop is running"
+        reason = "trio is running" if "trio" in sys.modules else "no asyncio event loop is running"
         raise UsageError(
-            f"A session needs asyncio, but {found}.",
+            f"A session needs asyncio, but {reason}.",
             hint="Run the code on asyncio, or use `with inspector.open_sync(…)`, which needs no loop.",
         ) from None
 

@@ -187,12 +187,12 @@ class SyncSession:
             raise SessionLost("The session is not connected.", hint="Use it with `with`, or call connect().")
         return self._thread.run(work)
 
-    def _next(self, found: Notifications) -> Notification:
+    def _next(self, notifications: Notifications) -> Notification:
         """Return the next notification. After the session's end, return those that had arrived, without waiting."""
         if self._thread is None or self._thread.is_alive:
-            return self._run(found.__anext__())
+            return self._run(notifications.__anext__())
         try:
-            found.__anext__().send(None)
+            notifications.__anext__().send(None)
         except StopIteration as done:
             return cast("Notification", done.value)
         raise StopAsyncIteration
@@ -316,16 +316,16 @@ class SyncSession:
 class SyncNotifications:
     """An iterator over the notifications of a session. It ends with the session."""
 
-    def __init__(self, session: SyncSession, found: Notifications) -> None:
+    def __init__(self, session: SyncSession, notifications: Notifications) -> None:
         self._session = session
-        self._found = found
+        self._notifications = notifications
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Notification:
         try:
-            return self._session._next(self._found)
+            return self._session._next(self._notifications)
         except StopAsyncIteration:
             raise StopIteration from None
 

@@ -97,10 +97,10 @@ def hides_numbers(name: str) -> bool:
 def in_text(text: str) -> Iterator[tuple[int, int, str]]:
     """Return (start, end, secret) of assignments to such names in a text: `KEY=…`, `key: "…"`, and in its URLs."""
     at = 0
-    while (found := _ASSIGNED.search(text, at)) is not None:
-        at = found.end()
-        name, sign = found["name"], found["sep"].strip()
-        setting = sign == "=" and (name.isupper() or text[found.start() - 1 : found.start()] == "-")
+    while (match := _ASSIGNED.search(text, at)) is not None:
+        at = match.end()
+        name, sign = match["name"], match["sep"].strip()
+        setting = sign == "=" and (name.isupper() or text[match.start() - 1 : match.start()] == "-")
         if not (is_secret_setting(name) if setting else is_secret(name)):
             continue
         given = _VALUE.match(text, at)
@@ -113,7 +113,7 @@ def in_text(text: str) -> Iterator[tuple[int, int, str]]:
         prose = sign == ":" and given["plain"] and not _CREDENTIAL.fullmatch(secret)
         if not prose and " " not in secret and plausible(name, secret):
             yield *given.span(given.lastgroup or 0), secret
-    for found in _PARAMETER.finditer(text):
-        name, value = unquote(found[1]), unquote(found[2])
+    for match in _PARAMETER.finditer(text):
+        name, value = unquote(match[1]), unquote(match[2])
         if (is_secret_setting(name) or _PARAMETER_NAME.fullmatch(name)) and plausible(name, value):
-            yield *found.span(2), value
+            yield *match.span(2), value

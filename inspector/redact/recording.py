@@ -125,8 +125,8 @@ class Redaction:
         for number, line in enumerate(self._raw()):
             edits = self._scanner.line(line.decode("utf-8", "surrogateescape"))
             self._holds.append(bool(edits))
-            self._take(number, edits)
-            known.take(found for edit in edits for found in edit.found)
+            self._count_secrets(number, edits)
+            known.add(found_secret for edit in edits for found_secret in edit.secrets)
         self._scanner.known = known.by_key
         self.report.values = list(self._values.values())
 
@@ -140,18 +140,18 @@ class Redaction:
             text = line.decode("utf-8", "surrogateescape")
             again = (number < len(self._holds) and self._holds[number]) or scanner.inside_key or scanner.knows(text)
             edits = scanner.line(text) if again else []
-            self._take(number, edits)
+            self._count_secrets(number, edits)
             if number == 0:
                 yield self._header(text, edits)
             else:
                 yield _marked(text, edits).encode("utf-8", "surrogateescape") if edits else line
         self.report.values = list(self._values.values())
 
-    def _take(self, number: int, edits: list[Edit]) -> None:
+    def _count_secrets(self, number: int, edits: list[Edit]) -> None:
         """Count the secrets of a line."""
         report = self.report
         report.lines += bool(edits)
-        for rule, secret, where in (found for edit in edits for found in edit.found):
+        for rule, secret, where in (found_secret for edit in edits for found_secret in edit.secrets):
             report.count += 1
             key = self._scanner.mark(secret)
             value = self._values.get(key)
@@ -167,13 +167,13 @@ class Redaction:
 
     def _header(self, text: str, edits: list[Edit]) -> bytes:
         """Return the header with a note about the redaction, which may be there already."""
-        shown = applied(text, edits)
-        end = shown.rstrip()
-        if end.endswith("}") and '"redacted":{' not in shown:
+        redacted = applied(text, edits)
+        end = redacted.rstrip()
+        if end.endswith("}") and '"redacted":{' not in redacted:
             own = len(self._rules.patterns) + len(self._rules.paths)
             done = dumps({"by": f"inspector/{__version__}", "names": sorted(self._rules.names), "rules": own})
-            shown = f'{end[:-1]},"redacted":{done}}}{shown[len(end) :]}'
-        return shown.encode("utf-8", "surrogateescape")
+            redacted = f'{end[:-1]},"redacted":{done}}}{redacted[len(end) :]}'
+        return redacted.encode("utf-8", "surrogateescape")
 
 
 class KnownSecrets:
@@ -185,9 +185,9 @@ class KnownSecrets:
         self._spreads = spreads
         self._seen: set[str] = set()
 
-    def take(self, found: Iterable[FoundSecret]) -> None:
+    def add(self, secrets: Iterable[FoundSecret]) -> None:
         """Add a secret to search elsewhere."""
-        for rule, secret, _ in found:
+        for rule, secret, _ in secrets:
             if rule not in self._spreads or len(secret) < MIN_KNOWN or secret in self._seen:
                 continue
             if len(self._seen) >= MAX_KNOWN:
@@ -200,12 +200,12 @@ class KnownSecrets:
 
 def _marked(text: str, edits: list[Edit]) -> str:
     """Return a line with its edits, marked as altered if it is JSON without that mark."""
-    shown = applied(text, edits)
+    redacted = applied(text, edits)
     try:
-        value = parse(shown.encode("utf-8", "surrogateescape"))
+        value = parse(redacted.encode("utf-8", "surrogateescape"))
     except NotJson:
-        return shown
-    end = shown.rstrip()
+        return redacted
+    end = redacted.rstrip()
     if type(value) is not dict or value.get("redacted") is True or not end.endswith("}"):
-        return shown
-    return f'{end[:-1]},"redacted":true}}{shown[len(end) :]}'
+        return redacted
+    return f'{end[:-1]},"redacted":true}}{redacted[len(end) :]}'

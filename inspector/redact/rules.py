@@ -30,15 +30,15 @@ class RulePath:
 
     def step(self, reached: frozenset[int], key: PathStep) -> frozenset[int]:
         """Return the progress of the path one step deeper into a document, from its progress before."""
-        found = set()
+        progress = set()
         for at in reached:
             if at < len(self._steps):
                 step = self._steps[at]
                 if step.matches(key):
-                    found.add(at + 1)
+                    progress.add(at + 1)
                 if step.any_depth:
-                    found.add(at)
-        return frozenset(found)
+                    progress.add(at)
+        return frozenset(progress)
 
     def ends(self, reached: frozenset[int]) -> bool:
         """Whether the path matches a value with this progress."""
@@ -122,26 +122,26 @@ def _read_file(rules: RedactionRules, file: File) -> None:
     try:
         if file.stat().st_size > MAX_FILE:
             raise UsageError(f"{file} is larger than {MAX_FILE >> 20} MB, the limit for rules.")
-        found = read_yaml(read_text(file))
+        document = read_yaml(read_text(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {os_reason(error)}.") from None
     except DocumentError as error:
         line = f" (line {error.line}, column {error.column})" if error.line else ""
         raise UsageError(f"{file} {error.problem}{line}.") from None
-    if type(found) is not dict or not found.keys() <= {"shapes", "rules"}:
+    if type(document) is not dict or not document.keys() <= {"shapes", "rules"}:
         raise UsageError(
             f"{file} has no rules. Put them under `rules`, and names of shapes with true or false under `shapes`."
         )
-    shapes, listed = found.get("shapes") or {}, found.get("rules") or []
+    shapes, listed = document.get("shapes") or {}, document.get("rules") or []
     if type(shapes) is not dict or type(listed) is not list:
         raise UsageError(f"{file}: `shapes` must be a mapping, and `rules` a list.")
-    for name, wanted in shapes.items():
-        if name not in NAMES or type(wanted) is not bool:
+    for name, is_on in shapes.items():
+        if name not in NAMES or type(is_on) is not bool:
             raise UsageError(
-                f"{file}: invalid entry `{str(name)[:60]}: {str(wanted)[:20]}` in `shapes`.",
+                f"{file}: invalid entry `{str(name)[:60]}: {str(is_on)[:20]}` in `shapes`.",
                 hint=f"Use true or false for one of: {', '.join(NAMES)}.",
             )
-        (rules.names.add if wanted else rules.names.discard)(name)
+        (rules.names.add if is_on else rules.names.discard)(name)
     for number, item in enumerate(listed, 1):
         _add_item(rules, item, f"{file}: rule {number}")
 

@@ -39,7 +39,7 @@ class Edit(NamedTuple):
     start: int
     end: int
     text: str
-    found: tuple[FoundSecret, ...]
+    secrets: tuple[FoundSecret, ...]
 
 
 def merged(edits: Iterable[Edit]) -> list[Edit]:
@@ -70,26 +70,26 @@ def outward(literal: str, value: str, edits: Sequence[Edit], offset: int) -> lis
         return []
     if len(value) == len(literal) - 2:  # nothing is escaped, or an escape is invalid and the text is used as it is
         shift = offset + 1
-        return [Edit(edit.start + shift, edit.end + shift, _inside(edit.text), edit.found) for edit in edits]
+        return [Edit(edit.start + shift, edit.end + shift, _inside(edit.text), edit.secrets) for edit in edits]
     places = sorted({place for edit in edits for place in (edit.start, edit.end)})
     at: dict[int, int] = {}
     waiting = iter(places)
-    wanted = next(waiting)
+    next_place = next(waiting)
     raw, plain = 1, 0  # positions in the literal and in its value
     for escape in _ESCAPE.finditer(literal, 1, len(literal) - 1):
         run = escape.start() - raw
-        while wanted is not None and wanted <= plain + run:
-            at[wanted] = raw + wanted - plain
-            wanted = next(waiting, -1)
-            if wanted < 0:
+        while next_place is not None and next_place <= plain + run:
+            at[next_place] = raw + next_place - plain
+            next_place = next(waiting, -1)
+            if next_place < 0:
                 break
-        if wanted < 0:
+        if next_place < 0:
             break
         raw, plain = escape.end(), plain + run + 1
-    while wanted >= 0:
-        at[wanted] = raw + wanted - plain
-        wanted = next(waiting, -1)
-    return [Edit(offset + at[edit.start], offset + at[edit.end], _inside(edit.text), edit.found) for edit in edits]
+    while next_place >= 0:
+        at[next_place] = raw + next_place - plain
+        next_place = next(waiting, -1)
+    return [Edit(offset + at[edit.start], offset + at[edit.end], _inside(edit.text), edit.secrets) for edit in edits]
 
 
 def _inside(text: str) -> str:
@@ -224,9 +224,9 @@ class SecretScanner:
         if _ESCAPED.search(text):
             return self._hints
         low = text.lower()
-        found = [hint for sign, hints in self._by_sign.items() if sign in low for hint in hints if hint in low]
-        quoted = any(hint.endswith("\\") for hint in found)  # An escaped quote is a plain one one level deeper.
-        return [hint for hint in self._hints if hint in low or hint[-1] == '"'] if quoted else found
+        present = [hint for sign, hints in self._by_sign.items() if sign in low for hint in hints if hint in low]
+        quoted = any(hint.endswith("\\") for hint in present)  # An escaped quote is a plain one one level deeper.
+        return [hint for hint in self._hints if hint in low or hint[-1] == '"'] if quoted else present
 
     def knows(self, text: str) -> bool:
         """Whether a text may contain one of the known secrets."""
@@ -252,9 +252,9 @@ class SecretScanner:
 
     def _encoded(self, text: str, where: str, level: int) -> Iterator[Edit]:
         """Return the edits of base64 in the middle of a text, such as in a `data:` URL."""
-        for found in _BASE64_INSIDE.finditer(text):
-            for edit in self._base64(found[0], where, level):
-                yield edit._replace(start=found.start(), end=found.end())
+        for match in _BASE64_INSIDE.finditer(text):
+            for edit in self._base64(match[0], where, level):
+                yield edit._replace(start=match.start(), end=match.end())
 
     def _plain(self, text: str, name: str, where: str, *, binary: bool = False) -> Iterator[Edit]:
         """Return the edits of plain text. Of `binary` data only by rules that nothing else applies."""
@@ -266,8 +266,8 @@ class SecretScanner:
             for start, end in shape.places(text):
                 yield self._edit(start, end, shape.name, text[start:end], where)
         for rule, pattern in self.rules.patterns:
-            for found in pattern.finditer(text):
-                start, end = found.span(1 if pattern.groups and found[1] is not None else 0)
+            for match in pattern.finditer(text):
+                start, end = match.span(1 if pattern.groups and match[1] is not None else 0)
                 if end > start:
                     yield self._edit(start, end, rule, text[start:end], where)
         if self._named and not binary and ("=" in text or ":" in text):
@@ -278,18 +278,18 @@ class SecretScanner:
         if self.knows(text):
             yield from self._known(text, where)
         if self._folders is not None and not binary and any(hint in low for hint in self._folders.hints):
-            yield from (Edit(start, end, shown, ()) for start, end, shown in self._folders.places(text))
+            yield from (Edit(start, end, replacement, ()) for start, end, replacement in self._folders.places(text))
 
     def _runs(self, text: str, where: str) -> Iterator[Edit]:
-        for found in entropy.RUN.finditer(text):
-            run = found[0]
-            embedded = run.startswith(_DIGESTS) or text.endswith("base64,", 0, found.start())
+        for match in entropy.RUN.finditer(text):
+            run = match[0]
+            embedded = run.startswith(_DIGESTS) or text.endswith("base64,", 0, match.start())
             if not embedded and entropy.looks_random(run):
-                yield self._edit(*found.span(), "entropy", run, where)
+                yield self._edit(*match.span(), "entropy", run, where)
 
     def _known(self, text: str, where: str) -> Iterator[Edit]:
         present = self.known.keys() & keys_of_text(text)
-        for secret, rule, finder in dict.fromkeys(each for key in present for each in self.known[key]):
+        for secret, rule, finder in dict.fromkeys(known for key in present for known in self.known[key]):
             for start, end in finder.places(text):
                 yield self._edit(start, end, rule, secret, where)
 
@@ -306,11 +306,11 @@ class SecretScanner:
             data = base64.b64decode(text + "=" * (-len(text) % 4), b"-_" if safe else None, validate=True)
         except (binascii.Error, ValueError):
             return []
-        new, found = self.data(data, where, level + 1)
-        if not found:
+        new, secrets = self.data(data, where, level + 1)
+        if not secrets:
             return []
         encoded = (base64.urlsafe_b64encode if safe else base64.b64encode)(new).decode()
-        return [Edit(0, len(text), encoded if len(text) % 4 == 0 else encoded.rstrip("="), found)]
+        return [Edit(0, len(text), encoded if len(text) % 4 == 0 else encoded.rstrip("="), secrets)]
 
     def data(self, data: bytes, where: str, level: int) -> tuple[bytes, tuple[FoundSecret, ...]]:
         """Return bytes without their secrets, and the secrets."""
@@ -334,7 +334,7 @@ class SecretScanner:
             new = applied(text, edits).encode("latin-1")
         else:
             new = applied(text, edits).encode("utf-8")
-        return new, tuple(found for edit in edits for found in edit.found)
+        return new, tuple(found_secret for edit in edits for found_secret in edit.secrets)
 
     # JSON
 
@@ -443,8 +443,8 @@ def _reached(paths: Sequence[tuple[str, RulePath]], frames: list[_Frame]) -> lis
         return [START] * len(paths)
     frame = frames[-1]
     key = frame.key if frame.is_object else frame.index
-    found = [path.step(far, key) for (_, path), far in zip(paths, frame.reached, strict=True)]
-    return [far | START for far in found] if len(frames) == 1 and not frame.is_object else found
+    progress = [path.step(far, key) for (_, path), far in zip(paths, frame.reached, strict=True)]
+    return [far | START for far in progress] if len(frames) == 1 and not frame.is_object else progress
 
 
 def _place(where: str, frames: list[_Frame], level: int) -> str:

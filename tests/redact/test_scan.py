@@ -55,7 +55,7 @@ def line(message: Any = None, *, raw: str | None = None, **fields: Any) -> str:
 def shown(text: str, *rules: str) -> tuple[str, list[str]]:
     """A line without its secrets, and the rules by which they were found."""
     edits = scanner(*rules).line(text)
-    return applied(text, edits), [found.rule for edit in edits for found in edit.found]
+    return applied(text, edits), [found.rule for edit in edits for found in edit.secrets]
 
 
 def message(text: str) -> Any:

@@ -104,7 +104,7 @@ def hidden(text: str, *rules: str) -> tuple[str, list[str]]:
     line = json.dumps({"n": 1, "kind": "rpc", "raw": message})
     edits = SecretScanner(read_rules(rules), lambda secret: "‹redacted›").line(line)
     shown = json.loads(json.loads(applied(line, edits))["raw"])["result"]["text"]
-    return shown, [found.rule for edit in edits for found in edit.found]
+    return shown, [found.rule for edit in edits for found in edit.secrets]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
