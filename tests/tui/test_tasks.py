@@ -24,7 +24,7 @@ from inspector.tui.log.message_list import MessageList
 from inspector.tui.navigator import Opening, ScreenNavigator, StartedSession
 from inspector.tui.work.task import TaskPane
 from inspector.tui.work.task_changes import MAX_CHANGES, TaskChanges
-from inspector.tui.work.task_rows import age, look
+from inspector.tui.work.task_rows import age, sign_and_role
 from inspector.tui.work.tasks import TasksPane, filter_of
 from tests.client.conftest import Server, make_session
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
@@ -260,8 +260,8 @@ async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None
 
 
 def test_a_status_that_no_revision_knows_is_marked() -> None:
-    assert look("working")[1] == "progress"
-    assert look("meditating")[1] == "finding"
+    assert sign_and_role("working")[1] == "progress"
+    assert sign_and_role("meditating")[1] == "finding"
 
 
 def test_the_age_of_a_task_counts_from_its_request_else_from_what_the_server_says() -> None:

@@ -461,7 +461,7 @@ class MainScreen(Screen[None]):
             untouched = untouched and bool(self.pane_layout.arrangement.tab.lists)
             self.panes.work.show_unprompted(stray, untouched=untouched)
         if session.inbox.questions:
-            self.panes.work.look()
+            self.panes.work.notice_questions()
 
     def _has_lists(self) -> bool:
         return any(self.session.catalog[name].pages for name in KINDS)

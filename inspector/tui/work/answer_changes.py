@@ -30,10 +30,10 @@ def changes_since(before: ShownOutcome, answer: ShownOutcome, journal: Journal) 
 
 def difference_texts(a: object, b: object) -> list[str]:
     """Return the first differences between two results, a line each."""
-    found = compare(a, b).differences
-    texts = [difference_text(each) for each in found[:DIFFERENCES]]
-    if len(found) > DIFFERENCES:
-        texts.append(f"and {quantity(len(found) - DIFFERENCES, 'more difference')}")
+    differences = compare(a, b).differences
+    texts = [difference_text(difference) for difference in differences[:DIFFERENCES]]
+    if len(differences) > DIFFERENCES:
+        texts.append(f"and {quantity(len(differences) - DIFFERENCES, 'more difference')}")
     return texts
 
 

@@ -40,14 +40,14 @@ class CallBrowser:
         """Draw the line, with the call that the form holds."""
         past, saved = self._work.past or (), self.saved
         value = view.value
-        at = next((at for at, each in enumerate(past) if each.arguments == value), -1)
-        held = next((at for at, each in enumerate(saved) if each.where == self._work.saved_in), -1)
+        at = next((at for at, call in enumerate(past) if call.arguments == value), -1)
+        held = next((at for at, call in enumerate(saved) if call.where == self._work.saved_in), -1)
         self.line.show(past, at, saved, held)
         self.line.display = bool(past or saved)
 
     async def next_saved(self, view: FormView) -> None:
         """Load the next saved call."""
-        wheres = [each.where for each in self.saved]
+        wheres = [call.where for call in self.saved]
         held = wheres.index(self._work.saved_in) if self._work.saved_in in wheres else -1
         if held < 0:
             self._before_saved = view.value

@@ -33,7 +33,7 @@ class CallEvents:
         self._journal = journal
         self._members = {n}
         self._rows = array("L")
-        self._shown = 0
+        self._reported = 0
         self._seen = n
         self.upto: int | None = None
         """Of a recording: the last event before the moment shown; None for all."""
@@ -51,8 +51,8 @@ class CallEvents:
             if index.pair(n) != self.n or index.shape(n) is Shape.NOTIFICATION:
                 self._rows.append(n)
         self._seen = last
-        shown, self._shown = self._shown, len(self)
-        return min(before, shown, self._shown) if self._shown != shown else None
+        reported, self._reported = self._reported, len(self)
+        return min(before, reported, self._reported) if self._reported != reported else None
 
     @property
     def _last(self) -> int:

@@ -82,14 +82,14 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         self._memory = memory
         self.place = OF_LIST["tools"]
         self._lists = {
-            name: CatalogRows(found, session.refused_tools if name == "tools" else ())
-            for name, found in session.catalog.lists.items()
+            name: CatalogRows(catalog_list, session.refused_tools if name == "tools" else ())
+            for name, catalog_list in session.catalog.lists.items()
         }
         self._places = {
             tab.id: _Place(CatalogGroups([self._lists[name] for name in tab.lists])) for tab in OF_LIST.values()
         }
         self._phase_seen = -1
-        self._told: dict[str, Any] | None = None
+        self._reported_item: dict[str, Any] | None = None
         self._list = VirtualList(self._places["tools"].rows)
         self._list.takes_early_enter = True
         self._notice = Paragraphs(after=1)
@@ -203,7 +203,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
 
     def tick(self) -> None:
         """Add the new items of the current list."""
-        pages = any(found.pages for found in self._found)
+        pages = any(catalog_list.pages for catalog_list in self._tab_lists)
         self._list.takes_early_enter = not pages and self.session.phase in ("new", "connecting", "ready")
         place = self._places[self.place.id]
         seen = sum(self.session.changes[name] for name in self.place.lists)
@@ -214,7 +214,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         first = place.rows.advance()
         if first is not None:
             self._list.source_changed(first)
-            if self.item is not self._told:
+            if self.item is not self._reported_item:
                 # The same item, but as the server lists it now.
                 self._tell()
         self._describe()
@@ -222,7 +222,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             self.set_timer(0.02, self.tick)
 
     @property
-    def _found(self) -> list[CatalogList]:
+    def _tab_lists(self) -> list[CatalogList]:
         """The lists of the tab."""
         return [self.session.catalog[name] for name in self.place.lists]
 
@@ -238,7 +238,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             self._list.refresh()
         if is_down(self.session):
             notice = [*notice, (f"{signs_now().failed} Not connected. {connect_again(self)}", "error")]
-        odd = sum(found.odd for found in self._found)
+        odd = sum(catalog_list.odd for catalog_list in self._tab_lists)
         if odd:
             entries = "1 entry is" if odd == 1 else f"{count(odd)} entries are"
             notice = [*notice, (f"{signs_now().finding} {entries} not an object; see the message log.", "finding")]
@@ -250,39 +250,39 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         if rows.filter.strip():
             text = f"{count(len(rows))} of {total}"
         else:
-            text = total if rows.total or all(found.complete for found in self._found) else ""
-        if rows.behind or any(found.loading for found in self._found):
+            text = total if rows.total or all(catalog_list.complete for catalog_list in self._tab_lists) else ""
+        if rows.behind or any(catalog_list.loading for catalog_list in self._tab_lists):
             text = f"{text} so far {signs_now().cut}".strip() if rows.total else f"loading {signs_now().cut}"
         return text
 
     def _words(self) -> tuple[str, list[Paragraph]]:
         """Return the text of empty lists, and what went wrong. A list that broke off keeps its items."""
-        words = [self._words_of(found) for found in self._found]
+        words = [self._words_of(catalog_list) for catalog_list in self._tab_lists]
         notices = [line for _, notice in words for line in notice]
         if self.rows.total:
             return ("" if len(self.rows) else "No match."), notices
         return words[0][0], notices
 
-    def _words_of(self, found: CatalogList) -> tuple[str, list[Paragraph]]:
-        session, things = self.session, _THINGS[found.kind.name]
+    def _words_of(self, catalog_list: CatalogList) -> tuple[str, list[Paragraph]]:
+        session, things = self.session, _THINGS[catalog_list.kind.name]
         again = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "catalog.refresh"))
-        if isinstance(found.error, NotOffered):
+        if isinstance(catalog_list.error, NotOffered):
             return f"This server offers no {things}.", []
-        if found.error is not None:
-            remedy = advice(found.error.hint, keymap_of(self)) or (again if session.commands is not None else "")
-            lines: list[Paragraph] = [(found.error.message, "error")]
+        if catalog_list.error is not None:
+            remedy = advice(catalog_list.error.hint, keymap_of(self)) or (again if session.commands is not None else "")
+            lines: list[Paragraph] = [(catalog_list.error.message, "error")]
             if remedy:
                 lines.append((remedy, "muted"))
-            if found.error.hint and session.commands is not None:
+            if catalog_list.error.hint and session.commands is not None:
                 lines.append((again, "muted"))
             return "", lines
-        if found.loading or found.complete:
-            return f"This server offers no {things}." if found.complete else f"Loading {signs_now().cut}", []
+        if catalog_list.loading or catalog_list.complete:
+            return f"This server offers no {things}." if catalog_list.complete else f"Loading {signs_now().cut}", []
         if session.commands is None:
             return f"The recording has no list of {things} so far.", []
         if session.phase in ("new", "connecting"):
             return f"Connecting {signs_now().cut}", []
-        if session.phase == "ready" and session.server.can(found.kind.capability):
+        if session.phase == "ready" and session.server.can(catalog_list.kind.capability):
             return f"Not listed yet.\n{again}", []
         return f"This server offers no {things}.", []
 
@@ -368,9 +368,9 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
 
     def action_refresh(self) -> None:
         session = self.session.commands
-        for found in self._found if session is not None else ():
-            if session is not None and not found.loading:
-                session.run(session.load(found.kind.name))
+        for catalog_list in self._tab_lists if session is not None else ():
+            if session is not None and not catalog_list.loading:
+                session.run(session.load(catalog_list.kind.name))
 
     def verb_facts(self) -> CatalogFacts:
         """The facts on which the verbs depend."""
@@ -403,5 +403,5 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             self.post_message(ItemOpened(self.list_name, item))
 
     def _tell(self) -> None:
-        self._told = self.item
-        self.post_message(ItemHighlighted(self.list_name, self._told))
+        self._reported_item = self.item
+        self.post_message(ItemHighlighted(self.list_name, self._reported_item))

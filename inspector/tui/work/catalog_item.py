@@ -64,9 +64,9 @@ class CatalogItem:
     @property
     def title(self) -> list[paint.Piece]:
         """Its name, and its title if that differs (C-BASE-17); for a resource the title."""
-        shown = self.view.display_name
+        display_name = self.view.display_name
         name = "" if isinstance(self.view, (Resource, ResourceTemplate)) else self.view.name
-        return [shown] if name in ("", shown) else [name, (f"  {shown}", "muted")]
+        return [display_name] if name in ("", display_name) else [name, (f"  {display_name}", "muted")]
 
     @property
     def facts(self) -> list[paint.Pieces]:
@@ -76,12 +76,12 @@ class CatalogItem:
             mark = tool_app(view.raw).mark
             marks: list[paint.Pieces] = [[(mark, "bright")]] if mark else []
             return [*marks, *([[(MAY_DELETE, "error")]] if MAY_DELETE in view.hints else [])]
-        found: list[paint.Pieces] = []
+        facts: list[paint.Pieces] = []
         if isinstance(view, (Resource, ResourceTemplate)) and view.mime_type:
-            found.append(safe(view.mime_type, 60))
+            facts.append(safe(view.mime_type, 60))
         if isinstance(view, Resource) and view.size is not None:
-            found.append(size(view.size))
-        return found
+            facts.append(size(view.size))
+        return facts
 
     @property
     def hints(self) -> str:
@@ -94,28 +94,28 @@ class CatalogItem:
         """Its details as (text, role) paragraphs: description, address, annotations, errors."""
         view = self.view
         description = _without_indentation(view.description[:TEXT])
-        found = [(description, "muted")] if description.strip() else []
+        paragraphs = [(description, "muted")] if description.strip() else []
         if isinstance(view, (Resource, ResourceTemplate)):
-            found.append((self.address, "muted"))
+            paragraphs.append((self.address, "muted"))
             notes = [f"{key} {safe(value, 100)}" for key, value in list(view.annotations.items())[:10]]
             if notes:
-                found.append(("  ".join(notes), "muted"))
+                paragraphs.append(("  ".join(notes), "muted"))
         if isinstance(view, Tool) and view.task_support != "forbidden":
-            found.append((f"tasks: {safe(view.task_support, 40)}", "muted"))
+            paragraphs.append((f"tasks: {safe(view.task_support, 40)}", "muted"))
         if isinstance(view, Tool):
             app = tool_app(view.raw)
             if app.uri:
-                found.append((f"page {safe(app.uri, 300)}", "muted"))
+                paragraphs.append((f"page {safe(app.uri, 300)}", "muted"))
             if not app.is_for_model:
-                found.append(("Only pages may call it: a host must not give it to a model.", "muted"))
-            found += [(problem.text, "finding") for problem in app.problems]
+                paragraphs.append(("Only pages may call it: a host must not give it to a model.", "muted"))
+            paragraphs += [(problem.text, "finding") for problem in app.problems]
         if view.icons:
-            found.append((f"icons {len(view.icons)}, not fetched", "faint"))
+            paragraphs.append((f"icons {len(view.icons)}, not fetched", "faint"))
         if view.problems:
-            found.append(("; ".join(view.problems), "finding"))
+            paragraphs.append(("; ".join(view.problems), "finding"))
         if self.template_problem:
-            found.append((self.template_problem, "finding"))
-        return found
+            paragraphs.append((self.template_problem, "finding"))
+        return paragraphs
 
     @property
     def output_schema(self) -> Any:

@@ -95,15 +95,15 @@ def purpose(view: NamedView) -> tuple[str, str]:
 class _Items:
     """The items of one version of a list, as far as they are added, with keys, costs and search texts."""
 
-    def __init__(self, found: CatalogList) -> None:
-        self.all = found.items
+    def __init__(self, catalog_list: CatalogList) -> None:
+        self.all = catalog_list.items
         self.keys: list[ItemKey] = []
         self.at: dict[ItemKey, int] = {}
         self.costs: list[tuple[int, int]] = []
         """Characters and tokens of each tool, as far as they are determined."""
         self.label = 0
         """Cells of the widest name."""
-        self._id_field = found.kind.id_field
+        self._id_field = catalog_list.kind.id_field
         self._same: dict[str | None, int] = {}
         self._texts: list[str] = []
 
@@ -221,14 +221,14 @@ class CatalogRows:
     With `by_cost`, the tools that cost a model most come first, as soon as the cost of all is determined.
     """
 
-    def __init__(self, found: CatalogList, refused: Container[str] = ()) -> None:
-        self.list = found
+    def __init__(self, catalog_list: CatalogList, refused: Container[str] = ()) -> None:
+        self.list = catalog_list
         self._refused = refused
         self.changed: set[str | None] = set()
         """Names and URIs of the items that are new or different since a restart, and were not visited yet."""
         self.filter = ""
         self.by_cost = False
-        self._items = _Items(found)
+        self._items = _Items(catalog_list)
         self._matches: _Matches | None = None
         self._order: list[int] | None = None
         """Positions of the shown items: the most expensive first, or the best match; None in the server's order."""
@@ -277,11 +277,11 @@ class CatalogRows:
 
     def item(self, index: int) -> dict[str, Any] | None:
         """Return the item of a row."""
-        return self._items.all[self._shown[index]] if 0 <= index < len(self) else None
+        return self._items.all[self._positions[index]] if 0 <= index < len(self) else None
 
     def is_double(self, index: int) -> bool:
         """Whether an earlier item has the same name."""
-        name, nth = self._items.keys[self._shown[index]]
+        name, nth = self._items.keys[self._positions[index]]
         return nth > 0 and name is not None
 
     @property
@@ -299,7 +299,7 @@ class CatalogRows:
         self._order = None
         matches = self._matches
         if self.is_sorted:
-            self._order = sorted(self._shown, key=lambda at: -self._items.costs[at][0])
+            self._order = sorted(self._positions, key=lambda at: -self._items.costs[at][0])
         elif matches is not None and not matches.is_fuzzy and len(matches.positions) <= SORTED:
             self._order = sorted(matches.positions, key=matches.rank)
 
@@ -326,22 +326,22 @@ class CatalogRows:
         matches = self._matches
         if matches is None:
             return None
-        rows = enumerate(self._shown[:LOOKED_AT])
+        rows = enumerate(self._positions[:LOOKED_AT])
         return next((row for row, at in rows if matches.is_match(at, names=True)), None)
 
     @property
-    def _shown(self) -> Sequence[int]:
+    def _positions(self) -> Sequence[int]:
         """The position of each row's item."""
         if self._order is not None:
             return self._order
         return self._matches.positions if self._matches is not None else range(len(self._items.keys))
 
     def __len__(self) -> int:
-        return len(self._shown)
+        return len(self._positions)
 
     def key_at(self, index: int) -> ItemKey:
         """Return the key of a row."""
-        return self._items.keys[self._shown[index]]
+        return self._items.keys[self._positions[index]]
 
     def index_of(self, key: Any) -> int | None:
         """Return the row of a key, or None if it is not shown."""
@@ -350,9 +350,9 @@ class CatalogRows:
             return None
         if self._order is not None:
             return self._order.index(at) if at in self._order else None
-        shown = self._shown
-        index = bisect_left(shown, at)
-        return index if index < len(shown) and shown[index] == at else None
+        positions = self._positions
+        index = bisect_left(positions, at)
+        return index if index < len(positions) and positions[index] == at else None
 
     def find(self, address: str) -> ItemKey | None:
         """Return the key of the first item with this name or URI."""
@@ -366,26 +366,28 @@ class CatalogRows:
         """
         if not self.is_sorted:
             return self._row(index, width)
-        tokens = paint.cell([(f"~{count(self._items.costs[self._shown[index]][1])}", "normal")], _TOKENS, right=True)
+        tokens = paint.cell(
+            [(f"~{count(self._items.costs[self._positions[index]][1])}", "normal")], _TOKENS, right=True
+        )
         return [*self._row(index, max(width - _TOKENS, 0)), *tokens]
 
     def _row(self, index: int, width: int) -> list[Segment]:
-        item = self._items.all[self._shown[index]]
+        item = self._items.all[self._positions[index]]
         view = view_of(self.list.kind.name, item)
         flag = paint.segments(self._flag(index, item, view))
         room = width - (2 if flag else 0)
         name = paint.segments(self._name(item))
         column = min(self._items.label, width // 2) + 2
-        wanted = max(column, paint.width(name) + 2)
-        if room - wanted >= MIN_PURPOSE:
-            about = paint.segments(self._about(view, width), "muted", room=room - wanted)
-            name = [*name, Segment(" " * (wanted - paint.width(name))), *about]
+        about_at = max(column, paint.width(name) + 2)
+        if room - about_at >= MIN_PURPOSE:
+            about = paint.segments(self._about(view, width), "muted", room=room - about_at)
+            name = [*name, Segment(" " * (about_at - paint.width(name))), *about]
         return paint.spread(paint.cut(name, room), flag, width, 1)
 
     def _flag(self, index: int, item: dict[str, Any], view: NamedView) -> paint.Pieces:
         """The mark of a row: new since a restart, wrong, a template, or a tool that may destroy something."""
         signs = signs_now()
-        if self._items.keys[self._shown[index]][0] in self.changed:
+        if self._items.keys[self._positions[index]][0] in self.changed:
             return [(signs.live, "progress")]
         if view.problems or self.is_double(index) or view.name in self._refused:
             return [(signs.finding, "finding")]
@@ -399,9 +401,9 @@ class CatalogRows:
         The title of a tool is shown above its form and in the second column (C-BASE-17).
         """
         view = view_of(self.list.kind.name, item)
-        shown = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
+        name = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
         mark = tool_app(item).mark if isinstance(view, Tool) else ""
-        return ((safe(shown, 80), "bright"), *(((f"  {mark}", "muted"),) if mark else ()))
+        return ((safe(name, 80), "bright"), *(((f"  {mark}", "muted"),) if mark else ()))
 
     def _about(self, view: NamedView, width: int) -> list[paint.Piece]:
         """Return the text after the name: a URI, or the title and what the description begins with."""
@@ -424,7 +426,7 @@ class CatalogGroups:
         self.groups = groups
         self.filter = ""
 
-    def _each(self) -> Iterator[tuple[int, CatalogRows]]:
+    def _groups_by_start(self) -> Iterator[tuple[int, CatalogRows]]:
         """Each list with its first row."""
         start = 0
         for rows in self.groups:
@@ -433,7 +435,7 @@ class CatalogGroups:
 
     def _at(self, index: int) -> tuple[CatalogRows, int]:
         """The list of a row, and the row in it."""
-        return next((rows, index - start) for start, rows in self._each() if index < start + len(rows))
+        return next((rows, index - start) for start, rows in self._groups_by_start() if index < start + len(rows))
 
     def __len__(self) -> int:
         return sum(map(len, self.groups))
@@ -445,7 +447,7 @@ class CatalogGroups:
 
     def index_of(self, key: Any) -> int | None:
         """Return the row of a key, or None if it is not shown."""
-        for start, rows in self._each():
+        for start, rows in self._groups_by_start():
             if rows.list.kind.name == key[0]:
                 at = rows.index_of(key[1])
                 return None if at is None else start + at
@@ -465,7 +467,9 @@ class CatalogGroups:
 
     def advance(self) -> int | None:
         """Add new items of each list. Returns the first row that is new or different, or None."""
-        firsts = [start + first for start, rows in list(self._each()) if (first := rows.advance()) is not None]
+        firsts = [
+            start + first for start, rows in list(self._groups_by_start()) if (first := rows.advance()) is not None
+        ]
         return min(firsts, default=None)
 
     @property
@@ -485,8 +489,8 @@ class CatalogGroups:
 
     def best(self) -> int | None:
         """Return the first row whose name or title has every word of the filter, or None."""
-        found = ((start, rows.best()) for start, rows in self._each())
-        return next((start + best for start, best in found if best is not None), None)
+        best_rows = ((start, rows.best()) for start, rows in self._groups_by_start())
+        return next((start + best for start, best in best_rows if best is not None), None)
 
     def find(self, list_name: ListName, address: str) -> GroupKey | None:
         """Return the key of the first item of a list with this name or URI."""

@@ -35,10 +35,10 @@ VALUE = 200
 class Completer:
     """Requests completions: debounced, cached, one request at a time (C-COMP-01)."""
 
-    def __init__(self, session: Commands, found: Callable[[str, str, list[str]], None]) -> None:
-        """`found(argument, value, values)` is called with the completions of the newest text."""
+    def __init__(self, session: Commands, on_completions: Callable[[str, str, list[str]], None]) -> None:
+        """`on_completions(argument, value, values)` is called with the completions of the newest text."""
         self._session = session
-        self._found = found
+        self._on_completions = on_completions
         self._cache: OrderedDict[Any, list[str]] = OrderedDict()
         self._task: asyncio.Task[Any] | None = None
         self._offered = True
@@ -51,7 +51,7 @@ class Completer:
         key = (tuple(ref.items()), argument, value, tuple(sorted(others.items())))
         if key in self._cache:
             self._cache.move_to_end(key)
-            self._found(argument, value, self._cache[key])
+            self._on_completions(argument, value, self._cache[key])
             return
         self._task = self._session.run(self._ask(key, ref, argument, value, others))
 
@@ -77,7 +77,7 @@ class Completer:
         self._cache[key] = values[:SHOWN]
         if len(self._cache) > KEPT:
             self._cache.popitem(last=False)
-        self._found(argument, value, self._cache[key])
+        self._on_completions(argument, value, self._cache[key])
 
 
 class Suggestions:
@@ -109,8 +109,8 @@ class Suggestions:
         if not self.values:
             return paint.segments([("suggestions: none", "faint")], room=room, theme=theme)
         takes = ("field.next" if self.is_picked else "app.next-pane", "takes")
-        shown = hints(self.field, takes if self.at >= 0 else ("list.down", "chooses"))
-        key = " ".join(f"{hint.label} {hint.title}" for hint in shown)
+        key_hints = hints(self.field, takes if self.at >= 0 else ("list.down", "chooses"))
+        key = " ".join(f"{hint.label} {hint.title}" for hint in key_hints)
         right = paint.segments([(key, "faint")], room=room, theme=theme)
         line: list[Segment] = []
         for at in range(max(self.at - 3, 0), len(self.values)):
@@ -125,11 +125,11 @@ class FieldCompletion:
     """Completes the focused field of a form. The field draws the values (`Suggestions`)."""
 
     def __init__(self, session: SessionState) -> None:
-        self._completer = Completer(session.commands, self._found) if session.commands is not None else None
+        self._completer = Completer(session.commands, self._show_completions) if session.commands is not None else None
         self._editor: TextField | None = None
         self._offered: Suggestions | None = None
 
-    def look(self, ref: dict[str, Any] | None, view: FormView) -> None:
+    def complete_focused(self, ref: dict[str, Any] | None, view: FormView) -> None:
         """Complete the focused field; `ref` is the server's reference for the item, None for nothing."""
         focused = view.screen.focused if view.is_attached else None
         if ref is None or self._completer is None or not isinstance(focused, TextField):
@@ -164,16 +164,16 @@ class FieldCompletion:
             self._editor.suggestion = (offered.chosen if offered is not None else None) or ""
             self._editor.refresh()
 
-    def _found(self, argument: str, value: str, values: list[str]) -> None:
+    def _show_completions(self, argument: str, value: str, values: list[str]) -> None:
         editor = self._editor
         if editor is None or (editor.field.name, editor.field.text) != (argument, value):
             return
         # Without typed text, tab must leave the field empty.
-        others = [each for each in values if each != value]
+        others = [other for other in values if other != value]
         # Only other values are shown; if the typed one is the only one, the result is not "none".
         self._show(Suggestions(editor, others, chosen=bool(value)) if others or not values else None)
 
-    def take(self, *, picked: bool = False) -> bool:
+    def accept(self, *, picked: bool = False) -> bool:
         """Put the suggested value into the field, or only one that the user selected; False without one."""
         offered, editor = self._offered, self._editor
         if offered is None or offered.chosen is None or editor is None or not editor.has_focus:

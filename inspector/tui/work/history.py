@@ -81,28 +81,28 @@ class _Cache:
             if key in self._calls:
                 self._calls.move_to_end(key)
                 return self._calls[key]
-        found = tuple(islice(recorded_calls([info], tool), MAX_COUNT))
+        calls = tuple(islice(recorded_calls([info], tool), MAX_COUNT))
         with self._lock:
-            self._calls[key] = found
+            self._calls[key] = calls
             while len(self._calls) > _CACHED:
                 self._calls.popitem(last=False)
-        return found
+        return calls
 
 
 _CACHE = _Cache()
 
 
 def of_other_sessions(
-    sessions: Sequence[SessionState], tool: str, wanted: Callable[[], bool], left_out: Callable[[], None]
+    sessions: Sequence[SessionState], tool: str, should_continue: Callable[[], bool], left_out: Callable[[], None]
 ) -> Iterator[tuple[PastCall, ...]]:
     """Yield the calls of a tool in the recordings of the sessions' servers, a recording at a time.
 
     The newest recording comes first. Reads files. `left_out` is called for each recording that is too large.
     """
-    targets = [each.target for each in sessions]
-    own = [Path(each.journal.path).name for each in sessions if each.journal.path is not None]
+    targets = [session.target for session in sessions]
+    own = [Path(session.journal.path).name for session in sessions if session.journal.path is not None]
     for info in list_recordings():
-        if not wanted():
+        if not should_continue():
             return
         is_same = any(info.label == target.label or info.target == target.describe() for target in targets)
         if not is_same or info.problem or info.path.name in own:
@@ -180,9 +180,9 @@ class EarlierCalls(Dialog[dict[str, Any]]):
         if self._searching:
             self._rows.rows = [
                 self._row(call)
-                for each in self._sessions
+                for session in self._sessions
                 for call in islice(
-                    calls_of(each.journal, Path(each.journal.path or ""), "", self._item.address), MAX_COUNT
+                    calls_of(session.journal, Path(session.journal.path or ""), "", self._item.address), MAX_COUNT
                 )
             ]
         self._add([])
@@ -193,7 +193,7 @@ class EarlierCalls(Dialog[dict[str, Any]]):
         known.sort(key=lambda call: call.when or datetime.min.replace(tzinfo=UTC), reverse=True)
         there = [call.arguments for call in known]
         remembered = [
-            EarlierCall(self._shown(past.arguments), _clock(past.when), past.brief, past.role)
+            EarlierCall(self._arguments_without_secrets(past.arguments), _clock(past.when), past.brief, past.role)
             for past in self._past
             if isinstance(past.arguments, dict)
         ]
@@ -201,37 +201,43 @@ class EarlierCalls(Dialog[dict[str, Any]]):
         self._list.source_changed()
 
     def _row(self, call: PastCall) -> EarlierCall:
-        told, role = _TOLD.get(call.state, (call.state, "error"))
+        state_text, role = _TOLD.get(call.state, (call.state, "error"))
         took = duration(call.duration) if call.duration is not None else ""
-        outcome = told if told and call.state != "error" else took
+        outcome = state_text if state_text and call.state != "error" else took
         return EarlierCall(
-            self._shown(call.arguments), call.when, outcome or told, role, call.result, call.path, call.n
+            self._arguments_without_secrets(call.arguments),
+            call.when,
+            outcome or state_text,
+            role,
+            call.result,
+            call.path,
+            call.n,
         )
 
-    def _shown(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _arguments_without_secrets(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return arguments without secrets."""
-        targets = (each.target for each in self._sessions)
-        secrets = tuple(s for each in targets if isinstance(each, StdioTarget | HttpTarget) for s in each.secrets)
+        targets = (session.target for session in self._sessions)
+        secrets = tuple(s for target in targets if isinstance(target, StdioTarget | HttpTarget) for s in target.secrets)
         return without_secrets(arguments, self._item.schema, secrets)
 
     def _search(self) -> None:
         worker = get_current_worker()
         with suppress(OSError):
-            found = of_other_sessions(
+            batches = of_other_sessions(
                 self._sessions, self._item.address, lambda: not worker.is_cancelled, self._leave_out
             )
-            for calls in found:
+            for calls in batches:
                 if worker.is_cancelled:
                     return
                 if calls:
-                    self.app.call_from_thread(self._take, calls)
+                    self.app.call_from_thread(self._add_and_draw, calls)
         if not worker.is_cancelled:
             self.app.call_from_thread(self._searched)
 
     def _leave_out(self) -> None:
         self._left_out += 1
 
-    def _take(self, calls: Sequence[PastCall]) -> None:
+    def _add_and_draw(self, calls: Sequence[PastCall]) -> None:
         if self.is_attached:
             self._add(calls)
             self._draw()
@@ -285,7 +291,9 @@ class EarlierCalls(Dialog[dict[str, Any]]):
     def _answer(self, call: EarlierCall) -> AnswerSide:
         """Return the answer of a call; reads its recording."""
         label = f"{day(call.when)}  {safe(json_of(call.arguments)[:60], 60)}"
-        own = next((each.journal for each in self._sessions if call.path == Path(each.journal.path or "")), None)
+        own = next(
+            (session.journal for session in self._sessions if call.path == Path(session.journal.path or "")), None
+        )
         if own is not None:
             answer = own.index.pair(call.n)
             return message_side(own, answer, label) if answer else AnswerSide(label, missing="no answer")

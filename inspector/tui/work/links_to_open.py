@@ -38,9 +38,9 @@ class LinksToOpen:
         for at, link in enumerate(self._links):
             lines.append([(f"{at + 1}. ", "muted"), *link.pieces])
             lines += [(warning, "finding") for warning in link.warnings]
-            told = self._opened.get(at, link.refusal)
-            if told:
-                lines.append((told, "muted"))
+            note = self._opened.get(at, link.refusal)
+            if note:
+                lines.append((note, "muted"))
         return lines
 
     def open_next(self) -> None:
@@ -65,6 +65,6 @@ def _links(outcome: CallOutcome) -> list[Link]:
     error = outcome.error
     if not isinstance(error, ServerError) or error.rpc_code != URL_ELICITATION_REQUIRED:
         return []
-    wanted: Any = error.data.get("elicitations") if isinstance(error.data, dict) else None
-    found = wanted if isinstance(wanted, list) else []
-    return [look_at(each.get("url")) for each in found[:MOST] if isinstance(each, dict)]
+    elicitations: Any = error.data.get("elicitations") if isinstance(error.data, dict) else None
+    entries = elicitations if isinstance(elicitations, list) else []
+    return [look_at(entry.get("url")) for entry in entries[:MOST] if isinstance(entry, dict)]

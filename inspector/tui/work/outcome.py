@@ -141,9 +141,9 @@ def of_call(call: Call, journal: Journal) -> CallOutcome:
     person = min(round(call.person_time * 1_000_000), took)
     if not late and 0 < call.answer_n <= journal.index.count and journal.index.pair(call.answer_n) == call.n:
         # One request: by the times of the recording, as the log shows it.
-        found = durations.took(journal.index, call.n)
-        if found is not None:
-            took, person = found.server + found.person, found.person
+        timing = durations.took(journal.index, call.n)
+        if timing is not None:
+            took, person = timing.server + timing.person, timing.person
     return CallOutcome(call.method, call.n, call.answer_n, value, error, late, took, gave_up, by_us, person)
 
 
@@ -178,8 +178,8 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome
         error = _reason(journal, ending, last) or problem
     took = index.duration(n) if answer else None
     took = took or gave_up
-    found = durations.took(index, n, upto=last) if answer else None
-    asked = found.person if found is not None else 0
+    timing = durations.took(index, n, upto=last) if answer else None
+    asked = timing.person if timing is not None else 0
     return CallOutcome(method, n, answer, value, error, late, took, gave_up, person=min(asked, took))
 
 
@@ -355,7 +355,7 @@ class ShownOutcome:
         if at is None:
             return None
         places = ((*place, "structuredContent", *at) for place in _RESULTS)
-        table = next((found for place in places if (found := table_of(text, place)) is not None), None)
+        table = next((candidate for place in places if (candidate := table_of(text, place)) is not None), None)
         if table is None:
             table = table_of(json_text(structured), at)
         if table is not None:
@@ -377,16 +377,16 @@ class ShownOutcome:
         """Cut the structured result out of the message's exact text. Call it in a thread for large results."""
         if self.has_structured and self.structured is None:
             value = self.outcome.value
-            found = (slice_at(text, (*place, "structuredContent")) for place in _RESULTS)
-            cut = next((each for each in found if each is not None), None)
+            slices = (slice_at(text, (*place, "structuredContent")) for place in _RESULTS)
+            cut = next((part for part in slices if part is not None), None)
             spare = json_text(value.get("structuredContent")) if isinstance(value, dict) else text
             self.structured = spare if cut is None else cut
 
     def check(self) -> None:
         """Validate the structured result against its schema. This may take a while: call it in a thread."""
         try:
-            found = schema_errors(Validator(self.output_schema), self.outcome.value, ERROR_LIMIT)
-            self.validation = Validation(begun=True, violations=tuple(found))
+            violations = schema_errors(Validator(self.output_schema), self.outcome.value, ERROR_LIMIT)
+            self.validation = Validation(begun=True, violations=tuple(violations))
         except SchemaError as error:
             self.validation = Validation(begun=True, unusable=error.message)
 
@@ -399,11 +399,11 @@ def _content_table(outcome: CallOutcome) -> Table | None:
     value = outcome.value if isinstance(outcome.value, dict) else {}
     if outcome.method == "resources/read":
         contents = value.get("contents")
-        found = contents if isinstance(contents, list) else []
-        blocks = [ContentBlock({"type": "resource", "resource": each}) for each in found]
+        items = contents if isinstance(contents, list) else []
+        blocks = [ContentBlock({"type": "resource", "resource": item}) for item in items]
     elif outcome.method == "tools/call":
         content = value.get("content")
-        blocks = [ContentBlock(each) for each in content] if isinstance(content, list) else []
+        blocks = [ContentBlock(item) for item in content] if isinstance(content, list) else []
     else:
         return None
     if not blocks or any(block.kind not in ("text", "resource") or block.encoded is not None for block in blocks):

@@ -293,7 +293,7 @@ class WorkPane(Container):
 
     def may_send(self) -> bool:
         """Whether the user has seen what the key that sends acts on. If not, it says so."""
-        self.look()
+        self.notice_questions()
         why = model.sends_unseen(self.state, self._facts(), READ_TIME)
         if why and self._told_at != self.state.changed:
             self._told_at = self.state.changed
@@ -382,7 +382,7 @@ class WorkPane(Container):
 
     # What is new
 
-    def look(self) -> None:
+    def notice_questions(self) -> None:
         """Notice which questions came or went, also while the pane is hidden."""
         self._update(model.Looked())
 
@@ -397,7 +397,7 @@ class WorkPane(Container):
                 if settle(work, self.session.journal):
                     self.sending.ended(work)
             self._look_for_questions()
-            self.look()
+            self.notice_questions()
             self._draw_lower()
             self.request.refresh_state()
         if self.asking.is_stale and self.asking.question is not None:

@@ -61,8 +61,8 @@ class PastCallsLine(LineWidget):
         room = max(cells - 2, 1)
         line: list[Segment] = []
         self._spans = []
-        saved = [(each.label, "", "") for each in self.saved]
-        past = [(each.label, each.brief, each.role) for each in self.past]
+        saved = [(call.label, "", "") for call in self.saved]
+        past = [(call.label, call.brief, call.role) for call in self.past]
         for head, calls, chosen in ((_SAVED, saved, self.saved_at), (_HEAD, past, self.at)):
             if not calls:
                 continue

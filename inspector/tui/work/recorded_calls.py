@@ -110,10 +110,10 @@ class RecordedCalls:
 
 def answered_before(journal: Journal, n: int, upto: int) -> int:
     """Return the newest request before request `n` about the same item that was answered up to `upto`, or 0."""
-    wanted = item_called(journal, n)
+    item = item_called(journal, n)
     numbers = _CALLS.backwards(journal.index, upto=n - 1)
     for before in islice(numbers, LOOKED_AT):
-        if 0 < journal.index.pair(before) <= upto and item_called(journal, before) == wanted:
+        if 0 < journal.index.pair(before) <= upto and item_called(journal, before) == item:
             return before
     return 0
 
@@ -126,6 +126,6 @@ def params_of(event: Event) -> dict[str, Any]:
 
 def item_called(journal: Journal, n: int) -> tuple[ListName, str] | None:
     """Return the item of request `n`, or None."""
-    found = _METHODS.get(journal.index.method(n))
-    address = params_of(journal.event(n)).get(found[1]) if found is not None else None
-    return (found[0], address) if found is not None and isinstance(address, str) else None
+    list_and_field = _METHODS.get(journal.index.method(n))
+    address = params_of(journal.event(n)).get(list_and_field[1]) if list_and_field is not None else None
+    return (list_and_field[0], address) if list_and_field is not None and isinstance(address, str) else None

@@ -304,7 +304,7 @@ class RequestPane(CompactPane, VerbsByRules):
         self.post_message(HintsChanged())
 
     def _complete(self) -> None:
-        self._completion.look(self.work.catalog_item.completion_ref, self.form)
+        self._completion.complete_focused(self.work.catalog_item.completion_ref, self.form)
 
     def on_descendant_focus(self) -> None:
         # Textual calls the handler of the edge as well.
@@ -315,7 +315,7 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def action_take(self, picked: bool = False) -> None:
         """Accept the suggested value, or only one that the user selected; without one, go to the next field."""
-        if not self._completion.take(picked=picked):
+        if not self._completion.accept(picked=picked):
             raise SkipAction
 
     def action_suggestion(self, by: int) -> None:
@@ -375,7 +375,7 @@ class RequestPane(CompactPane, VerbsByRules):
         work = self.work
         if work.is_empty or self.session.commands is None:
             return
-        self._completion.take(picked=True)
+        self._completion.accept(picked=True)
         if self.form.to_fix and not self.sends_anyway:
             self.sends_anyway = True
             self.say(self._note())

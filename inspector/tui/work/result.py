@@ -359,8 +359,8 @@ class ResultPane(CompactPane, VerbsByRules):
     @property
     def shown_text(self) -> str:
         """The text that copy and save take; empty without a result."""
-        shown = self.answer is not None and self.answer.outcome.answer_n
-        return self._whole(self.answer) if self.answer is not None and shown else ""
+        has_answer = self.answer is not None and self.answer.outcome.answer_n
+        return self._whole(self.answer) if self.answer is not None and has_answer else ""
 
     @property
     def _file_name(self) -> str:

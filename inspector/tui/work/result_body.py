@@ -230,8 +230,8 @@ class ResultBody:
             self.content.load_messages(value.get("messages", []))
         elif answer.outcome.method == "resources/read":
             contents = value.get("contents", [])
-            found = contents if isinstance(contents, list) else [contents]
-            self.content.load_plain([{"type": "resource", "resource": each} for each in found])
+            items = contents if isinstance(contents, list) else [contents]
+            self.content.load_plain([{"type": "resource", "resource": item} for item in items])
         else:
             self.content.load_plain(value.get("content", []))
 
@@ -277,14 +277,16 @@ class ResultBody:
 
     def _differences_here(self, answer: ShownOutcome) -> list[tuple[str, str]]:
         """Return (JSON pointer in the shown text, message) of each difference that has a place in it."""
-        found = [(each.path, each.message) for each in answer.violations if answer.has_structured]
+        differences = [(violation.path, violation.message) for violation in answer.violations if answer.has_structured]
         if answer.tab == "structured":
-            return found
+            return differences
         structured = answer.contents is not None and answer.contents.structured_table
         if self.open_row is None or answer.table is None or not structured:
             return []
         row = f"{answer.table.pointer}/{self.open_row}"
-        return [(path[len(row) :], message) for path, message in found if path == row or path.startswith(f"{row}/")]
+        return [
+            (path[len(row) :], message) for path, message in differences if path == row or path.startswith(f"{row}/")
+        ]
 
     def step_difference(self, by: int) -> bool:
         """Go to the next value that differs, in the table or the structured JSON; False if another view has them."""
@@ -309,9 +311,9 @@ class ResultBody:
         """Go to the next marked cell, in the order of the visible rows and columns."""
         table = self.table
         places: list[tuple[int, int, int, int | None]] = []
-        for row, found in marks.items():
+        for row, columns in marks.items():
             at = table.list.index_of(row)
-            for column in found:
+            for column in columns:
                 across = table.columns.order.index(column) if column in table.columns.order else 0
                 # A row that the filter hides comes after all others.
                 places.append((len(table.rows) if at is None else at, across, row, column))

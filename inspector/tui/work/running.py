@@ -49,8 +49,8 @@ class Bar(LineWidget):
     def show(self, progress: Progress | None, task: Task | None) -> None:
         """Draw this progress and this task; None if there has been none."""
         status, message = (task.status, task.message) if task is not None else ("", "")
-        said = progress.message if progress is not None else None
-        seen = (progress, status, said or message)
+        progress_message = progress.message if progress is not None else None
+        seen = (progress, status, progress_message or message)
         if seen != (self.progress, self.status, self.message):
             self.progress, self.status, self.message = seen
             self.refresh()
@@ -64,7 +64,7 @@ class Bar(LineWidget):
     def _bar(self, room: int) -> list[Segment]:
         progress = self.progress
         if progress is None and self.status:
-            sign, role = task_rows.look(self.status)
+            sign, role = task_rows.sign_and_role(self.status)
             words = (f" {self.status[: task_rows.STATUS_SHOWN]}", role)
             return paint.cut(paint.segments([sign, words, (" as a task", "muted")], room=room), room)
         if progress is None:
@@ -86,8 +86,8 @@ class Bar(LineWidget):
     def _message(self, room: int) -> list[Segment]:
         if self.message:
             return paint.cut(paint.segments(self.message[:TEXT], room=room), room)
-        told = self.progress is not None or self.status
-        return paint.segments("no message from the server" if told else "", "muted", room=room)
+        has_report = self.progress is not None or self.status
+        return paint.segments("no message from the server" if has_report else "", "muted", room=room)
 
 
 class RunningPane(CompactPane, VerbsByRules):

@@ -23,7 +23,7 @@ from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.task_changes import TaskChanges
-from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
+from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, name, sign_and_role
 from inspector.tui.work.tasks import TaskActions
 
 COMPACT_BELOW = 26
@@ -109,7 +109,7 @@ class TaskPane(Container, TaskActions):
             about.title, about.state_facts, about.tone = "Task", (), ""
             self._show_rows([])
         else:
-            sign, role = look(task.status)
+            sign, role = sign_and_role(task.status)
             crumb = f"Tasks {signs_now().crumb} " if self.screen.has_class("-narrow") else ""
             about.title = [(crumb, "muted"), (name(task), "bright bold"), ("  task", "muted")]
             about.state_facts = [[sign, (f" {safe(task.status, STATUS_SHOWN)}", role)]]
@@ -140,15 +140,15 @@ class TaskPane(Container, TaskActions):
         """The statuses in order: when each started, and how long it lasted."""
         journal, index = self.session.journal, self.session.journal.index
         changes = self._trails.of(task.id, task.call_n)
-        told = [(change.status, change.n) for change in changes]
-        if not told or told[-1][0] != task.status:
-            told.append((task.status, task.answer_n or task.report.n))
+        statuses = [(change.status, change.n) for change in changes]
+        if not statuses or statuses[-1][0] != task.status:
+            statuses.append((task.status, task.answer_n or task.report.n))
         end = self.session.now if not task.done else 0
         rows = []
-        for at, (status, n) in enumerate(told):
-            sign, role = look(status)
+        for at, (status, n) in enumerate(statuses):
+            sign, role = sign_and_role(status)
             began = index.time(n) if 0 < n <= index.count else 0
-            after = told[at + 1][1] if at + 1 < len(told) else 0
+            after = statuses[at + 1][1] if at + 1 < len(statuses) else 0
             until = index.time(after) if 0 < after <= index.count else end
             stood = f"for {duration(until - began)}" if n and until > began else ""
             clock = f"{journal.clock(began):%H:%M:%S}" if n else ""
@@ -220,8 +220,8 @@ class TaskPane(Container, TaskActions):
         compact = height < COMPACT_BELOW
         for pane in (self._about, self._result):
             pane.set_compact(compact)
-        wanted = self._lines + (_FRAME if not compact else _FRAME - 2)
-        self._about.styles.height = max(min(wanted, height // 2), MIN_FACTS)
+        needed = self._lines + (_FRAME if not compact else _FRAME - 2)
+        self._about.styles.height = max(min(needed, height // 2), MIN_FACTS)
 
     def hints(self) -> list[KeyHint]:
         """The keys at the focus."""

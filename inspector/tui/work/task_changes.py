@@ -48,7 +48,7 @@ class TaskChanges:
         telling = list(islice(_TELLING.forwards(index, self._seen, last), BODIES))
         self._seen = telling[-1] if len(telling) == BODIES else last
         for n in telling:
-            self._take(n, told_task(self._journal.event(n)))
+            self._add(n, told_task(self._journal.event(n)))
         return self._seen < index.count
 
     def of(self, id: str, call_n: int) -> list[TaskChange]:
@@ -61,8 +61,8 @@ class TaskChanges:
         first = TaskChange(status, answer)
         return [first, *(later[1:] if later and later[0].status == status else later)]
 
-    def _take(self, n: int, told: dict[str, Any]) -> None:
-        id, status = told.get("taskId"), told.get("status")
+    def _add(self, n: int, task: dict[str, Any]) -> None:
+        id, status = task.get("taskId"), task.get("status")
         if not isinstance(id, str) or not isinstance(status, str):
             return
         changes = self._changes.setdefault(id, [])
@@ -76,8 +76,8 @@ class TaskChanges:
 def told_task(event: Event) -> dict[str, Any]:
     """Return the task in a message, empty if it has none: in a result, a part of one, or parameters."""
     message = event.message if isinstance(event.message, dict) else {}
-    told = message.get("params" if event.shape == Shape.NOTIFICATION else "result")
-    if not isinstance(told, dict):
+    body = message.get("params" if event.shape == Shape.NOTIFICATION else "result")
+    if not isinstance(body, dict):
         return {}
-    inner = told.get("task")
-    return inner if isinstance(inner, dict) and "taskId" not in told else told
+    inner = body.get("task")
+    return inner if isinstance(inner, dict) and "taskId" not in body else body

@@ -18,7 +18,7 @@ ID_SHOWN, STATUS_SHOWN = 60, 24
 """Characters of a task's id and status that fit on one line."""
 
 
-def look(status: str) -> tuple[paint.Piece, str]:
+def sign_and_role(status: str) -> tuple[paint.Piece, str]:
     """Return the sign and the role of a status; an unknown status is a finding."""
     signs = signs_now()
     known: dict[str, tuple[paint.Piece, str]] = {
@@ -68,14 +68,14 @@ class TaskRows(ListRows[Task]):
         self.now = 0
         """The current time of the journal, for tasks that run."""
 
-    def take(self, tasks: Mapping[str, Task]) -> None:
+    def set_tasks(self, tasks: Mapping[str, Task]) -> None:
         """Set the tasks to show, in the order in which they became known."""
         self.rows = list(tasks.values())[::-1]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw one row: sign of its status, name, whether another client created it, age."""
         task = self.rows[index]
-        sign, _ = look(task.status)
+        sign, _ = sign_and_role(task.status)
         pieces: list[paint.Piece] = [sign, (f" {name(task)}", "muted" if task.done else "bright")]
         if not task.call_n:
             pieces.append(("  not ours", "faint"))

@@ -47,18 +47,18 @@ class TaskActions(Widget):
     def task_hints(self) -> list[KeyHint]:
         """The keys that work now."""
         session, task = self.session, self.current
-        wanted: list[str | tuple[str, str]] = []
+        verbs: list[str | tuple[str, str]] = []
         if task is not None and session.commands is not None:
             if not task.done:
-                wanted.append("tasks.cancel")
-            wanted.append("tasks.poll")
+                verbs.append("tasks.cancel")
+            verbs.append("tasks.poll")
         if session.commands is not None and session.tasks.can_list:
-            wanted.append("tasks.refresh")
+            verbs.append("tasks.refresh")
         if task is not None:
-            wanted.append("tasks.its-messages")
+            verbs.append("tasks.its-messages")
             if self._item_called is not None:
-                wanted.append("tasks.open-call")
-        return hints(self, *wanted)
+                verbs.append("tasks.open-call")
+        return hints(self, *verbs)
 
     def action_cancel(self) -> None:
         """Ask the server to cancel the task."""
@@ -129,7 +129,7 @@ class TasksPane(Pane, TaskActions):
         self._seen: tuple[Any, ...] = ()
         self._list = VirtualList(self._rows)
         self._clock: Timer | None = None
-        self._told: Task | None = None
+        self._reported: Task | None = None
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -154,7 +154,7 @@ class TasksPane(Pane, TaskActions):
             return
         self._seen = seen
         self._rows.now = self.session.now
-        self._rows.take(self.session.tasks.items)
+        self._rows.set_tasks(self.session.tasks.items)
         self._list.empty = self._words_for_nothing()
         self._list.source_changed()
         going_on = sum(not task.done for task in self._rows.rows)
@@ -162,9 +162,9 @@ class TasksPane(Pane, TaskActions):
             *([[(f"{going_on:,} running", "progress")]] if going_on else []),
             *([f"{len(self._rows):,}"] if len(self._rows) else []),
         ]
-        if self.current is not self._told:
+        if self.current is not self._reported:
             # Going back in a recording creates the tasks again.
-            self._told = self.current
+            self._reported = self.current
             self.post_message(self.Highlighted(self.current))
         self.post_message(HintsChanged())
 

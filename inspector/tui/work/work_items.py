@@ -135,7 +135,7 @@ class WorkItem:
         """
         if self.answer is None or arguments == self.sent:
             return self.answer, True
-        past = next((each for each in self.past or () if each.request_n and each.arguments == arguments), None)
+        past = next((run for run in self.past or () if run.request_n and run.arguments == arguments), None)
         if past is None:
             return self.answer, False
         if past.answer is None:
@@ -153,7 +153,7 @@ class WorkItem:
 
     def remember(self, past: EarlierRun) -> None:
         """Add an ended call; the same arguments are listed once, as the newest."""
-        kept = [each for each in self.past or () if each.arguments != past.arguments]
+        kept = [run for run in self.past or () if run.arguments != past.arguments]
         self.past = [past, *kept][:PAST]
 
 
@@ -204,7 +204,7 @@ class WorkItems:
         if self._memory is None or item.schema is None or not item.address:
             return [], UNSET
         with self._lock:
-            found = self._memory.past_calls(item.memory_key)
+            calls = self._memory.past_calls(item.memory_key)
             draft = self._memory.draft(item.memory_key)
         past = [
             EarlierRun(
@@ -214,20 +214,20 @@ class WorkItems:
                 "muted" if call.ok else "error",
                 when=call.when,
             )
-            for call in found[:PAST]
+            for call in calls[:PAST]
         ]
         return past, UNSET if draft is None else dict(draft)
 
     def keep_drafts(self, *work_items: WorkItem) -> None:
         """Store what was typed for these items (by default all) and not sent, without secrets."""
-        found: dict[str, tuple[dict[str, Any], Any]] = {}
+        drafts: dict[str, tuple[dict[str, Any], Any]] = {}
         for work in work_items or self.all():
             item = work.catalog_item
             if work.is_edited and work.form is not None and item.schema is not None and item.address:
                 value = work.form.value()
-                found[item.memory_key] = (value if isinstance(value, dict) else {}, item.schema)
-        if found and self._memory is not None:
-            self._write(partial(self._memory.remember_drafts, found))
+                drafts[item.memory_key] = (value if isinstance(value, dict) else {}, item.schema)
+        if drafts and self._memory is not None:
+            self._write(partial(self._memory.remember_drafts, drafts))
 
     def view(self, item: CatalogItem) -> str:
         """Return the stored view for results of an item."""
@@ -249,9 +249,11 @@ class WorkItems:
     def keep(self, item: CatalogItem, arguments: Any, outcome: CallOutcome) -> None:
         """Store a call for later sessions, without secrets."""
         if self._memory is not None and isinstance(arguments, dict) and item.schema is not None and item.address:
-            ok, told = outcome.kind == "result", outcome.in_brief[0]
+            ok, brief = outcome.kind == "result", outcome.in_brief[0]
             self._write(
-                partial(self._memory.remember_call, item.memory_key, arguments, ok=ok, outcome=told, schema=item.schema)
+                partial(
+                    self._memory.remember_call, item.memory_key, arguments, ok=ok, outcome=brief, schema=item.schema
+                )
             )
 
     def _write(self, keep: Callable[[], bool]) -> None:
