@@ -74,7 +74,7 @@ def _challenge(answer: RecordedResponse) -> challenge.Challenge | None:
 class Metadata(NamedTuple):
     """A document about authorization, as it was looked for."""
 
-    found: str
+    place: str
     """Where it is, or why there is none."""
     document: dict[str, Any] | None
     events: tuple[int, ...]
@@ -90,8 +90,8 @@ class Metadata(NamedTuple):
 @OnceInAVisit
 async def metadata(visit: Visit) -> Metadata:
     """The protected resource metadata (RFC 9728), requested once in a visit."""
-    found = _challenge(await refusal(visit))
-    named = found.parameters.get("resource_metadata") if found is not None else None
+    bearer = _challenge(await refusal(visit))
+    named = bearer.parameters.get("resource_metadata") if bearer is not None else None
     return await look_for(visit, [*([named] if named else []), *url_checks.resource_places(visit.web.target.url)])
 
 
@@ -104,14 +104,14 @@ async def look_for(visit: Visit, places: Iterable[str], reason: str = "nowhere",
         document = answer.messages[0] if answer.messages else None
         if answer.status == 200 and type(document) is dict:
             return Metadata(place, document, tuple(events[:10]), issuer)
-        reason = f"{place} returns {answer.shown}"
+        reason = f"{place} returns {answer.brief}"
     return Metadata(reason, None, tuple(events[:10]), issuer)
 
 
 async def _metadata(visit: Visit) -> Metadata | str:
     """The protected resource metadata, or that they do not exist."""
-    found = await metadata(visit)
-    return "the metadata do not exist" if found.document is None else found
+    resource = await metadata(visit)
+    return "the metadata do not exist" if resource.document is None else resource
 
 
 async def fetch(visit: Visit, url: str) -> RecordedResponse:
@@ -131,14 +131,14 @@ def _same(named: str, url: str) -> bool:
         return False
 
 
-async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -> Outcome:
+async def _with(visit: Visit, field: tuple[str, str], statuses: tuple[int, ...]) -> Outcome:
     """The first request with an Authorization header: which statuses are correct."""
     if (await refusal(visit)).status != 401:
         return skipped(_OPEN)
     answer = await _begin(visit, field)
-    if answer.status in wanted:
+    if answer.status in statuses:
         return good("", *answer.events)
-    return bad(f"{field[1].partition(' ')[0]} got {answer.shown}.", *answer.events)
+    return bad(f"{field[1].partition(' ')[0]} got {answer.brief}.", *answer.events)
 
 
 async def _token(visit: Visit) -> str:
@@ -161,15 +161,15 @@ async def no_token(visit: Visit) -> Outcome:
         return good("", *answer.events)
     if 200 <= answer.status < 300:
         return skipped(_OPEN)
-    return bad(f"The request got {answer.shown}.", *answer.events)
+    return bad(f"The request got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("AUTH-02", apart=True)
 @given(_refused)
 async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge; since 2025-11-25 the well-known URIs are enough."""
-    found = _challenge(answer)
-    if found is not None and "resource_metadata" in found.parameters:
+    bearer = _challenge(answer)
+    if bearer is not None and "resource_metadata" in bearer.parameters:
         return good("", *answer.events)
     place, document, *_ = await metadata(visit)
     if document is not None and visit.features.icons:  # Both ways are allowed since 2025-11-25.
@@ -184,39 +184,39 @@ async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
 @given(_refused)
 async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The URL in the challenge, else the well-known URIs in their order."""
-    found = await metadata(visit)
-    if found.document is None:
-        return bad(f"The metadata do not exist: {found.found}.", *answer.events, *found.events)
-    return good(found.found, *found.events)
+    resource = await metadata(visit)
+    if resource.document is None:
+        return bad(f"The metadata do not exist: {resource.place}.", *answer.events, *resource.events)
+    return good(resource.place, *resource.events)
 
 
 @CHECKS.active("AUTH-04", apart=True)
 @given(_metadata)
-async def names_a_server(visit: Visit, found: Metadata) -> Outcome:
+async def names_a_server(visit: Visit, resource: Metadata) -> Outcome:
     """`authorization_servers`."""
-    listed = found.members.get("authorization_servers")
+    listed = resource.members.get("authorization_servers")
     servers = array_at(listed)
     are_named = bool(servers) and all(isinstance(server, str) for server in servers)
-    return expect(found, are_named, f"authorization_servers is {excerpt(listed, 80)}.")
+    return expect(resource, are_named, f"authorization_servers is {excerpt(listed, 80)}.")
 
 
 @CHECKS.active("AUTH-05", apart=True)
 @given(_metadata)
-async def about_this_server(visit: Visit, found: Metadata) -> Outcome:
+async def about_this_server(visit: Visit, resource: Metadata) -> Outcome:
     """`resource`: the same URL; a parent path is doubtful."""
-    named, url = found.members.get("resource"), visit.web.target.url
+    named, url = resource.members.get("resource"), visit.web.target.url
     wrong = f"resource is {excerpt(named, 120)}, but the URL of the server is {excerpt(url, 120)}."
     above = isinstance(named, str) and url_checks.covers(named, url)
-    return expect(found, isinstance(named, str) and _same(named, url), wrong, doubtful if above else bad)
+    return expect(resource, isinstance(named, str) and _same(named, url), wrong, doubtful if above else bad)
 
 
 @CHECKS.active("AUTH-06", apart=True)
 @given(_refused)
 async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
     """`scope` of the challenge."""
-    found = _challenge(answer)
-    if found is not None and found.scope:
-        return good(" ".join(found.scope), *answer.events)
+    bearer = _challenge(answer)
+    if bearer is not None and bearer.scope:
+        return good(" ".join(bearer.scope), *answer.events)
     return bad("The challenge has no scope.", *answer.events)
 
 
@@ -224,11 +224,11 @@ async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
 @given(_refused)
 async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge and the metadata."""
-    found, described = _challenge(answer), await metadata(visit)
-    if "offline_access" in ((found.scope if found is not None else None) or ()):
+    bearer, resource = _challenge(answer), await metadata(visit)
+    if "offline_access" in ((bearer.scope if bearer is not None else None) or ()):
         return bad("The challenge requests offline_access.", *answer.events)
-    if "offline_access" in array_at(described.members.get("scopes_supported")):
-        return bad("scopes_supported has offline_access.", *described.events)
+    if "offline_access" in array_at(resource.members.get("scopes_supported")):
+        return bad("scopes_supported has offline_access.", *resource.events)
     return good("", *answer.events)
 
 
@@ -256,7 +256,7 @@ async def token_in_the_url(visit: Visit) -> Outcome:
         return skipped("it needs a login")
     url = visit.web.target.url
     answer = await _begin(visit, url=f"{url}{'&' if '?' in url else '?'}access_token={token}")
-    return expect(answer, answer.status in (400, 401, 403), f"The request got {answer.shown}.")
+    return expect(answer, answer.status in (400, 401, 403), f"The request got {answer.brief}.")
 
 
 @CHECKS.active("AUTH-11", apart=True, needs=Need.SESSION)
@@ -272,8 +272,8 @@ async def insufficient_scope(visit: Visit) -> Outcome:
         answer = await _begin(visit, ("Authorization", f"Bearer {token}"), method="tools/call", params=params)
         if answer.status != 403:
             continue
-        found = _challenge(answer)
-        parameters = found.parameters if found is not None else {}
+        bearer = _challenge(answer)
+        parameters = bearer.parameters if bearer is not None else {}
         missing = [name for name in ("error", "scope", "resource_metadata") if name not in parameters]
         if missing or parameters.get("error") != "insufficient_scope":
             return bad(f"The challenge lacks {', '.join(missing) or 'insufficient_scope'}.", *answer.events)
@@ -304,7 +304,7 @@ async def everything_refused(visit: Visit) -> Outcome:
     for what, answer in zip(("GET", "DELETE", "server/discover"), answers, strict=True):
         if answer.status in (401, 404, 405) or (answer.status == 400 and what != "server/discover"):
             continue
-        return bad(f"{what} without a token got {answer.shown}.", *answer.events)
+        return bad(f"{what} without a token got {answer.brief}.", *answer.events)
     return good("", *seen)
 
 
@@ -317,11 +317,11 @@ async def every_request(visit: Visit) -> Outcome:
     opened = await _begin(visit, ("Authorization", f"Bearer {token}"))
     session = opened.header("mcp-session-id")
     if opened.refused or session is None:
-        return skipped(f"no session was opened: {opened.shown}")
+        return skipped(f"no session was opened: {opened.brief}")
     visit.journal.redactor.add(session)
     answer = await _begin(visit, ("Mcp-Session-Id", session), method="tools/list", params={})
     await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
-    return expect(answer, answer.status == 401, f"A request in the session without the token got {answer.shown}.")
+    return expect(answer, answer.status == 401, f"A request in the session without the token got {answer.brief}.")
 
 
 @CHECKS.active("AUTH-15", apart=True)

@@ -53,8 +53,8 @@ async def _server(visit: Visit) -> Metadata:
 
 async def _metadata(visit: Visit) -> Metadata | str:
     """The metadata of the server, or that there are none."""
-    found = await _server(visit)
-    return "it has no metadata" if found.document is None else found
+    server = await _server(visit)
+    return "it has no metadata" if server.document is None else server
 
 
 def _values(answer: RecordedResponse) -> dict[str, Any]:
@@ -174,82 +174,84 @@ async def _flow(visit: Visit) -> Tokens | str:
 @CHECKS.active("AS-01", apart=True)
 async def has_metadata(visit: Visit) -> Outcome:
     """The well-known URIs of the first issuer, in their order."""
-    found = await _server(visit)
-    if not found.issuer:
+    server = await _server(visit)
+    if not server.issuer:
         return skipped("the metadata name no authorization server")
-    wrong = f"{excerpt(found.issuer, 100)} has no metadata: {found.found}."
-    return expect(found, found.document is not None, wrong, text=found.found)
+    wrong = f"{excerpt(server.issuer, 100)} has no metadata: {server.place}."
+    return expect(server, server.document is not None, wrong, text=server.place)
 
 
 @CHECKS.active("AS-02", apart=True)
 @given(_metadata)
-async def same_issuer(visit: Visit, found: Metadata) -> Outcome:
+async def same_issuer(visit: Visit, server: Metadata) -> Outcome:
     """`issuer`."""
-    issuer = found.members.get("issuer")
-    return expect(found, issuer == found.issuer, f"issuer is {excerpt(issuer, 100)}, not {excerpt(found.issuer, 100)}.")
+    issuer = server.members.get("issuer")
+    return expect(
+        server, issuer == server.issuer, f"issuer is {excerpt(issuer, 100)}, not {excerpt(server.issuer, 100)}."
+    )
 
 
 @CHECKS.active("AS-03", apart=True)
 @given(_metadata)
-async def secure_endpoints(visit: Visit, found: Metadata) -> Outcome:
+async def secure_endpoints(visit: Visit, server: Metadata) -> Outcome:
     """The URL of each endpoint."""
     for name in _ENDPOINTS:
-        url = found.members.get(name)
+        url = server.members.get(name)
         if url is None:
             continue
         try:
             url_checks.secure(url if isinstance(url, str) else "")
         except ValueError as error:
-            return bad(f"{name} is {excerpt(url, 100)}: {error}.", *found.events)
-    return good("", *found.events)
+            return bad(f"{name} is {excerpt(url, 100)}: {error}.", *server.events)
+    return good("", *server.events)
 
 
 @CHECKS.active("AS-04", apart=True)
 @given(_metadata)
-async def pkce(visit: Visit, found: Metadata) -> Outcome:
+async def pkce(visit: Visit, server: Metadata) -> Outcome:
     """`code_challenge_methods_supported`."""
-    listed = found.members.get("code_challenge_methods_supported")
-    return expect(found, "S256" in array_at(listed), f"code_challenge_methods_supported is {excerpt(listed, 100)}.")
+    listed = server.members.get("code_challenge_methods_supported")
+    return expect(server, "S256" in array_at(listed), f"code_challenge_methods_supported is {excerpt(listed, 100)}.")
 
 
 @CHECKS.active("AS-05", apart=True)
 @given(_metadata)
-async def named_by_url(visit: Visit, found: Metadata) -> Outcome:
+async def named_by_url(visit: Visit, server: Metadata) -> Outcome:
     """`client_id_metadata_document_supported`."""
-    supported = found.members.get("client_id_metadata_document_supported") is True
-    return expect(found, supported, "Client ID metadata documents are not supported.")
+    supported = server.members.get("client_id_metadata_document_supported") is True
+    return expect(server, supported, "Client ID metadata documents are not supported.")
 
 
 @CHECKS.active("AS-06", apart=True)
 @given(_metadata)
-async def registers(visit: Visit, found: Metadata) -> Outcome:
+async def registers(visit: Visit, server: Metadata) -> Outcome:
     """`registration_endpoint`."""
-    registers = isinstance(found.members.get("registration_endpoint"), str)
+    registers = isinstance(server.members.get("registration_endpoint"), str)
     wrong = "It has no registration_endpoint: each client must be registered manually."
-    return expect(found, registers, wrong, remark)
+    return expect(server, registers, wrong, remark)
 
 
 @CHECKS.active("AS-07", apart=True)
 @given(_metadata)
-async def names_itself(visit: Visit, found: Metadata) -> Outcome:
+async def names_itself(visit: Visit, server: Metadata) -> Outcome:
     """`authorization_response_iss_parameter_supported`."""
-    supported = found.members.get("authorization_response_iss_parameter_supported") is True
-    return expect(found, supported, "Authorization responses do not contain iss.")
+    supported = server.members.get("authorization_response_iss_parameter_supported") is True
+    return expect(server, supported, "Authorization responses do not contain iss.")
 
 
 @CHECKS.active("AS-08", apart=True)
 @given(_metadata)
-async def code_grant(visit: Visit, found: Metadata) -> Outcome:
+async def code_grant(visit: Visit, server: Metadata) -> Outcome:
     """Response types, grant types, and methods of the token endpoint."""
-    for name, wanted, otherwise in (
+    for name, value, otherwise in (
         ("response_types_supported", "code", []),
         ("grant_types_supported", "authorization_code", ["authorization_code"]),
         ("token_endpoint_auth_methods_supported", "none", ["client_secret_basic"]),
     ):
-        listed = found.members.get(name, otherwise)
-        if wanted not in array_at(listed):
-            return bad(f"{name} is {excerpt(found.members.get(name), 100)}, without {wanted}.", *found.events)
-    return good("", *found.events)
+        listed = server.members.get(name, otherwise)
+        if value not in array_at(listed):
+            return bad(f"{name} is {excerpt(server.members.get(name), 100)}, without {value}.", *server.events)
+    return good("", *server.events)
 
 
 @CHECKS.active("AS-09", mode=_HARM, apart=True)
@@ -261,7 +263,7 @@ async def foreign_redirect(visit: Visit, registered: tuple[dict[str, Any], str])
     if (answer.header("location") or "").startswith(_ELSEWHERE):
         return bad("It redirects to an unregistered URI.", *answer.events)
     if not answer.status:
-        return skipped(answer.shown)
+        return skipped(answer.brief)
     return good("", *answer.events)
 
 
@@ -291,7 +293,7 @@ async def rotation(visit: Visit, flow: Tokens) -> Outcome:
     if isinstance(second, str) and second != first:
         return good("", *answer.events)
     if not _token(answer):
-        return skipped(f"renewal failed: {answer.shown}")
+        return skipped(f"renewal failed: {answer.brief}")
     return bad("The refresh token was not rotated.", *answer.events)
 
 
@@ -300,7 +302,7 @@ async def rotation(visit: Visit, flow: Tokens) -> Outcome:
 async def short_lived(visit: Visit, flow: Tokens) -> Outcome:
     """`expires_in` of a token that needs no consent."""
     if not _token(flow[1]):
-        return skipped(f"no token was issued: {flow[1].shown}")
+        return skipped(f"no token was issued: {flow[1].brief}")
     seconds = _values(flow[1]).get("expires_in")
     if type(seconds) is int and 0 < seconds <= 86_400:
         return good(f"{seconds:,} s", *flow[1].events)
@@ -319,7 +321,7 @@ async def default_paths(visit: Visit) -> Outcome:
         answer = await fetch(visit, visit.web.url.origin + path)
         seen += answer.events
         if answer.status == 404 or not answer.status:
-            return bad(f"{path} got {answer.shown}.", *answer.events)
+            return bad(f"{path} got {answer.brief}.", *answer.events)
     return good("", *seen)
 
 
@@ -338,15 +340,15 @@ async def token_errors(visit: Visit, registered: tuple[dict[str, Any], str]) -> 
         code_verifier=secrets.token_urlsafe(48),
     )
     is_error = answer.status in (400, 401) and isinstance(_values(answer).get("error"), str)
-    return expect(answer, is_error, f"The request got {answer.shown}.")
+    return expect(answer, is_error, f"The request got {answer.brief}.")
 
 
 @CHECKS.active("AS-15", apart=True)
 @given(_metadata)
-async def registration_to_come(visit: Visit, found: Metadata) -> Outcome:
+async def registration_to_come(visit: Visit, server: Metadata) -> Outcome:
     """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
-    lasting = "offline_access" in array_at(found.members.get("scopes_supported"))
-    by_url = found.members.get("client_id_metadata_document_supported") is True
+    lasting = "offline_access" in array_at(server.members.get("scopes_supported"))
+    by_url = server.members.get("client_id_metadata_document_supported") is True
     wrong = "Clients can only register dynamically, which is deprecated."
     text = "offline_access is offered" if lasting else ""
-    return expect(found, by_url or "registration_endpoint" not in found.members, wrong, remark, text=text)
+    return expect(server, by_url or "registration_endpoint" not in server.members, wrong, remark, text=text)

@@ -33,7 +33,7 @@ CHECKS = CheckTable("basic_utilities", mode="tool", needs=Need.CALLS)
 @CHECKS.active("UTIL-17", apart=True)
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number as the token, and with a string that looks like one."""
-    reporting = [call for call in tool_calls(visit) if call.heard(PROGRESS)]
+    reporting = [call for call in tool_calls(visit) if call.received(PROGRESS)]
     reporting.sort(key=lambda call: not call.response.answered)
     seen: list[int] = []
     given = count(7_000_001)
@@ -79,7 +79,7 @@ async def cancelled(visit: Visit) -> Outcome:
             response = connection.begin(jsonrpc.request(id, "tools/call", connection.with_metadata(call.params)))
             if not await connection.barrier() or visit.journal.index.pair(response.n):
                 continue
-            told = connection.notify(_CANCELLED, {"requestId": id, "reason": "a check"})
+            sent = connection.notify(_CANCELLED, {"requestId": id, "reason": "a check"})
             if not await connection.barrier():
                 continue
             crossed = bool(visit.journal.index.pair(response.n))
@@ -92,8 +92,8 @@ async def cancelled(visit: Visit) -> Outcome:
                 continue
             if response.answered:
                 took = f"{after:.1f} s after the call, which takes {lasts:.1f} s without cancellation"
-                return bad(f"{call.name} got {response.reply}, {took}.", response.n, told, response.response_n)
-            seen += [n for n in (response.n, told) if n]
+                return bad(f"{call.name} got {response.reply}, {took}.", response.n, sent, response.response_n)
+            seen += [n for n in (response.n, sent) if n]
     return good("", *seen) if seen else skipped("no allowed tool is slow")
 
 
@@ -110,7 +110,7 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     """A finished request, an unknown one, and an invalid id."""
     async with visit.connection() as connection:
         over = await _alive(visit, connection)
-        told = [
+        sent = [
             connection.notify(_CANCELLED, params)
             for params in ({"requestId": 1}, {"requestId": "inspector-check-nothing"}, {"requestId": None}, {}, None)
         ]
@@ -120,11 +120,11 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
             for frame in connection.frames
             if frame.shape is Shape.ERROR and frame.message.get("id") is None and not is_refusal(visit.journal, frame.n)
         ]
-    evidence = (*over.events, *(n for n in told if n), *response.events)
+    evidence = (*over.events, *(n for n in sent if n), *response.events)
     if not over.answered:
-        return skipped(over.shown)
+        return skipped(over.brief)
     if not response.answered:
-        return bad(f"Afterwards the server did not respond: {response.shown}.", *evidence)
+        return bad(f"Afterwards the server did not respond: {response.brief}.", *evidence)
     if wrong:
         return bad("One of them got an error.", *evidence, wrong[0].n)
     return good("", *evidence)

@@ -34,22 +34,22 @@ CHECKS = CheckTable("client_features", mode="tool", needs=Need.CALLS)
 @CHECKS.active("CLI-01", apart=True)
 async def secrets(visit: Visit) -> Outcome:
     """The fields of every form."""
-    return _looked_at(await _forms(visit), secrets_asked, _NO_FORM)
+    return _worst_problem(await _forms(visit), secrets_asked, _NO_FORM)
 
 
 @CHECKS.active("CLI-02", apart=True)
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
-    return _looked_at(await _forms(visit), lambda params: form_problems(params, visit.features), _NO_FORM)
+    return _worst_problem(await _forms(visit), lambda params: form_problems(params, visit.features), _NO_FORM)
 
 
 @CHECKS.active("CLI-03", apart=True)
 async def links(visit: Visit) -> Outcome:
     """The URL of every URL elicitation, and the texts of every form."""
-    links = _looked_at(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
+    links = _worst_problem(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
     if links.seen in ("bad", "doubtful"):
         return links
-    clickable = _looked_at(await _forms(visit), links_in_form, _NO_FORM)
+    clickable = _worst_problem(await _forms(visit), links_in_form, _NO_FORM)
     return clickable if clickable.seen == "doubtful" or links.seen == "nothing" else links
 
 
@@ -57,38 +57,38 @@ async def links(visit: Visit) -> Outcome:
 async def link_errors(visit: Visit) -> Outcome:
     """Every error -32042."""
     seen: list[int] = []
-    for each in await answered_calls(visit):
-        if each.response.code != URL_ELICITATION_REQUIRED:
+    for made in await answered_calls(visit):
+        if made.response.code != URL_ELICITATION_REQUIRED:
             continue
-        wanted = value_at(each.response.error, "data", "elicitations")
-        if type(wanted) is not list or not wanted:
-            return bad(f"{each.call.name}: elicitations is {excerpt(wanted, 80)}.", *each.response.events)
-        for elicitation in wanted[:100]:
+        elicitations = value_at(made.response.error, "data", "elicitations")
+        if type(elicitations) is not list or not elicitations:
+            return bad(f"{made.call.name}: elicitations is {excerpt(elicitations, 80)}.", *made.response.events)
+        for elicitation in elicitations[:100]:
             if (
                 type(elicitation) is not dict
                 or elicitation.get("mode") != "url"
                 or not isinstance(elicitation.get("elicitationId"), str)
             ):
                 return bad(
-                    f"{each.call.name}: one of the elicitations is {excerpt(elicitation, 100)}.", *each.response.events
+                    f"{made.call.name}: one of the elicitations is {excerpt(elicitation, 100)}.", *made.response.events
                 )
-        seen += each.response.events
+        seen += made.response.events
     return good("", *seen) if seen else skipped("no call returned error -32042")
 
 
 @CHECKS.active("CLI-05", apart=True)
 async def declined(visit: Visit) -> Outcome:
     """The tools that use elicitation, declined once and cancelled once."""
-    asking = [each for each in await answered_calls(visit) if each.asks(_ELICIT)][:FEW]
+    asking = [first for first in await answered_calls(visit) if first.asks(_ELICIT)][:FEW]
     seen: list[int] = []
-    for each in asking:
+    for first in asking:
         async with visit.new_connection(capabilities=everything(visit.features)) as connection:
-            other = await answered_call(visit, connection, each.call, action="cancel")
-        for action, made in (("declined", each), ("dismissed", other)):
+            other = await answered_call(visit, connection, first.call, action="cancel")
+        for action, made in (("declined", first), ("dismissed", other)):
             wrong = _no_end(made)
             if wrong:
                 events = (*made.response.events, *(question.n for question in made.questions[:5]))
-                return bad(f"After {action}, {each.call.name} {wrong}.", *events)
+                return bad(f"After {action}, {first.call.name} {wrong}.", *events)
             seen += made.response.events
     return good("", *seen) if seen else skipped("no allowed tool uses elicitation")
 
@@ -97,7 +97,7 @@ async def declined(visit: Visit) -> Outcome:
 async def samples(visit: Visit) -> Outcome:
     """Every sampling request."""
     requests = await questions(visit, _SAMPLE)
-    return _looked_at(requests, lambda params: sampling_problems(params, visit.features), _NO_SAMPLE)
+    return _worst_problem(requests, lambda params: sampling_problems(params, visit.features), _NO_SAMPLE)
 
 
 @CHECKS.active("CLI-07", apart=True)
@@ -119,20 +119,20 @@ async def tools_for_models(visit: Visit) -> Outcome:
 @CHECKS.active("CLI-08", apart=True)
 async def refused(visit: Visit) -> Outcome:
     """The tools that use sampling, which is rejected; then a request that every server answers."""
-    asking = [each for each in await answered_calls(visit) if each.asks(_SAMPLE)][:FEW]
+    asking = [first for first in await answered_calls(visit) if first.asks(_SAMPLE)][:FEW]
     seen: list[int] = []
-    for each in asking:
+    for first in asking:
         async with visit.new_connection(capabilities=everything(visit.features)) as connection:
-            made = await answered_call(visit, connection, each.call, refuses=True)
+            made = await answered_call(visit, connection, first.call, refuses=True)
             wrong = _no_end(made)
             after = (
                 await connection.request("server/discover", {}) if visit.modern else await connection.request("ping")
             )
         if wrong:
-            return bad(f"After sampling was rejected, {each.call.name} {wrong}.", *made.response.events)
+            return bad(f"After sampling was rejected, {first.call.name} {wrong}.", *made.response.events)
         if not after.answered:
             return bad(
-                f"After sampling was rejected the server did not respond: {after.shown}.",
+                f"After sampling was rejected the server did not respond: {after.brief}.",
                 *made.response.events,
                 after.n,
             )
@@ -149,13 +149,13 @@ async def roots(visit: Visit) -> Outcome:
         # The shared session declares roots.
         async with visit.new_connection(why="as a client without roots") as connection:
             response = await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
-            wanted = [
+            requests = [
                 frame.n
                 for frame in connection.frames
                 if frame.shape is Shape.REQUEST and frame.message["method"] == _ROOTS
             ]
-        if wanted or _ROOTS in excerpt(response.body.get("inputRequests"), 10_000):
-            return bad(f"{call.name} requests roots, which are not declared.", *response.events, *wanted[:1])
+        if requests or _ROOTS in excerpt(response.body.get("inputRequests"), 10_000):
+            return bad(f"{call.name} requests roots, which are not declared.", *response.events, *requests[:1])
         # A tool that also uses sampling waits for that response; without either response it takes long.
         if response.answered and not call.response.answered and not call.asks(_SAMPLE):
             return bad(
@@ -171,21 +171,21 @@ async def _forms(visit: Visit) -> list[InputRequest]:
 
 async def _links(visit: Visit) -> list[InputRequest]:
     """The URLs to open, from a request or an error."""
-    found = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
-    for each in await answered_calls(visit):
-        if each.response.code == URL_ELICITATION_REQUIRED:
-            links = objects_at(array_at(each.response.error, "data", "elicitations")[:100])
-            found += (InputRequest(each.response.response_n, _ELICIT, params, each.call.name) for params in links)
-    return found
+    requests = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
+    for made in await answered_calls(visit):
+        if made.response.code == URL_ELICITATION_REQUIRED:
+            links = objects_at(array_at(made.response.error, "data", "elicitations")[:100])
+            requests += (InputRequest(made.response.response_n, _ELICIT, params, made.call.name) for params in links)
+    return requests
 
 
-def _looked_at(
-    requests: list[InputRequest], look: Callable[[dict[str, Any]], Iterable[FormProblem]], nothing: str
+def _worst_problem(
+    requests: list[InputRequest], problems_of: Callable[[dict[str, Any]], Iterable[FormProblem]], nothing: str
 ) -> Outcome:
     """The worst problem of some requests."""
     worst: Outcome | None = None
     for question in requests:
-        for level, sentence in look(question.params):
+        for level, sentence in problems_of(question.params):
             if level == "bad":
                 return bad(f"{question.tool}: {sentence}", question.n)
             worst = worst or doubtful(f"{question.tool}: {sentence}", question.n)

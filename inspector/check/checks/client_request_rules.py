@@ -41,9 +41,9 @@ def secrets_asked(params: dict[str, Any]) -> Iterator[FormProblem]:
     """Fields of a form that seem to ask for a secret."""
     for name, field in _fields(params):
         texts = [name, *(field[key] for key in ("title", "description") if isinstance(field.get(key), str))]
-        found = next((text for text in texts if _SECRET.search(text[:1000])), None)
-        if found is not None:
-            yield "doubtful", f"The field {short(name)} seems to ask for a secret: {short(found)}."
+        secret = next((text for text in texts if _SECRET.search(text[:1000])), None)
+        if secret is not None:
+            yield "doubtful", f"The field {short(name)} seems to ask for a secret: {short(secret)}."
 
 
 def form_problems(params: dict[str, Any], features: Features) -> Iterator[FormProblem]:
@@ -118,7 +118,7 @@ def _choices_problem(field: dict[str, Any]) -> str:
 
 
 def _are_texts(value: Any) -> bool:
-    return type(value) is list and bool(value) and all(isinstance(each, str) for each in value)
+    return type(value) is list and bool(value) and all(isinstance(item, str) for item in value)
 
 
 def _are_titled(value: Any) -> bool:
@@ -126,8 +126,8 @@ def _are_titled(value: Any) -> bool:
         type(value) is list
         and bool(value)
         and all(
-            type(each) is dict and isinstance(each.get("const"), str) and isinstance(each.get("title"), str)
-            for each in value
+            type(option) is dict and isinstance(option.get("const"), str) and isinstance(option.get("title"), str)
+            for option in value
         )
     )
 
@@ -150,9 +150,9 @@ def link_problems(params: dict[str, Any], features: Features) -> Iterator[FormPr
     if parts.scheme.lower() == "http" and host not in _LOOPBACK:
         yield "doubtful", f"{short(url)} is not https."
     names = [name for name, _ in parse_qsl(parts.query[:10_000], keep_blank_values=True)]
-    told = next((name for name in names if _IN_URL.search(name)), "")
-    if told or parts.password:
-        yield "doubtful", f"{short(url)} seems to contain a secret ({short(told) if told else 'a password'})."
+    secret = next((name for name in names if _IN_URL.search(name)), "")
+    if secret or parts.password:
+        yield "doubtful", f"{short(url)} seems to contain a secret ({short(secret) if secret else 'a password'})."
 
 
 def links_in_form(params: dict[str, Any]) -> Iterator[FormProblem]:

@@ -44,21 +44,21 @@ CHECKS = CheckTable("ecosystem")
 @CHECKS.active("ECO-01", apart=True, once=True)
 async def preflight(visit: Visit) -> Outcome:
     """The preflight of a browser for a page of this machine."""
-    wanted = _ASKED_MODERN if visit.modern else _ASKED
+    requested = _ASKED_MODERN if visit.modern else _ASKED
     fields = (
         ("Origin", _BROWSER),
         ("Access-Control-Request-Method", "POST"),
-        ("Access-Control-Request-Headers", ",".join(wanted)),
+        ("Access-Control-Request-Headers", ",".join(requested)),
     )
     answer = await visit.web.send("OPTIONS", url=RawPost(visit).url, fields=fields)
     if not 200 <= answer.status < 300:
-        return remark(f"OPTIONS got {answer.shown}.", *answer.events)
+        return remark(f"OPTIONS got {answer.brief}.", *answer.events)
     if answer.header("access-control-allow-origin") not in ("*", _BROWSER):
         return remark(f"A page of {_BROWSER} may not send requests.", *answer.events)
     verbs = _listed(answer, "access-control-allow-methods")
     names = _listed(answer, "access-control-allow-headers")
     missing = [verb for verb in _VERBS[: 1 if visit.modern else 3] if verb.lower() not in verbs and "*" not in verbs]
-    missing += [name for name in wanted if name not in names and ("*" not in names or name == "authorization")]
+    missing += [name for name in requested if name not in names and ("*" not in names or name == "authorization")]
     return expect(answer, not missing, f"Browsers may not send {', '.join(missing)}.", remark)
 
 
@@ -73,8 +73,8 @@ async def exposed_fields(visit: Visit) -> Outcome:
         await post.end()
     if not answer.status or answer.header("access-control-allow-origin") not in ("*", _BROWSER):
         return remark(f"A page of {_BROWSER} may not send requests.", *answer.events)
-    shown = _listed(answer, "access-control-expose-headers")
-    missing = [name for name in _SHOWN[1 if visit.modern else 0 :] if name not in shown]
+    exposed = _listed(answer, "access-control-expose-headers")
+    missing = [name for name in _SHOWN[1 if visit.modern else 0 :] if name not in exposed]
     return expect(answer, not missing, f"Browsers may not read {', '.join(missing)}.", remark)
 
 
@@ -84,7 +84,7 @@ async def spelling(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless())
     if not answer.headers:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     small = [name for name, _ in answer.headers if not name[:1].isupper()]
     if small:
         return remark(f"Lower-case headers: {', '.join(small[:10])[:300]}.", *answer.events)
@@ -129,7 +129,7 @@ async def root(visit: Visit) -> Outcome:
         answer = await (post.request("server/discover", url=url) if visit.modern else post.initialize(url=url))
     finally:
         await post.end()
-    return expect(answer, "result" in answer.message, f"A POST to / got {answer.shown}.", remark)
+    return expect(answer, "result" in answer.message, f"A POST to / got {answer.brief}.", remark)
 
 
 @CHECKS.active("ECO-08", mode="auth", apart=True, once=True)
@@ -141,7 +141,7 @@ async def refusal(visit: Visit) -> Outcome:
     finally:
         await post.end()
     if answer.status != 401:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     if answer.code == _UNAUTHORIZED:
         return good("", *answer.events)
     return remark(f"The body of the response has no error {_UNAUTHORIZED}.", *answer.events)
@@ -158,12 +158,12 @@ async def latency(visit: Visit) -> Outcome:
     if not times:
         return skipped("no request was sent")
     slower = slowdown()
-    late = [method for method, each in times.items() if min(each) > _BUDGETS[method] * slower]
+    late = [method for method, durations in times.items() if min(durations) > _BUDGETS[method] * slower]
     if late:
-        shown = ", ".join(f"{method} {min(times[method]):.2f} s" for method in late)
-        return remark(f"Slower than hosts expect: {shown}.", *(slowest[method][1] for method in late))
-    shown = ", ".join(f"{method} {min(each) * 1000:.0f} ms" for method, each in times.items())
-    return good(shown, *(n for _, n in slowest.values()))
+        text = ", ".join(f"{method} {min(times[method]):.2f} s" for method in late)
+        return remark(f"Slower than hosts expect: {text}.", *(slowest[method][1] for method in late))
+    text = ", ".join(f"{method} {min(durations) * 1000:.0f} ms" for method, durations in times.items())
+    return good(text, *(n for _, n in slowest.values()))
 
 
 @CHECKS.active("ECO-10", once=True)
@@ -185,7 +185,7 @@ async def delete_nothing(visit: Visit) -> Outcome:
     without = await post.delete()
     post.session = "inspector-check"
     unknown = await post.delete()
-    text = f"without an id: {without.shown}; with an unknown id: {unknown.shown}"
+    text = f"without an id: {without.brief}; with an unknown id: {unknown.brief}"
     events = (*without.events, *unknown.events)
     if without.refused and unknown.refused:
         return good(text, *events)
@@ -202,7 +202,7 @@ async def stateless(visit: Visit) -> Outcome:
     if kept and served:
         return remark("The server creates sessions, but accepts requests without one.", *answer.events)
     if not kept and not served:
-        return remark(f"The server creates no session, but a second request got {answer.shown}.", *answer.events)
+        return remark(f"The server creates no session, but a second request got {answer.brief}.", *answer.events)
     return good("it uses sessions" if kept else "it uses no sessions", *answer.events)
 
 
@@ -215,12 +215,12 @@ async def split_transport(visit: Visit) -> Outcome:
     named = any(event.type == "endpoint" for event in answer.stream)
     if visit.visited.transport == "sse":
         taken = await visit.web.send(url=url, fields=(JSON, ACCEPT), body=b"{}")
-        shown = f"GET opens the stream of HTTP+SSE, POST got {taken.shown}"
+        text = f"GET opens the stream of HTTP+SSE, POST got {taken.brief}"
         events = (*answer.events, *taken.events)
-        return good(shown, *events) if taken.status in (404, 405) else remark(f"{shown}.", *events)
+        return good(text, *events) if taken.status in (404, 405) else remark(f"{text}.", *events)
     if named:
         return remark("GET at the endpoint opens the stream of HTTP+SSE.", *answer.events)
-    return good(answer.shown, *answer.events) if answer.status else skipped(f"the request got {answer.shown}")
+    return good(answer.brief, *answer.events) if answer.status else skipped(f"the request got {answer.brief}")
 
 
 @CHECKS.active("ECO-15", apart=True, once=True, needs=Need.NOTHING)
@@ -246,7 +246,7 @@ async def idle_session(visit: Visit) -> Outcome:
         answer = await post.request(post.harmless())
         if "result" in answer.message:
             return good(f"it stayed open for {seconds:g} s", *answer.events)
-    return remark(f"After {seconds:g} s a request got {answer.shown}.", *answer.events)
+    return remark(f"After {seconds:g} s a request got {answer.brief}.", *answer.events)
 
 
 def _listed(answer: RecordedResponse, name: str) -> set[str]:

@@ -20,13 +20,13 @@ LARGEST = 1_000_000
 @CHECKS.active("FILE-01")
 async def keyword(visit: Visit) -> Outcome:
     """The input schemas of the listed tools."""
-    keyword = [(tool, each) for tool in visit.items("tools") for each in file_inputs(tool.get("inputSchema"))]
+    keyword = [(tool, argument) for tool in visit.items("tools") for argument in file_inputs(tool.get("inputSchema"))]
     if not keyword:
         return skipped("no tool takes a file")
     listing = visit.newest("tools/list") or 1
-    for tool, each in keyword:
-        if each.problem:
-            return bad(f"{excerpt(tool.get('name'), 60)}: {each.where}: {each.problem}.", listing)
+    for tool, argument in keyword:
+        if argument.problem:
+            return bad(f"{excerpt(tool.get('name'), 60)}: {argument.where}: {argument.problem}.", listing)
     return good(f"{len(keyword)} checked", listing)
 
 
@@ -35,16 +35,16 @@ async def too_large(visit: Visit) -> Outcome:
     """One call of each allowed tool that takes a small file."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
-        for name, each in object_at(tool, "inputSchema", "properties").items():
-            wanted = file_input(each)
-            if wanted is None or wanted.max_size is None or wanted.max_size > LARGEST:
+        for name, schema in object_at(tool, "inputSchema", "properties").items():
+            limits = file_input(schema)
+            if limits is None or limits.max_size is None or limits.max_size > LARGEST:
                 continue
-            kind = next((kind for kind in wanted.accept if "/" in kind and "*" not in kind), "application/octet-stream")
-            file = f"data:{kind};base64,{base64.b64encode(bytes(wanted.max_size + 1)).decode()}"
+            kind = next((kind for kind in limits.accept if "/" in kind and "*" not in kind), "application/octet-stream")
+            file = f"data:{kind};base64,{base64.b64encode(bytes(limits.max_size + 1)).decode()}"
             params = {"name": tool.get("name"), "arguments": arguments_for(tool) | {name: file}}
             response = await visit.request("tools/call", params, probe=True)
             if response.ok and response.body.get("isError") is not True:
-                size = f"{wanted.max_size + 1:,} bytes, and its maxSize is {wanted.max_size:,}"
+                size = f"{limits.max_size + 1:,} bytes, and its maxSize is {limits.max_size:,}"
                 return bad(f"{excerpt(tool.get('name'), 60)} takes a file of {size}.", *response.events)
             seen += response.events
             break

@@ -57,8 +57,8 @@ async def undeclared(visit: Visit) -> Outcome:
     async with visit.connection() as connection:
         for call in await _asking(visit):
             response = await connection.request("tools/call", call.params)
-            if _wanted(response):
-                method = next(iter(_wanted(response).values()))
+            if _methods_by_key(response):
+                method = next(iter(_methods_by_key(response).values()))
                 return bad(f"{call.name} requests {excerpt(method, 60)}, which was not declared.", *response.events)
             seen += response.events
     return good("", *seen) if seen else skipped(_NO_INPUT)
@@ -70,7 +70,7 @@ async def missing_answers(
     visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
 ) -> Outcome | None:
     """The second round without a response to the input request."""
-    if not _wanted(first):
+    if not _methods_by_key(first):
         return None
     response = await _retry(visit, connection, call, first, {})
     if response.answered and not response.ok:
@@ -85,7 +85,7 @@ async def unexpected_answers(
 ) -> Outcome | None:
     """The second round with one unknown input response."""
     plain = await _retry(visit, connection, call, first, _answers(first))
-    if not _wanted(first) or not plain.ok:
+    if not _methods_by_key(first) or not plain.ok:
         return None
     more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
     response = await _retry(visit, connection, call, first, more)
@@ -98,9 +98,9 @@ async def malformed_answers(
     visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
 ) -> Outcome | None:
     """The second round with numbers as input responses."""
-    if not _wanted(first):
+    if not _methods_by_key(first):
         return None
-    response = await _retry(visit, connection, call, first, dict.fromkeys(_wanted(first), 7))
+    response = await _retry(visit, connection, call, first, dict.fromkeys(_methods_by_key(first), 7))
     if _is_done(response):
         return bad(f"{call.name} accepted 7 as an input response and got {response.reply}.", *response.events)
     return good("", *response.events)
@@ -166,10 +166,10 @@ async def elsewhere(visit: Visit) -> Outcome:
 
 async def _asking(visit: Visit, *, states: bool = False) -> list[ToolCall]:
     """The first tools that return input_required; with `states`, those with a requestState."""
-    found = [call for call in tool_calls(visit) if call.rounds and not call.task]
+    calls = [call for call in tool_calls(visit) if call.rounds and not call.task]
     if states:
-        found = [call for call in found if isinstance(call.rounds[0].get("requestState"), str)]
-    return found[:FEW]
+        calls = [call for call in calls if isinstance(call.rounds[0].get("requestState"), str)]
+    return calls[:FEW]
 
 
 def _meta(visit: Visit) -> dict[str, Any]:
@@ -201,17 +201,17 @@ def _wants(response: RequestOutcome) -> bool:
     return response.body.get("resultType") == "input_required"
 
 
-def _wanted(response: RequestOutcome) -> dict[str, str]:
+def _methods_by_key(response: RequestOutcome) -> dict[str, str]:
     """The inputRequests of a result: methods by their keys."""
-    wanted = response.body.get("inputRequests")
-    if not _wants(response) or type(wanted) is not dict:
+    requests = response.body.get("inputRequests")
+    if not _wants(response) or type(requests) is not dict:
         return {}
-    found = {key: value.get("method") for key, value in wanted.items() if type(value) is dict}
-    return {key: method for key, method in found.items() if isinstance(method, str)}
+    methods = {key: value.get("method") for key, value in requests.items() if type(value) is dict}
+    return {key: method for key, method in methods.items() if isinstance(method, str)}
 
 
 def _answers(first: RequestOutcome) -> dict[str, Any]:
-    return {key: reply(method) for key, method in _wanted(first).items()}
+    return {key: reply(method) for key, method in _methods_by_key(first).items()}
 
 
 def _is_done(response: RequestOutcome) -> bool:

@@ -43,16 +43,16 @@ CHECKS = CheckTable("lifecycle", needs=Need.NOTHING)
 @CHECKS.active("LIFE-02", once=True, surveys=True)
 async def supported_revisions(visit: Visit) -> Outcome:
     """The four initialize requests of the survey: a revision that one response chose must be accepted when offered."""
-    found = visit.survey
-    chosen = {str(response.body.get("protocolVersion")) for name, response in found.answers.items() if name in LEGACY}
+    survey = visit.survey
+    chosen = {str(response.body.get("protocolVersion")) for name, response in survey.answers.items() if name in LEGACY}
     for revision in LEGACY:
-        response = found.answers.get(revision)
+        response = survey.answers.get(revision)
         answer = response.body.get("protocolVersion") if response is not None else None
         if response is not None and revision in chosen and answer != revision:
-            shown = jsonrpc.excerpt(answer, 40) if answer is not None else response.shown
-            return bad(f"{revision} was offered and got {shown}, although it is supported.", *response.events)
+            reply = jsonrpc.excerpt(answer, 40) if answer is not None else response.brief
+            return bad(f"{revision} was offered and got {reply}, although it is supported.", *response.events)
     agreed = [name for name in LEGACY if name in visit.spoken]
-    events = [n for name in agreed for n in found.answers[name].events]
+    events = [n for name in agreed for n in survey.answers[name].events]
     return good(f"it supports {', '.join(agreed)}", *events) if agreed else skipped("no initialize succeeded")
 
 
@@ -100,7 +100,7 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     async with visit.fresh_connection("initialize", capabilities=_ABLE) as connection:
         opened = connection.opened or await connection.initialize()
         if not opened.ok:
-            return skipped(f"initialize got {opened.shown}")
+            return skipped(f"initialize got {opened.brief}")
         await connection.quiet(visit.limits.quiet * 4)
     early = [
         frame
@@ -162,7 +162,7 @@ async def second_handshake(visit: Visit) -> Outcome:
         again = await connection.initialize()
         response = await connection.request("ping")
     if not response.answered:
-        return bad(f"After a second initialize the server did not respond: {response.shown}.", *again.events)
+        return bad(f"After a second initialize the server did not respond: {response.brief}.", *again.events)
     return good("", *again.events, *response.events)
 
 
@@ -278,10 +278,10 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
                 return bad(f"{capability} is declared, but {method} is unknown.", *response.events)
             # SDKs accept logging/setLevel of themselves; UTIL-08 is about a server that sends log messages.
             if not visit.can(capability) and response.ok and capability != "logging":
-                found = undeclared(capability, method, response)
-                if found.seen == "bad":
-                    return found
-                doubt = doubt or found
+                outcome = undeclared(capability, method, response)
+                if outcome.seen == "bad":
+                    return outcome
+                doubt = doubt or outcome
     return doubt or good("", *seen)
 
 

@@ -44,13 +44,13 @@ async def id_of_the_unreadable(visit: Visit) -> Outcome:
     """Invalid JSON over HTTP."""
     answer = await post(visit, b"{not json", _fields(visit))
     if not answer.status:
-        return skipped(f"invalid JSON got {answer.shown}")
+        return skipped(f"invalid JSON got {answer.brief}")
     if not answer.message:
         return good("no message was returned", *answer.events)
     if "id" not in answer.message:
         return good("", *answer.events)
-    shown = jsonrpc.excerpt(answer.message["id"], 40)
-    return bad(f"The error has the id {shown}.", *answer.events)
+    id_text = jsonrpc.excerpt(answer.message["id"], 40)
+    return bad(f"The error has the id {id_text}.", *answer.events)
 
 
 @CHECKS.active("BASE-06")
@@ -74,15 +74,15 @@ async def broken_json(visit: Visit) -> Outcome:
         if answer.code == PARSE_ERROR:
             return good("", *answer.events)
         if not answer.status:
-            return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
+            return bad(f"Invalid JSON got {answer.brief}.", *answer.events)
         if answer.refused and answer.code is None:
-            return doubtful(f"Invalid JSON was rejected with {answer.shown}, without error -32700.", *answer.events)
-        return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
+            return doubtful(f"Invalid JSON was rejected with {answer.brief}, without error -32700.", *answer.events)
+        return bad(f"Invalid JSON got {answer.brief}.", *answer.events)
     async with visit.connection() as connection:
         sent = connection.send(b"{not json")
         response = await connection.request("tools/list", {})
         if not response.answered:
-            return bad(f"After a line that is not JSON the server did not respond: {response.shown}.", sent)
+            return bad(f"After a line that is not JSON the server did not respond: {response.brief}.", sent)
         errors = [frame for frame in connection.frames if _error_code(frame) == PARSE_ERROR]
         return good("", sent, errors[0].n) if errors else good("it continued without an error", sent, *response.events)
 
@@ -97,31 +97,31 @@ async def no_request(visit: Visit) -> Outcome:
     ):
         if visit.visited.transport == "http":
             answer = await post(visit, jsonrpc.encode(message), _fields(visit))
-            code, shown, events = answer.code, answer.shown, answer.events
+            code, reply, events = answer.code, answer.brief, answer.events
             fine = code == INVALID_REQUEST
             refused = answer.refused
         else:
             async with visit.connection() as connection:
                 sent = connection.send(jsonrpc.encode(message))
-                await connection.request("tools/list", {}, id=f"after-{sent}")  # The same as in `_said`.
+                await connection.request("tools/list", {}, id=f"after-{sent}")  # The same as in `_send`.
                 wait = connection.patience(visit.limits.quiet)
                 frame = await connection.until(lambda frame: _error_code(frame) is not None, wait)
                 code = _error_code(frame) if frame is not None else None
                 status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
-                shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
+                reply = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
                 events = (sent,) if frame is None else (sent, frame.n)
                 fine, refused = code == INVALID_REQUEST, frame is not None or status >= 400
         seen += events
         if not fine:
             what = "A request without a method" if "method" not in message else "A request of JSON-RPC 1.0"
-            return (doubtful if refused else bad)(f"{what} got {shown}.", *events)
+            return (doubtful if refused else bad)(f"{what} got {reply}.", *events)
     return good("", *seen)
 
 
 @CHECKS.active("BASE-09", apart=True, needs=Need.SESSION)
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array instead of an object."""
-    response = await _said(visit, {"jsonrpc": "2.0", "id": 70017, "method": "tools/call", "params": []})
+    response = await _send(visit, {"jsonrpc": "2.0", "id": 70017, "method": "tools/call", "params": []})
     if not response.answered:
         return bad(f"Parameters of the wrong type got {response.reply}.", *response.events)
     if response.ok:
@@ -149,7 +149,7 @@ async def unknown_notification(visit: Visit) -> Outcome:
             return bad("An unknown notification was answered.", sent, answers[0].n)
         response = await connection.request("tools/list", {})
     if not response.answered:
-        return bad(f"After an unknown notification the server did not respond: {response.shown}.", sent)
+        return bad(f"After an unknown notification the server did not respond: {response.brief}.", sent)
     return good("", sent)
 
 
@@ -159,12 +159,12 @@ async def batch(visit: Visit) -> Outcome:
     pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
     async with visit.connection() as connection:
         sent = connection.send(jsonrpc.encode(pings))
-        wanted = {"batch-1", "batch-2"}
+        ids = {"batch-1", "batch-2"}
         await connection.barrier()
         await connection.until(
-            lambda frame: not (wanted - _answered(connection.frames)), connection.patience(visit.limits.quiet)
+            lambda frame: not (ids - _answered(connection.frames)), connection.patience(visit.limits.quiet)
         )
-        missing = wanted - _answered(connection.frames)
+        missing = ids - _answered(connection.frames)
         if missing:
             lost = f": {connection.lost.message}" if connection.lost is not None else "."
             return bad(f"{len(missing)} of 2 requests in a batch got no response{lost}", sent)
@@ -202,7 +202,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
     for left_out in ("_meta", f"{prefix}protocolVersion", f"{prefix}clientCapabilities"):
         meta = {key: value for key, value in whole.items() if key != left_out}
         params = {} if left_out == "_meta" else {"_meta": meta}
-        response = await _said(visit, {"jsonrpc": "2.0", "id": 70018, "method": "tools/list", "params": params})
+        response = await _send(visit, {"jsonrpc": "2.0", "id": 70018, "method": "tools/list", "params": params})
         seen += response.events
         if not response.answered:
             return bad(f"A request without {left_out} got {response.reply}.", *response.events)
@@ -227,7 +227,7 @@ async def nameless_client(visit: Visit) -> Outcome:
     if response.ok or response.code == METHOD_NOT_FOUND:
         return good("", *response.events)
     if not named.ok:
-        return skipped(f"tools/list got {named.shown}, also with clientInfo")
+        return skipped(f"tools/list got {named.brief}, also with clientInfo")
     return bad(f"A request without clientInfo got {response.reply}.", *response.events)
 
 
@@ -259,13 +259,13 @@ async def no_memory(visit: Visit) -> Outcome:
         connection.capabilities = {}
         last = await connection.request("tools/list", {})
     if not (first.ok and last.ok):
-        return skipped(f"the list got {(last if first.ok else first).shown}")
+        return skipped(f"the list got {(last if first.ok else first).brief}")
     if _names(first) != _names(last):
         return bad("The list of tools differs after a request with other capabilities.", *first.events, *last.events)
     return good("", *first.events, *last.events)
 
 
-async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
+async def _send(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
     """Send a request unchanged. Over HTTP in the modern era, with the headers of the era."""
     if not (visit.modern and visit.visited.transport == "http"):
         async with visit.connection() as connection:
@@ -281,7 +281,7 @@ async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
         answer.message or None,
         answer.status,
         answer.seconds,
-        answer.shown,
+        answer.brief,
     )
 
 
@@ -300,12 +300,12 @@ def _error_code(frame: Frame) -> object:
 
 def _answered(frames: list[Frame]) -> set[object]:
     """The ids with responses, including those in batches."""
-    found = set()
+    ids = set()
     for frame in frames:
         for item in frame.message if type(frame.message) is list else (frame.message,):
             if jsonrpc.shape_of(item) in (Shape.RESULT, Shape.ERROR) and isinstance(item.get("id"), str):
-                found.add(item["id"])
-    return found
+                ids.add(item["id"])
+    return ids
 
 
 def _results(frame: Frame) -> bool:

@@ -64,17 +64,17 @@ async def as_listed(visit: Visit) -> Outcome:
     """The list compared with the contents."""
     seen: list[int] = []
     for resource, response in await _reads(visit):
-        found = [item for item in _contents(response) if item.get("uri") == resource.get("uri")]
-        if not response.ok or len(found) != 1:
+        same_uri = [item for item in _contents(response) if item.get("uri") == resource.get("uri")]
+        if not response.ok or len(same_uri) != 1:
             continue
-        listed, read = resource.get("mimeType"), found[0].get("mimeType")
+        listed, read = resource.get("mimeType"), same_uri[0].get("mimeType")
         what = excerpt(resource["uri"], 80)
         if isinstance(listed, str) and isinstance(read, str) and listed != read:
             return bad(
                 f"{what} is {excerpt(listed, 60)} in the list and {excerpt(read, 60)} in the contents.",
                 *response.events,
             )
-        length, size = _length(found[0]), resource.get("size")
+        length, size = _length(same_uri[0]), resource.get("size")
         if type(size) is int and length is not None and size != length:
             return bad(f"{what} has {size:,} bytes in the list and {length:,} in the contents.", *response.events)
         seen += response.events
@@ -188,13 +188,13 @@ async def updates(visit: Visit) -> Outcome:
     async with visit.connection() as connection:
         for call in quick:
             await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
-        told = [
+        notifications = [
             frame
             for frame in connection.frames
             if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/resources/updated"
         ]
-    if told:
-        return bad("notifications/resources/updated came without a subscription.", told[0].n)
+    if notifications:
+        return bad("notifications/resources/updated came without a subscription.", notifications[0].n)
     return good(f"{len(quick)} tools were called")
 
 
@@ -202,10 +202,10 @@ async def updates(visit: Visit) -> Outcome:
 async def fetchable(visit: Visit) -> Outcome:
     """Whether any URI uses https:; a person must decide whether a client can fetch it."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
-    found = [uri for uri in uris if uri.startswith("https://")]
+    https = [uri for uri in uris if uri.startswith("https://")]
     if not uris:
         return skipped("the server lists no resources")
-    return doubtful(f"Can a client fetch {excerpt(found[0], 100)} without the server?", 1) if found else good()
+    return doubtful(f"Can a client fetch {excerpt(https[0], 100)} without the server?", 1) if https else good()
 
 
 @CHECKS.active("RES-17", apart=True)

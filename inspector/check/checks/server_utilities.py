@@ -81,7 +81,7 @@ async def completion_declared(visit: Visit) -> Outcome:
         return bad("completions is declared, but completion/complete is unknown.", *response.events)
     if not visit.can("completions") and response.ok:
         return undeclared("completions", _COMPLETE, response)
-    return good("", *response.events) if response.answered else skipped(response.shown)
+    return good("", *response.events) if response.answered else skipped(response.brief)
 
 
 @CHECKS.active("UTIL-05")
@@ -104,10 +104,10 @@ async def unknown_reference(visit: Visit) -> Outcome:
     if not declares and not visit.features.completions_capability:
         return skipped("this revision has no completions capability")
     response = await visit.request(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
-    wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
+    expected = INVALID_PARAMS if declares else METHOD_NOT_FOUND
     return (
         good("", *response.events)
-        if response.code == wanted
+        if response.code == expected
         else bad(f"The request got {response.reply}.", *response.events)
     )
 
@@ -146,14 +146,14 @@ async def set_level(visit: Visit) -> Outcome:
 @CHECKS.active("UTIL-10", mode="tool", apart=True, needs=Need.CALLS)
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, called again with the level error."""
-    loud = [call for call in tool_calls(visit) if any(_is_below(told.params) for told in call.told)]
+    loud = [call for call in tool_calls(visit) if any(_is_below(item.params) for item in call.notifications)]
     if not visit.can("logging") or not loud:
         return skipped("no allowed tool sends log messages below the level error")
     seen: list[int] = []
     async with visit.connection() as connection:
-        wanted = await connection.request("logging/setLevel", {"level": "error"})
-        if not wanted.ok:
-            return skipped(f"setting the level failed: {wanted.shown}")
+        setting = await connection.request("logging/setLevel", {"level": "error"})
+        if not setting.ok:
+            return skipped(f"setting the level failed: {setting.brief}")
         for call in sorted(loud, key=lambda call: not call.response.answered)[:FEW]:
             connection.frames = []
             response = await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
@@ -163,9 +163,9 @@ async def level_kept(visit: Visit) -> Outcome:
                     params = frame.message.get("params")
                     if type(params) is dict and _is_below(params):
                         what = f"{call.name} sent a message with the level {excerpt(params.get('level'), 20)}"
-                        return bad(f"{what}, but the client set the level error.", *wanted.events, frame.n)
+                        return bad(f"{what}, but the client set the level error.", *setting.events, frame.n)
         await connection.request("logging/setLevel", {"level": "info"})
-    return good("", *wanted.events, *seen)
+    return good("", *setting.events, *seen)
 
 
 @CHECKS.active("UTIL-12")
@@ -187,7 +187,7 @@ def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
 
 def _names(response: RequestOutcome, key: str, name: str) -> list[str]:
     names = [entry.get(name) for entry in objects_at(response.body.get(key))]
-    return [each for each in names if isinstance(each, str)]
+    return [value for value in names if isinstance(value, str)]
 
 
 def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ async def acknowledged(visit: Visit) -> Outcome:
         for id in (7_000_001, "7000002"):
             async with listening(visit, connection, id, _filter(visit)) as (response, first):
                 if first is None:
-                    return bad(f"The subscription was not acknowledged: {response.shown}.", *response.events)
+                    return bad(f"The subscription was not acknowledged: {response.brief}.", *response.events)
                 if first.message["method"] != _ACKNOWLEDGED:
                     return bad(f"{excerpt(first.message['method'], 60)} came first.", response.n, first.n)
                 named = _subscription(first)
@@ -62,17 +62,17 @@ async def acknowledged(visit: Visit) -> Outcome:
 @CHECKS.active("SUB-02", apart=True)
 async def agreed(visit: Visit) -> Outcome:
     """All kinds together, then each kind alone."""
-    wanted = _filter(visit, declared=False)
+    kinds = _filter(visit, declared=False)
     if not _filter(visit):
         return skipped(_NOTHING)
     seen: list[int] = []
     async with visit.connection() as connection:
-        for at, asks in enumerate([wanted, *({name: value} for name, value in wanted.items())]):
+        for at, asks in enumerate([kinds, *({name: value} for name, value in kinds.items())]):
             async with listening(visit, connection, f"agreed-{at}", asks) as (response, first):
                 if first is None or first.message["method"] != _ACKNOWLEDGED:
                     continue
                 given = object_at(first.message["params"].get("notifications"))
-                for name in wanted:
+                for name in kinds:
                     if given.get(name) and name not in asks:
                         return bad(f"{name} is acknowledged, but was not requested.", response.n, first.n)
                     if given.get(name) and not _declares(visit, name):
@@ -85,16 +85,16 @@ async def agreed(visit: Visit) -> Outcome:
 async def only_what_was_asked(visit: Visit) -> Outcome:
     """Tools that cause a change: one subscription that requests it, and one for something else."""
     changing = await _changing(visit)
-    wanted = _filter(visit)
-    if not changing or len(wanted) < 2:
+    kinds = _filter(visit)
+    if not changing or len(kinds) < 2:
         return skipped("no allowed tool causes a change notification")
     seen: list[int] = []
     async with visit.connection() as connection:
         for call, name in changing:
-            other = next(each for each in wanted if each != name)
+            other = next(kind for kind in kinds if kind != name)
             async with (
-                listening(visit, connection, f"all-{call.token}", wanted),
-                listening(visit, connection, f"one-{call.token}", {other: wanted[other]}),
+                listening(visit, connection, f"all-{call.token}", kinds),
+                listening(visit, connection, f"one-{call.token}", {other: kinds[other]}),
             ):
                 await connection.request("tools/call", call.params)
                 control = await connection.until(_brings(f"all-{call.token}", name), visit.limits.request / 2)
@@ -112,26 +112,26 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
 async def told_of_changes(visit: Visit) -> Outcome:
     """The lists before and after calls of tools that may change them."""
     tools = [tool for tool in visit.callable() if _may_change(tool)][: visit.limits.items]
-    wanted = {name: True for name in _LISTS if _declares(visit, name)}
-    if not tools or not wanted:
+    kinds = {name: True for name in _LISTS if _declares(visit, name)}
+    if not tools or not kinds:
         return skipped("no allowed tool declares that it changes something")
     known = {call.tool.get("name"): call for call in tool_calls(visit)}
-    async with visit.connection() as connection, listening(visit, connection, "changes", wanted) as (response, first):
+    async with visit.connection() as connection, listening(visit, connection, "changes", kinds) as (response, first):
         if first is None:
-            return skipped(f"subscribing failed: {response.shown}")
-        before = await _lists(connection, wanted)
+            return skipped(f"subscribing failed: {response.brief}")
+        before = await _lists(connection, kinds)
         for tool in tools:
             if tool.get("name") in known:
                 await connection.request("tools/call", known[tool.get("name")].params)
-        after = await _lists(connection, wanted)
-        changed = [name for name in wanted if before[name][0] != after[name][0]]
+        after = await _lists(connection, kinds)
+        changed = [name for name in kinds if before[name][0] != after[name][0]]
         seen: list[int] = []
         for name in changed:
-            told = await connection.until(_brings("changes", name), visit.limits.request / 2)
-            if told is None:
+            notification = await connection.until(_brings("changes", name), visit.limits.request / 2)
+            if notification is None:
                 events = (*before[name][1].events, *after[name][1].events)
                 return bad(f"{_LISTS[name][0]} changed, but no notification came.", *events)
-            seen.append(told.n)
+            seen.append(notification.n)
     return good("", *seen) if seen else skipped("no allowed tool changes a list")
 
 
@@ -154,16 +154,16 @@ async def ended(visit: Visit) -> Outcome:
 @CHECKS.active("SUB-08", apart=True)
 async def several(visit: Visit) -> Outcome:
     """Two subscriptions at the same time; one of them is cancelled."""
-    wanted = _filter(visit)
-    if not wanted:
+    kinds = _filter(visit)
+    if not kinds:
         return skipped(_NOTHING)
-    async with visit.connection() as connection, listening(visit, connection, "stays", wanted) as (response, first):
+    async with visit.connection() as connection, listening(visit, connection, "stays", kinds) as (response, first):
         if first is None:
-            return skipped(f"subscribing failed: {response.shown}")
-        async with listening(visit, connection, "goes", wanted) as (other, second):
+            return skipped(f"subscribing failed: {response.brief}")
+        async with listening(visit, connection, "goes", kinds) as (other, second):
             if second is None:
                 return bad(
-                    f"A second subscription was not acknowledged: {other.shown}.", *response.events, *other.events
+                    f"A second subscription was not acknowledged: {other.brief}.", *response.events, *other.events
                 )
         await connection.quiet(visit.limits.quiet)
         gone = [frame for frame in connection.frames if ends(frame, "stays")]
@@ -183,26 +183,26 @@ def _declares(visit: Visit, name: str) -> bool:
 
 def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
     """The change notifications that the server declares, or all kinds."""
-    wanted: dict[str, Any] = {name: True for name in _LISTS if not declared or _declares(visit, name)}
+    kinds: dict[str, Any] = {name: True for name in _LISTS if not declared or _declares(visit, name)}
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     if uris and (not declared or _declares(visit, _URIS)):
-        wanted[_URIS] = uris[: visit.limits.items]
-    return wanted
+        kinds[_URIS] = uris[: visit.limits.items]
+    return kinds
 
 
 def _begin(
-    connection: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+    connection: RawConnection, id: int | str, kinds: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> RequestOutcome:
-    params = {"notifications": wanted, "_meta": meta or {}}
+    params = {"notifications": kinds, "_meta": meta or {}}
     return connection.begin(jsonrpc.request(id, _LISTEN, connection.with_metadata(params)))
 
 
 @asynccontextmanager
 async def listening(
-    visit: Visit, connection: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+    visit: Visit, connection: RawConnection, id: int | str, kinds: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> AsyncIterator[tuple[RequestOutcome, Frame | None]]:
     """A subscription, and its first message (None: no message in time); cancelled at the end."""
-    response = _begin(connection, id, wanted, meta)
+    response = _begin(connection, id, kinds, meta)
     came = await connection.until(lambda frame: _brings(id)(frame) or ends(frame, id), visit.limits.request / 2)
     first = came if came is not None and came.shape is Shape.NOTIFICATION else None
     if first is None:
@@ -222,12 +222,12 @@ def _subscription(frame: Frame) -> Any:
 
 def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
     """Whether a frame is a notification on a subscription; of the kind `name` in a filter, if given."""
-    wanted = f"notifications/{_LISTS[name][0]}/list_changed" if name in _LISTS else _UPDATED if name else ""
+    method = f"notifications/{_LISTS[name][0]}/list_changed" if name in _LISTS else _UPDATED if name else ""
 
     def brings(frame: Frame) -> bool:
         if frame.shape is not Shape.NOTIFICATION or str(_subscription(frame)) != str(id):
             return False
-        return not wanted or frame.message["method"] == wanted
+        return not method or frame.message["method"] == method
 
     return brings
 
@@ -244,23 +244,23 @@ def ends(frame: Frame, id: int | str) -> bool:
 
 async def _changing(visit: Visit) -> list[tuple[ToolCall, str]]:
     """Tools that caused a change notification, and its name in a filter."""
-    found = []
+    changes = []
     for call in tool_calls(visit):
         for name, (capability, _, _) in _LISTS.items():
-            if call.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
-                found.append((call, name))
+            if call.received(f"notifications/{capability}/list_changed") and _declares(visit, name):
+                changes.append((call, name))
                 break
-    return found[:FEW]
+    return changes[:FEW]
 
 
 def _may_change(tool: dict[str, Any]) -> bool:
     return not is_read_only(tool) and value_at(tool, "annotations", "destructiveHint") is not True
 
 
-async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
+async def _lists(connection: RawConnection, names: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
     """The first page of each list."""
     lists = {}
-    for name in wanted:
+    for name in names:
         key, method, unique = _LISTS[name]
         response = await connection.request(method, {})
         lists[name] = [entry.get(unique) for entry in objects_at(response.body.get(key))], response

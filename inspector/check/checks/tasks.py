@@ -48,15 +48,15 @@ async def fields(visit: Visit) -> Outcome:
             )
             if wrong:
                 return bad(f"{_name(tool)}: {wrong}", *response.events)
-            looks = await _followed(visit, connection, task)
-            for look in looks:
-                wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get got {look.reply}."
+            polls = await _followed(visit, connection, task)
+            for poll in polls:
+                wrong = _wrong_fields(poll.body, "ttl") if poll.ok else f"tasks/get got {poll.reply}."
                 if wrong:
-                    return bad(f"{_name(tool)}: {wrong}", *response.events, *look.events)
-            ended = [look.body.get("status") for look in looks if look.body.get("status") in _FINAL]
+                    return bad(f"{_name(tool)}: {wrong}", *response.events, *poll.events)
+            ended = [poll.body.get("status") for poll in polls if poll.body.get("status") in _FINAL]
             if len(set(map(str, ended))) > 1:
-                return bad(f"{_name(tool)} had the status {ended[0]}, and then {ended[-1]}.", *looks[-1].events)
-            seen += (*response.events, *(n for look in looks[-1:] for n in look.events))
+                return bad(f"{_name(tool)} had the status {ended[0]}, and then {ended[-1]}.", *polls[-1].events)
+            seen += (*response.events, *(n for poll in polls[-1:] for n in poll.events))
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
@@ -75,20 +75,20 @@ async def results(visit: Visit) -> Outcome:
             if task is None:
                 continue
             result = await connection.request("tasks/result", {"taskId": task["taskId"]}, timeout=visit.limits.request)
-            look = await connection.request("tasks/get", {"taskId": task["taskId"]})
-            if result.answered and look.ok and look.body.get("status") not in _FINAL:
+            poll = await connection.request("tasks/get", {"taskId": task["taskId"]})
+            if result.answered and poll.ok and poll.body.get("status") not in _FINAL:
                 what = (
                     f"tasks/result of {_name(tool)} returned while the status was "
-                    f"{excerpt(look.body.get('status'), 40)}."
+                    f"{excerpt(poll.body.get('status'), 40)}."
                 )
-                return bad(what, *began.events, *result.events, *look.events)
+                return bad(what, *began.events, *result.events, *poll.events)
             if result.ok and value_at(result.body, "_meta", _RELATED, "taskId") != task["taskId"]:
                 return bad(f"The result of {_name(tool)} does not name its task in _meta.", *result.events)
-            if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
+            if poll.body.get("status") in _FINAL and _declares(visit, "cancel"):
                 again = await connection.request("tasks/cancel", {"taskId": task["taskId"]})
                 if again.code != INVALID_PARAMS:
-                    what = f"Cancelling an ended task got {again.shown}."
-                    return bad(what, *look.events, *again.events)
+                    what = f"Cancelling an ended task got {again.brief}."
+                    return bad(what, *poll.events, *again.events)
                 seen += again.events
             seen += (*began.events, *result.events)
     return good("", *seen) if seen else skipped(_NO_TASKS)
@@ -138,7 +138,7 @@ async def undeclared(visit: Visit) -> Outcome:
 
 
 @CHECKS.active("TASK-05", apart=True, judged=True, needs=Need.CALLS)
-async def looked_at(visit: Visit) -> Outcome:
+async def polled(visit: Visit) -> Outcome:
     """The tools that create tasks, polled until they end."""
     seen: list[int] = []
     async with visit.connection() as connection:
@@ -150,13 +150,13 @@ async def looked_at(visit: Visit) -> Outcome:
             wrong = _wrong_fields(response.body, "ttlMs")
             if wrong:
                 return bad(f"{call.name}: {wrong}", *response.events)
-            looks = await _followed(visit, connection, response.body)
-            for look in looks:
-                wrong = _wrong_look(look)
+            polls = await _followed(visit, connection, response.body)
+            for poll in polls:
+                wrong = _wrong_poll(poll)
                 if wrong:
-                    return bad(f"{call.name}: {wrong}", *response.events, *look.events)
-            seen += (*response.events, *(n for look in looks[-1:] for n in look.events))
-            if looks[-1].body.get("status") not in _FINAL:
+                    return bad(f"{call.name}: {wrong}", *response.events, *poll.events)
+            seen += (*response.events, *(n for poll in polls[-1:] for n in poll.events))
+            if polls[-1].body.get("status") not in _FINAL:
                 stopped = await connection.request("tasks/cancel", _about(visit, response.body["taskId"]))
                 if stopped.body.get("resultType") != "complete":
                     return bad(f"{call.name}: tasks/cancel got {stopped.reply}.", *stopped.events)
@@ -191,13 +191,13 @@ async def unknown(visit: Visit) -> Outcome:
         except HttpError as error:
             return skipped(error.message)
         if answer.status != 400:
-            return bad(f"A different Mcp-Name than the taskId got {answer.shown}.", *answer.events)
+            return bad(f"A different Mcp-Name than the taskId got {answer.brief}.", *answer.events)
         seen += answer.events
     return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
 
 
 @CHECKS.active("TASK-08", apart=True, needs=Need.CALLS)
-async def heard(visit: Visit) -> Outcome:
+async def subscription(visit: Visit) -> Outcome:
     """A subscription to a new task, with and without the extension."""
     tasked = await _tasked(visit)
     if not tasked:
@@ -211,14 +211,14 @@ async def heard(visit: Visit) -> Outcome:
             if first is not None:
                 return bad("It was acknowledged without the extension.", *began.events, plain.n, first.n)
         if plain.code != MISSING_CAPABILITY:
-            return bad(f"Without the extension it got {plain.shown}.", *began.events, *plain.events)
+            return bad(f"Without the extension it got {plain.brief}.", *began.events, *plain.events)
         async with listening(visit, connection, "task-2", {"taskIds": [id]}, with_tasks(visit.features)) as (
             response,
             first,
         ):
             agreed = value_at(first.message, "params", "notifications", "taskIds") if first is not None else None
         if first is None:
-            return skipped(f"subscribing to a task failed: {response.shown}")
+            return skipped(f"subscribing to a task failed: {response.brief}")
     if type(agreed) is not list or id not in agreed:
         return bad(f"The acknowledgement names the tasks {excerpt(agreed, 80)}.", response.n, first.n)
     return good("", *plain.events, response.n, first.n)
@@ -271,11 +271,11 @@ def _about(visit: Visit, id: str) -> dict[str, Any]:
     return {"taskId": id, "_meta": with_tasks(visit.features)} if visit.modern else {"taskId": id}
 
 
-def _wrong_look(look: RequestOutcome) -> str:
+def _wrong_poll(poll: RequestOutcome) -> str:
     """The problem of a response to tasks/get."""
-    body = look.body
-    if not look.ok:
-        return f"tasks/get got {look.reply}."
+    body = poll.body
+    if not poll.ok:
+        return f"tasks/get got {poll.reply}."
     if body.get("resultType") != "complete":
         return f"the resultType of tasks/get is {excerpt(body.get('resultType'), 40)}."
     needed = {"completed": "result", "failed": "error", "input_required": "inputRequests"}.get(str(body.get("status")))
@@ -308,15 +308,15 @@ async def _followed(visit: Visit, connection: RawConnection, task: dict[str, Any
     pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
     given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]
     seconds = min(max(given, _POLL[0]), _POLL[1])
-    looks = [await connection.request("tasks/get", _about(visit, task["taskId"]))]
+    polls = [await connection.request("tasks/get", _about(visit, task["taskId"]))]
     for _ in range(int(visit.limits.request / seconds)):
-        if not looks[-1].ok or looks[-1].body.get("status") not in ("working",):
+        if not polls[-1].ok or polls[-1].body.get("status") not in ("working",):
             break
         await connection.quiet(seconds)
-        looks.append(await connection.request("tasks/get", _about(visit, task["taskId"])))
-    if looks[-1].body.get("status") in _FINAL:
-        looks.append(await connection.request("tasks/get", _about(visit, task["taskId"])))
-    return looks
+        polls.append(await connection.request("tasks/get", _about(visit, task["taskId"])))
+    if polls[-1].body.get("status") in _FINAL:
+        polls.append(await connection.request("tasks/get", _about(visit, task["taskId"])))
+    return polls
 
 
 def _name(tool: dict[str, Any]) -> str:

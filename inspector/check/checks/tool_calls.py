@@ -101,7 +101,7 @@ async def wrong_values(visit: Visit) -> Outcome:
             return good("", *response.events)
         if response.ok:
             return bad(
-                f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {response.shown}.", *response.events
+                f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {response.brief}.", *response.events
             )
         return bad(f"{_name(tool)} with invalid arguments got {response.reply}.", *response.events)
     return skipped("no allowed tool has an argument with a type")
@@ -174,8 +174,8 @@ def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
     """Arguments of which one has a type that the schema forbids; None if no argument has a type."""
     schema = tool.get("inputSchema")
     arguments = object_at(sample(schema))
-    for name, wanted in object_at(schema, "properties").items():
-        kind = value_at(wanted, "type")
+    for name, property_schema in object_at(schema, "properties").items():
+        kind = value_at(property_schema, "type")
         if kind in ("integer", "number", "boolean", "array", "object"):
             return {**arguments, name: "inspector-check: not of this type"}
         if kind == "string":

@@ -66,13 +66,13 @@ async def keeps_nothing(visit: Visit) -> Outcome:
             events = (*before[-1].response.events, *answer.response.events)
             if marker in answer.text:
                 what = "the client name" if f"{marker}-client" in answer.text else "an argument"
-                return bad(f"{_shown(tool)} returned {what} of an earlier session.", *events)
+                return bad(f"{_short_name(tool)} returned {what} of an earlier session.", *events)
             steps, after = _steps(before), _step(before[-1].text, answer.text)
             if _seems_to_count(steps):
                 if min(step or 0 for step in steps) < 0:
-                    return bad(f"{_shown(tool)} lost its count within a session.", *events)
+                    return bad(f"{_short_name(tool)} lost its count within a session.", *events)
                 if (after or 0) > 1:
-                    counts = remark(f"{_shown(tool)} continues to count where an earlier session ended.", *events)
+                    counts = remark(f"{_short_name(tool)} continues to count where an earlier session ended.", *events)
             seen += answer.response.events
     return counts or good(f"{len(tools)} tools in two sessions", *seen)
 
@@ -96,8 +96,8 @@ async def _call(connection: RawConnection, tool: dict[str, Any], arguments: dict
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
     """The arguments with the marker in every string that accepts any text."""
     marked = dict(arguments)
-    for name, wanted in object_at(tool, "inputSchema", "properties").items():
-        if type(wanted) is dict and wanted.get("type") == "string" and not any(key in wanted for key in _PLAIN):
+    for name, schema in object_at(tool, "inputSchema", "properties").items():
+        if type(schema) is dict and schema.get("type") == "string" and not any(key in schema for key in _PLAIN):
             marked[name] = marker
     return marked
 
@@ -131,5 +131,5 @@ def _name(tool: dict[str, Any]) -> str:
     return str(tool.get("name"))
 
 
-def _shown(tool: dict[str, Any]) -> str:
+def _short_name(tool: dict[str, Any]) -> str:
     return excerpt(tool.get("name"), 60)

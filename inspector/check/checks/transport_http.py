@@ -28,8 +28,8 @@ CHECKS = CheckTable("transport_http")
 def _refused(answer: RecordedResponse, served: str, fault: Callable[..., Outcome] = bad) -> Outcome:
     """Skipped without a response, good if the status is an error, else `fault` with `served`."""
     if not answer.status:
-        return skipped(f"the request got {answer.shown}")
-    return expect(answer, answer.refused, served, fault, text=answer.shown)
+        return skipped(f"the request got {answer.brief}")
+    return expect(answer, answer.refused, served, fault, text=answer.brief)
 
 
 @CHECKS.active("HTTP-01", apart=True)
@@ -38,12 +38,12 @@ async def one_endpoint(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         response = await post.request(post.harmless())
         if not response.message and response.status in _NO_ENDPOINT:
-            return bad(f"A POST got {response.shown}.", *response.events)
+            return bad(f"A POST got {response.brief}.", *response.events)
         if visit.modern:
             return good("", *response.events)
         stream = await post.listen(until=0)
     if stream.status in (404, 501):
-        return bad(f"A GET got {stream.shown}.", *stream.events)
+        return bad(f"A GET got {stream.brief}.", *stream.events)
     return good("", *response.events, *stream.events)
 
 
@@ -53,10 +53,10 @@ async def bad_notification(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         answer = await post.notify("notifications/inspector/no-such-thing", [])
     if not answer.status:
-        return bad(f"An invalid notification got {answer.shown}.", *answer.events)
+        return bad(f"An invalid notification got {answer.brief}.", *answer.events)
     if answer.status == 202 or answer.refused:
-        return good(answer.shown, *answer.events)
-    return bad(f"An invalid notification got {answer.shown}.", *answer.events)
+        return good(answer.brief, *answer.events)
+    return bad(f"An invalid notification got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-05", apart=True)
@@ -64,15 +64,15 @@ async def hostile_origin(visit: Visit) -> Outcome:
     """A request with a foreign origin."""
     answer = await _opening(visit, (("Origin", f"http://{_EVIL}"),))
     if not answer.status:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     if not answer.refused:
-        text = f"A request from http://{_EVIL} was served, with {answer.shown}."
+        text = f"A request from http://{_EVIL} was served, with {answer.brief}."
         if is_loopback(visit.web.url.host):
             return bad(text, *answer.events)
         return doubtful(f"{text} Any web page can use this server.", *answer.events)
     if answer.status != 403 and visit.revision in _SINCE_403:
         return doubtful(f"A foreign origin was rejected with status {answer.status}, not 403.", *answer.events)
-    return good(answer.shown, *answer.events)
+    return good(answer.brief, *answer.events)
 
 
 @CHECKS.active("HTTP-06", apart=True, once=True)
@@ -81,7 +81,7 @@ async def hostile_host(visit: Visit) -> Outcome:
     if not is_loopback(visit.web.url.host):
         return skipped("the server is not on this machine")
     answer = await _opening(visit, (), host=f"{_EVIL}:{visit.web.url.port}")
-    return _refused(answer, f"A request for the host {_EVIL} was served, with {answer.shown}.")
+    return _refused(answer, f"A request for the host {_EVIL} was served, with {answer.brief}.")
 
 
 @CHECKS.active("HTTP-07", apart=True, once=True)
@@ -96,7 +96,7 @@ async def own_origin(visit: Visit) -> Outcome:
         seen += answer.events
         if answer.refused:
             who = f"from {origin}" if origin else "without an origin"
-            return bad(f"A request {who} was rejected with {answer.shown}.", *answer.events)
+            return bad(f"A request {who} was rejected with {answer.brief}.", *answer.events)
     return good("", *seen)
 
 
@@ -113,7 +113,7 @@ async def other_addresses(visit: Visit) -> Outcome:
         there = f"{url.scheme}://{f'[{address}]' if ':' in address else address}:{url.port}{url.target}"
         answer = await _opening(visit, (), url=there)
         if answer.status:
-            return bad(f"The server also answers at {address}, with {answer.shown}.", *answer.events)
+            return bad(f"The server also answers at {address}, with {answer.brief}.", *answer.events)
     return good(f"the server does not answer at {', '.join(addresses)}")
 
 
@@ -127,7 +127,7 @@ async def exposed(visit: Visit) -> Outcome:
         return bad("The server uses http, not https.", *answer.events)
     if answer.status and not answer.refused:
         return doubtful("Requests without credentials are accepted.", *answer.events)
-    return good(answer.shown, *answer.events)
+    return good(answer.brief, *answer.events)
 
 
 @CHECKS.active("HTTP-10", apart=True, once=True)
@@ -158,7 +158,7 @@ async def any_case(visit: Visit) -> Outcome:
             seen += answer.events
             if answer.refused or not answer.status:
                 return bad(
-                    f"A request with the header name {spelled('Content-Type')} got {answer.shown}.", *answer.events
+                    f"A request with the header name {spelled('Content-Type')} got {answer.brief}.", *answer.events
                 )
     return good("", *seen)
 
@@ -168,7 +168,7 @@ async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
     answer = await visit.web.send("PUT", url=RawPost(visit).url, fields=(ACCEPT,))
     if not answer.status:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     if answer.status == 405:
         named = answer.header("allow")
         return (
@@ -176,22 +176,20 @@ async def other_verbs(visit: Visit) -> Outcome:
         )
     if answer.status in (401, 403):
         return skipped(f"PUT was rejected with status {answer.status}")
-    return bad(f"PUT got {answer.shown}.", *answer.events)
+    return bad(f"PUT got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-19", mode="intrusive", apart=True)
 async def keep_alive(visit: Visit) -> Outcome:
     """A subscription, and a wait."""
-    wanted = {
-        f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")
-    }
-    if not wanted:
+    kinds = {f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")}
+    if not kinds:
         return skipped("the server declares no change notifications")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
     async with raw_post(visit) as post:
-        answer = await post.request("subscriptions/listen", {"notifications": wanted}, timeout=seconds, limit=1 << 20)
+        answer = await post.request("subscriptions/listen", {"notifications": kinds}, timeout=seconds, limit=1 << 20)
     if answer.media_type != "text/event-stream":
-        return skipped(f"the response was not a stream, but {answer.shown}")
+        return skipped(f"the response was not a stream, but {answer.brief}")
     if any(event.line is not None and event.line.startswith(b":") for event in answer.stream):
         return good("", *answer.events)
     return remark(f"An idle stream had no comment for {seconds:g} s.", *answer.events)
@@ -208,7 +206,7 @@ async def redirects(visit: Visit) -> Outcome:
     answer = await _opening(visit, (), url=visit.web.url.origin + other)
     if 300 <= answer.status < 400:
         return good(f"{other} redirects", *answer.events)
-    return good(f"{other} returns {answer.shown}", *own.events, *answer.events)
+    return good(f"{other} returns {answer.brief}", *own.events, *answer.events)
 
 
 @CHECKS.active("HTTP-22", apart=True)
@@ -219,7 +217,7 @@ async def at_once(visit: Visit) -> Outcome:
     lost = [answer for answer in answers if not answer.message]
     if lost:
         return bad(
-            f"{len(lost)} of {_AT_ONCE} concurrent requests failed; the first got {lost[0].shown}.", *lost[0].events
+            f"{len(lost)} of {_AT_ONCE} concurrent requests failed; the first got {lost[0].brief}.", *lost[0].events
         )
     return good("", *(n for answer in answers for n in answer.events))
 
@@ -229,7 +227,7 @@ async def large_body(visit: Visit) -> Outcome:
     """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:
         answer = await post.request("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
-    return expect(answer, answer.message or answer.refused, f"A request of 1 MB got {answer.shown}.", text=answer.shown)
+    return expect(answer, answer.message or answer.refused, f"A request of 1 MB got {answer.brief}.", text=answer.brief)
 
 
 async def _opening(

@@ -74,11 +74,11 @@ async def no_session_id(visit: Visit) -> Outcome:
             return skipped(_STATELESS)
         answer = await post.request(post.harmless(), without=SESSION_FIELD)
     if answer.status == 400:
-        return good(answer.shown, *answer.events)
+        return good(answer.brief, *answer.events)
     if not answer.status:
-        return bad(f"A request without the session id got {answer.shown}.", *answer.events)
+        return bad(f"A request without the session id got {answer.brief}.", *answer.events)
     if answer.refused:
-        return doubtful(f"A request without the session id was rejected with {answer.shown}, not 400.", *answer.events)
+        return doubtful(f"A request without the session id was rejected with {answer.brief}, not 400.", *answer.events)
     return remark("A request without the session id was served.", *answer.events)
 
 
@@ -90,12 +90,12 @@ async def ended_session(visit: Visit) -> Outcome:
             return skipped(_STATELESS)
         ended = await post.delete()
         if not 200 <= ended.status < 300:
-            return skipped(f"DELETE got {ended.shown}")
+            return skipped(f"DELETE got {ended.brief}")
         answer = await post.request(post.harmless())
         post.session = ""
     if answer.status == 404:
         return good("", *ended.events, *answer.events)
-    return bad(f"After DELETE a request got {answer.shown}.", *ended.events, *answer.events)
+    return bad(f"After DELETE a request got {answer.brief}.", *ended.events, *answer.events)
 
 
 @CHECKS.active("HTTP-34", apart=True)
@@ -108,7 +108,7 @@ async def unknown_session(visit: Visit) -> Outcome:
     if answer.status == 404:
         return good("", *answer.events)
     make = doubtful if answer.refused else bad
-    return make(f"A request with an unknown session id got {answer.shown}.", *answer.events)
+    return make(f"A request with an unknown session id got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-35", apart=True)
@@ -121,8 +121,8 @@ async def delete(visit: Visit) -> Outcome:
         if 200 <= answer.status < 300:
             post.session = ""
     if answer.status == 405 or 200 <= answer.status < 300:
-        return good(answer.shown, *answer.events)
-    return bad(f"DELETE got {answer.shown}.", *answer.events)
+        return good(answer.brief, *answer.events)
+    return bad(f"DELETE got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-36", apart=True)
@@ -131,9 +131,9 @@ async def get(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         answer = await post.listen(until=0)
     if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
-        return good(answer.shown, *answer.events)
+        return good(answer.brief, *answer.events)
     kind = f" and {answer.media_type or 'no Content-Type'}" if answer.status == 200 else ""
-    return bad(f"GET got {answer.shown}{kind}.", *answer.events)
+    return bad(f"GET got {answer.brief}{kind}.", *answer.events)
 
 
 @CHECKS.active("HTTP-38", apart=True, once=True)
@@ -152,8 +152,10 @@ async def one_stream(visit: Visit) -> Outcome:
             for task in listening:
                 task.cancel()
     open_ones = [stream for stream in (*streams, answer) if stream.status == 200 and stream.media_type == _STREAM]
-    told = [[jsonrpc.encode(message) for message in stream.messages] for stream in open_ones]
-    twice = [text for n, texts in enumerate(told) for text in texts if any(text in other for other in told[n + 1 :])]
+    bodies = [[jsonrpc.encode(message) for message in stream.messages] for stream in open_ones]
+    twice = [
+        text for n, texts in enumerate(bodies) for text in texts if any(text in other for other in bodies[n + 1 :])
+    ]
     events = [n for stream in streams for n in stream.events]
     if twice:
         return bad(f"Two streams brought {jsonrpc.excerpt(jsonrpc.parse(twice[0]), 100)}.", *events)
@@ -174,7 +176,7 @@ async def resumption(visit: Visit) -> Outcome:
         again = await post.listen(after, timeout=visit.limits.quiet * 2, until=2)
     events = (*first.events, *second.events, *again.events)
     if again.refused or not again.status:
-        return skipped(f"a stream was not resumed: {again.shown}")
+        return skipped(f"a stream was not resumed: {again.brief}")
     others = second.message.get("id")
     if any(message.get("id") == others for message in again.messages if type(message) is dict):
         return bad("The response of another stream was replayed.", *events)
@@ -197,7 +199,7 @@ async def early_close(visit: Visit) -> Outcome:
                 return bad("A stream was closed before its response, without retry.", *answer.events)
             again = await _resumed(visit, post, last)
             events = (*answer.events, *again.events)
-            return good("", *events) if again.message else bad(f"The response did not follow: {again.shown}.", *events)
+            return good("", *events) if again.message else bad(f"The response did not follow: {again.brief}.", *events)
     return skipped("no allowed tool closes its stream early")
 
 
@@ -206,7 +208,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
     """A request with a revision of 1999."""
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
-    return expect(answer, answer.status == 400, f"A request of revision 1999-01-01 got {answer.shown}.")
+    return expect(answer, answer.status == 400, f"A request of revision 1999-01-01 got {answer.brief}.")
 
 
 @CHECKS.active("HTTP-44", apart=True)
@@ -214,7 +216,7 @@ async def no_version_field(visit: Visit) -> Outcome:
     """A request without the header."""
     async with raw_post(visit) as post:
         answer = await post.request(post.harmless(), without=VERSION_FIELD)
-    return expect(answer, "result" in answer.message, f"A request without MCP-Protocol-Version got {answer.shown}.")
+    return expect(answer, "result" in answer.message, f"A request without MCP-Protocol-Version got {answer.brief}.")
 
 
 @CHECKS.active("HTTP-45", mode="tool", apart=True)
@@ -231,7 +233,7 @@ async def broken_stream(visit: Visit) -> Outcome:
             if again.messages:
                 return good("", *events)
             if again.refused:
-                return skipped(f"a stream was not resumed: {again.shown}")
+                return skipped(f"a stream was not resumed: {again.brief}")
             if again.whole:
                 return bad("After its stream was closed a call did not continue.", *events)
     return skipped("no allowed tool has a stream that can be resumed")
@@ -245,10 +247,10 @@ async def leaked_session(visit: Visit) -> Outcome:
     await post.end()
     leaked = answer.header(SESSION_FIELD)
     if not answer.refused:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     if leaked is None:
-        return good(answer.shown, *answer.events)
-    return bad(f"A request that was rejected with {answer.shown} got a session id.", *answer.events)
+        return good(answer.brief, *answer.events)
+    return bad(f"A request that was rejected with {answer.brief} got a session id.", *answer.events)
 
 
 @CHECKS.active("HTTP-47", mode="auth", apart=True)
@@ -264,9 +266,9 @@ async def session_without_token(visit: Visit) -> Outcome:
     if answer.status == 401:
         return good("", *answer.events)
     if not answer.status:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     make = doubtful if answer.refused else bad
-    return make(f"A session id without a token got {answer.shown}.", *answer.events)
+    return make(f"A session id without a token got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-48", mode="tool", apart=True)
@@ -281,8 +283,8 @@ async def answered_questions(visit: Visit) -> Outcome:
             if frame is None or frame.shape is not Shape.REQUEST:
                 connection.frames = []
                 continue
-            said = _ANSWERS.get(frame.message["method"], {"error": {"code": -32601, "message": "Unknown method"}})
-            sent = connection.send(jsonrpc.encode({"jsonrpc": "2.0", "id": frame.message["id"], **said}))
+            reply = _ANSWERS.get(frame.message["method"], {"error": {"code": -32601, "message": "Unknown method"}})
+            sent = connection.send(jsonrpc.encode({"jsonrpc": "2.0", "id": frame.message["id"], **reply}))
             await connection.transport.settled()
             await connection.answer(begun)
             status = status_of(visit.journal, sent)

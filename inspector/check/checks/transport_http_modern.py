@@ -41,7 +41,7 @@ async def no_version(visit: Visit) -> Outcome:
         answer = await post.request(post.harmless(), without=VERSION_FIELD)
     older = [name for name in _BEFORE_THE_FIELD if await visit.agrees_to(name) == name]
     if older and answer.status:
-        return good(f"it also supports {older[0]}, and answers with {answer.shown}", *answer.events)
+        return good(f"it also supports {older[0]}, and answers with {answer.brief}", *answer.events)
     return _mismatch("A request without MCP-Protocol-Version", answer)
 
 
@@ -85,9 +85,9 @@ async def encoded_name(visit: Visit) -> Outcome:
         coded = base64.b64encode(name.encode()).decode()
         answer = await post.request(method, params, more=((_NAME, f"=?base64?{coded}?="),))
     if plain.code == HEADER_MISMATCH or not plain.status:
-        return skipped(f"the plain name got {plain.shown}")
+        return skipped(f"the plain name got {plain.brief}")
     if answer.code == HEADER_MISMATCH or answer.status != plain.status:
-        return bad(f"The plain name got {plain.shown}, the encoded one {answer.shown}.", *plain.events, *answer.events)
+        return bad(f"The plain name got {plain.brief}, the encoded one {answer.brief}.", *plain.events, *answer.events)
     return good("", *plain.events, *answer.events)
 
 
@@ -114,11 +114,11 @@ async def wrong_parameter(visit: Visit) -> Outcome:
     """An allowed tool with header parameters: without the header, with another value, and with an extra one."""
     async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
-            wanted, reasons = mirrored(tool)
-            if not wanted or reasons:
+            header_params, reasons = mirrored(tool)
+            if not header_params or reasons:
                 continue
-            name, path = wanted[0]
-            arguments = _arguments(tool, wanted)
+            name, path = header_params[0]
+            arguments = _arguments(tool, header_params)
             params = {"name": tool.get("name"), "arguments": arguments}
             others = params | {"arguments": _without(arguments, path)}
             another = ((name, "inspector-check-another"),)
@@ -139,16 +139,16 @@ async def other_number(visit: Visit) -> Outcome:
     """An allowed tool with an integer header parameter, written as a decimal."""
     async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
-            wanted, reasons = mirrored(tool)
-            arguments = _arguments(tool, wanted)
+            header_params, reasons = mirrored(tool)
+            arguments = _arguments(tool, header_params)
             params = {"name": tool.get("name"), "arguments": arguments}
-            for name, path in wanted if not reasons else ():
+            for name, path in header_params if not reasons else ():
                 value = value_at(arguments, *path)
                 if type(value) is int:
                     answer = await post.request("tools/call", params, more=((name, f"{value}.0"),))
                     if answer.code == HEADER_MISMATCH:
                         return bad(f"{value}.0 in {name} was rejected for the argument {value}.", *answer.events)
-                    return good(answer.shown, *answer.events) if answer.status else skipped(answer.shown)
+                    return good(answer.brief, *answer.events) if answer.status else skipped(answer.brief)
     return skipped("no allowed tool has an integer header parameter")
 
 
@@ -178,7 +178,7 @@ async def unknown_method(visit: Visit) -> Outcome:
         answer = await post.request("inspector/no-such-method")
     if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
         return good("", *answer.events)
-    return bad(f"An unknown method got {answer.shown}.", *answer.events)
+    return bad(f"An unknown method got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-70", apart=True)
@@ -191,7 +191,7 @@ async def gone_verbs(visit: Visit) -> Outcome:
     for answer, verb in ((await post.listen(until=0), "GET"), (await post.delete(), "DELETE")):
         seen += answer.events
         if answer.status != 405:
-            return bad(f"{verb} got {answer.shown}, not 405.", *answer.events)
+            return bad(f"{verb} got {answer.brief}, not 405.", *answer.events)
     return good("", *seen)
 
 
@@ -202,14 +202,14 @@ async def gone_fields(visit: Visit) -> Outcome:
         more = ((SESSION_FIELD, "inspector-check"), (RESUME_FIELD, "1"))
         answer = await post.request(post.harmless(), more=more)
         plain = await post.request(post.harmless())
-    for each in (answer, plain):
-        if each.header(SESSION_FIELD) is not None:
-            return bad("The response has an Mcp-Session-Id.", *each.events)
+    for response in (answer, plain):
+        if response.header(SESSION_FIELD) is not None:
+            return bad("The response has an Mcp-Session-Id.", *response.events)
     if "result" in answer.message:
         return good("", *answer.events, *plain.events)
     if "result" not in plain.message:
-        return skipped(f"a plain request got {plain.shown}")
-    return bad(f"A request with Mcp-Session-Id and Last-Event-ID got {answer.shown}.", *answer.events)
+        return skipped(f"a plain request got {plain.brief}")
+    return bad(f"A request with Mcp-Session-Id and Last-Event-ID got {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("HTTP-72", mode="tool", apart=True)
@@ -217,9 +217,9 @@ async def closed_stream(visit: Visit) -> Outcome:
     """An allowed tool that sends progress: its stream is closed, and messages on other streams are read."""
     async with visit.new_connection() as connection:
         names = [name for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")]
-        wanted = {f"{name}ListChanged": True for name in names}
-        if wanted:
-            params = connection.with_metadata({"notifications": wanted})
+        kinds = {f"{name}ListChanged": True for name in names}
+        if kinds:
+            params = connection.with_metadata({"notifications": kinds})
             connection.begin({"jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params})
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
             id = f"closed-{n}"
@@ -241,7 +241,7 @@ async def closed_stream(visit: Visit) -> Outcome:
                 return bad("A message about a request came after its stream was closed.", begun.n, late[0].n)
             if not marker.answered:
                 return bad(
-                    f"After a stream was closed the server did not respond: {marker.shown}.", begun.n, *marker.events
+                    f"After a stream was closed the server did not respond: {marker.brief}.", begun.n, *marker.events
                 )
             return good("", begun.n, first.n, *marker.events)
     return skipped("no allowed tool sends progress")
@@ -260,19 +260,19 @@ async def wrong_bodies(visit: Visit) -> Outcome:
             answer = await post.say(body)
             seen += answer.events
             if not answer.refused:
-                return bad(f"{what} got {answer.shown}.", *answer.events)
+                return bad(f"{what} got {answer.brief}.", *answer.events)
     return good("", *seen)
 
 
 def _mismatch(what: str, answer: RecordedResponse) -> Outcome:
     """Whether a request was rejected because its headers do not match its body."""
     if answer.status == 400 and answer.code == HEADER_MISMATCH:
-        return good(answer.shown, *answer.events)
+        return good(answer.brief, *answer.events)
     if not answer.status:
-        return bad(f"{what} got {answer.shown}.", *answer.events)
+        return bad(f"{what} got {answer.brief}.", *answer.events)
     if answer.refused:
-        return doubtful(f"{what} was rejected with {answer.shown}, not 400 and error -32020.", *answer.events)
-    return bad(f"{what} got {answer.shown}.", *answer.events)
+        return doubtful(f"{what} was rejected with {answer.brief}, not 400 and error -32020.", *answer.events)
+    return bad(f"{what} got {answer.brief}.", *answer.events)
 
 
 def _all_mismatch(answers: dict[str, RecordedResponse]) -> Outcome:
@@ -316,10 +316,10 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     return n, status, visit.journal.record_http(channel, Dir.RECV, status=status, headers=[], conn=conn)
 
 
-def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:
+def _arguments(tool: dict[str, Any], header_params: Sequence[HeaderParam]) -> Any:
     """Arguments for a tool, including its header parameters."""
     arguments = sample(tool.get("inputSchema"))
-    for _, path in wanted:
+    for _, path in header_params:
         schema: Any = tool.get("inputSchema")
         for step in path:
             schema = value_at(schema, "properties", step)

@@ -29,11 +29,11 @@ async def hostile_origin(visit: Visit) -> Outcome:
     fields = (_STREAM, ("Origin", _EVIL), *await visit.token_fields())
     answer = await visit.web.send("GET", fields=fields, until=0)
     if not answer.status:
-        return skipped(f"the request got {answer.shown}")
+        return skipped(f"the request got {answer.brief}")
     if answer.refused:
-        return good(answer.shown, *answer.events)
+        return good(answer.brief, *answer.events)
     make = bad if is_loopback(visit.web.url.host) else doubtful
-    return make(f"The stream was opened for {_EVIL}, with {answer.shown}.", *answer.events)
+    return make(f"The stream was opened for {_EVIL}, with {answer.brief}.", *answer.events)
 
 
 @CHECKS.active("SSE-05", apart=True, once=True)
@@ -55,12 +55,12 @@ async def unknown_address(visit: Visit) -> Outcome:
             message=message,
         )
     if not answer.status:
-        return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI got {answer.brief}.", *answer.events)
     if not answer.refused:
-        return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI got {answer.brief}.", *answer.events)
     if len(id) < _MIN_LENGTH:
         return bad(f"The id in the endpoint URI has {len(id)} characters: it can be guessed.", *answer.events)
-    return good(answer.shown, *answer.events)
+    return good(answer.brief, *answer.events)
 
 
 @CHECKS.active("SSE-06", apart=True, once=True)

@@ -77,7 +77,7 @@ async def odd_lines(visit: Visit) -> Outcome:
             response = await connection.request(_harmless(visit), {})
             if not response.answered:
                 return bad(
-                    f"After {what} the server did not respond: {response.shown}.", *filter(None, (sent, response.n))
+                    f"After {what} the server did not respond: {response.brief}.", *filter(None, (sent, response.n))
                 )
             seen.append(sent)
     return good("", *seen)
@@ -114,14 +114,14 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
             sent = connection.notify("notifications/cancelled", {"requestId": id, "reason": "check"})
             marker = await connection.request("server/discover", {})
             if not marker.answered:
-                return skipped(f"after the cancellation the server did not respond: {marker.shown}")
+                return skipped(f"after the cancellation the server did not respond: {marker.brief}")
             await connection.barrier()
             await connection.quiet(connection.patience(_ON_ITS_WAY))
-            heard = len(visit.journal)
+            before = len(visit.journal)
             if visit.journal.index.pair(begun.n):
                 continue  # It responded before it read the cancellation, or at that moment.
             await connection.quiet(connection.patience(visit.limits.quiet * 4))
-            late = [frame for frame in connection.frames if frame.n > heard and _is_about(frame, id)]
+            late = [frame for frame in connection.frames if frame.n > before and _is_about(frame, id)]
             if late:
                 return bad("A message about a cancelled request came afterwards.", begun.n, sent, late[0].n)
             return good("", begun.n, sent, *marker.events)
@@ -131,14 +131,12 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
 @CHECKS.active("STDIO-09", apart=True, needs=Need.SESSION)
 async def named_subscriptions(visit: Visit) -> Outcome:
     """A subscription to all declared list changes, and its acknowledgement."""
-    wanted = {
-        f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")
-    }
-    if not wanted:
+    kinds = {f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")}
+    if not kinds:
         return skipped("the server declares no change notifications")
     id = "listen-1"
     async with visit.connection() as connection:
-        params = connection.with_metadata({"notifications": wanted})
+        params = connection.with_metadata({"notifications": kinds})
         begun = connection.begin({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
         frame = await connection.until(lambda frame: frame.shape is Shape.NOTIFICATION or _is_answer(frame, id))
         connection.notify("notifications/cancelled", {"requestId": id})
@@ -179,7 +177,7 @@ async def unknown_method_first(visit: Visit) -> Outcome:
     if response.ok:
         return bad(f"The request got {response.reply}.", *response.events)
     if response.answered:
-        return good(response.shown, *response.events)
+        return good(response.brief, *response.events)
     what = f"The server exited: {lost.message}" if lost is not None else "The request got no response."
     return bad(what, *response.events)
 

@@ -91,7 +91,7 @@ class RecordedResponse:
         return tuple(n for n in (self.n, self.response_n, self.message_n) if n)
 
     @property
-    def shown(self) -> str:
+    def brief(self) -> str:
         """The response in a few words for a sentence."""
         if not self.status:
             return self.reason or "no response"

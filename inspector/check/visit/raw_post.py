@@ -79,7 +79,7 @@ class RawPost:
             return await self.request("server/discover")
         opened = self.opened = await self.initialize()
         if "result" not in opened.message:
-            raise HttpError(f"plain HTTP requests are rejected: initialize got {opened.shown}")
+            raise HttpError(f"plain HTTP requests are rejected: initialize got {opened.brief}")
         await self.notify("notifications/initialized")
         return opened
 

@@ -64,10 +64,10 @@ class RequestOutcome:
     @property
     def reply(self) -> str:
         """The response in a few words that follow “got”."""
-        return self.shown if self.message is not None else f"no response ({self.shown.removeprefix('no response ')})"
+        return self.brief if self.message is not None else f"no response ({self.brief.removeprefix('no response ')})"
 
     @property
-    def shown(self) -> str:
+    def brief(self) -> str:
         """The response, or the reason why there is none, in a few words that follow a colon."""
         from inspector.protocol.jsonrpc import excerpt
 

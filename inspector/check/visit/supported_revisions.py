@@ -38,7 +38,7 @@ class RevisionSurvey:
     @property
     def why_none(self) -> str:
         """Why no revision is supported. Some servers exit when their first client disconnects."""
-        silent = {revision: response.shown for revision, response in self.answers.items() if not response.answered}
+        silent = {revision: response.brief for revision, response in self.answers.items() if not response.answered}
         silent |= self.problems
         refused = "The server supports none of the offered revisions."
         if not silent:

@@ -64,7 +64,7 @@ class ToolCall:
     arguments: dict[str, Any]
     token: str
     response: RequestOutcome
-    told: list[ServerNotification] = field(default_factory=list)
+    notifications: list[ServerNotification] = field(default_factory=list)
     questions: list[InputRequest] = field(default_factory=list)
     rounds: list[dict[str, Any]] = field(default_factory=list)
     """The input_required results (2026-07-28)."""
@@ -91,9 +91,9 @@ class ToolCall:
             and response.body.get("resultType") in (None, "complete")
         )
 
-    def heard(self, method: str) -> list[ServerNotification]:
+    def received(self, method: str) -> list[ServerNotification]:
         """The notifications of one kind."""
-        return [told for told in self.told if told.method == method]
+        return [notification for notification in self.notifications if notification.method == method]
 
     def asks(self, method: str) -> list[InputRequest]:
         """The requests for input of one kind."""
@@ -118,7 +118,7 @@ async def call_tools(visit: Visit, made: list[ToolCall]) -> None:
             if may_reopen:
                 may_reopen = False
                 await _reopen(visit)
-    for call in [call for call in made if call.came and call.heard(PROGRESS)][:FEW]:
+    for call in [call for call in made if call.came and call.received(PROGRESS)][:FEW]:
         # Once more without a token, so that the judge sees whether the server sends unwanted progress.
         await visit.request("tools/call", call.params)
 
@@ -204,10 +204,10 @@ def _read(journal: Journal, call: ToolCall, first: int) -> None:
         if event.kind != Kind.RPC or event.dir != Dir.RECV:
             continue
         for message in event.message if type(event.message) is list else (event.message,):
-            _take(call, event.n, message)
+            _add_message(call, event.n, message)
 
 
-def _take(call: ToolCall, n: int, message: Any) -> None:
+def _add_message(call: ToolCall, n: int, message: Any) -> None:
     shape = shape_of(message)
     if shape in (Shape.REQUEST, Shape.NOTIFICATION):
         params = message.get("params")
@@ -215,7 +215,7 @@ def _take(call: ToolCall, n: int, message: Any) -> None:
         if shape is Shape.REQUEST:
             call.questions.append(InputRequest(n, message["method"], params, call.name))
         else:
-            call.told.append(ServerNotification(n, message["method"], params))
+            call.notifications.append(ServerNotification(n, message["method"], params))
     elif shape is Shape.RESULT and type(message["result"]) is dict:
         result = message["result"]
         if result.get("resultType") == "task" and isinstance(result.get("taskId"), str):

@@ -121,7 +121,7 @@ async def cached(visit: Visit) -> Outcome:
         again = await visit.web.send("GET", url=answer.url, fields=fields, own=False, until=0)
         if again.status != 304:
             return bad(
-                f"{answer.url} is answered with {again.shown} to If-None-Match.", *answer.evidence, *again.events
+                f"{answer.url} is answered with {again.brief} to If-None-Match.", *answer.evidence, *again.events
             )
     return good("", *_events_of(answers)) if answers else skipped(_NONE)
 
