@@ -115,15 +115,15 @@ def error_text(error: InspectorError, at: MessagePump | None = None) -> str:
 
 def _merged(parts: tuple[Part, ...]) -> list[Part]:
     """Join the parts; a place that follows itself is named once."""
-    found: list[Part] = []
+    merged: list[Part] = []
     for part in parts:
-        if isinstance(part, Setting) and len(found) > 1 and isinstance(before := found[-2], Setting):
+        if isinstance(part, Setting) and len(merged) > 1 and isinstance(before := merged[-2], Setting):
             same = PLACES[before.parameter] == PLACES[part.parameter]
-            if same and found[-1] in _JOINS:
-                found.pop()
+            if same and merged[-1] in _JOINS:
+                merged.pop()
                 continue
-        found.append(part)
-    return found
+        merged.append(part)
+    return merged
 
 
 def _place(setting: Setting, keys: Keymap) -> str:
@@ -139,6 +139,8 @@ def _place(setting: Setting, keys: Keymap) -> str:
 def _default(parameters: tuple[Parameter, ...], keys: Keymap) -> str:
     if parameters == (Parameter.TRANSPORT,):
         return "remove “type” from the config entry"
-    places = dict.fromkeys(_place(Setting(each, "“auto”"), keys) for each in parameters)
-    takes_value = all(isinstance(place := PLACES[each], VerbAdvice) and place.takes_value for each in parameters)
+    places = dict.fromkeys(_place(Setting(parameter, "“auto”"), keys) for parameter in parameters)
+    takes_value = all(
+        isinstance(place := PLACES[parameter], VerbAdvice) and place.takes_value for parameter in parameters
+    )
     return f"choose {' and '.join(places)}" if takes_value else f"remove {' and '.join(places)}"

@@ -113,8 +113,8 @@ class InspectorApp(KeysInOrder, App[int]):
         self.keep = keep
         self.comparing = comparing
         """Two recordings to show side by side, instead of a target."""
-        wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
-        self.ascii_only = wanted or settings.ascii == "always"
+        detected_ascii = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
+        self.ascii_only = detected_ascii or settings.ascii == "always"
         """Whether only ASCII signs are drawn; widgets read it here."""
         multiplexed = "TMUX" in os.environ or os.environ.get("TERM", "").startswith(("tmux", "screen"))
         terminal_counts_parts(of_emoji=multiplexed)
@@ -239,8 +239,8 @@ class InspectorApp(KeysInOrder, App[int]):
         markup: bool = False,
     ) -> None:
         """Show a notification. The message may come from a server: it is made safe and not read as markup."""
-        shown = safe(message, NOTIFIED, multiline=True, ascii=self.ascii_only)
-        super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
+        text = safe(message, NOTIFIED, multiline=True, ascii=self.ascii_only)
+        super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text by the terminal, and by the programs that users have for it."""

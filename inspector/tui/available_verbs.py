@@ -63,10 +63,10 @@ def binds(node: DOMNode, key: str) -> bool:
 
 def contexts(focused: DOMNode) -> list[str]:
     """The contexts whose keys work at the focus, nearest first."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for _, bound in _chain(focused):
-        found |= dict.fromkeys(bound)
-    return list(found)
+        names |= dict.fromkeys(bound)
+    return list(names)
 
 
 def who_does(focused: DOMNode, verb: KeymapVerb) -> DOMNode | None:
@@ -83,15 +83,18 @@ def verb_at(focused: DOMNode, key: str, keymap: Keymap) -> str:
     # A node's map has the default keys: those of a verb to which the user gave another key, else this one.
     verbs = [(verb, verb.key or NO_KEY if verb.id in keymap.overrides else key) for verb in keymap.verbs_at(key)]
     for node in focused.ancestors_with_self:
-        found = node._bindings.key_to_bindings
+        node_bindings = node._bindings.key_to_bindings
         bound = [
             verb
             for verb, keys in verbs
-            if any(one.id == verb.id for at in keys.split(",") for one in found.get(at, ()))
+            if any(one.id == verb.id for at in keys.split(",") for one in node_bindings.get(at, ()))
         ]
         if len(bound) > 1:
             # Textual tries the bindings of a key in their order; the user may have given one key to several.
-            nearest, place = own_contexts(node), {one.id: n for each in found.values() for n, one in enumerate(each)}
+            nearest, place = (
+                own_contexts(node),
+                {one.id: n for key_bindings in node_bindings.values() for n, one in enumerate(key_bindings)},
+            )
             bound.sort(key=lambda verb: (place[verb.id], nearest.index(verb.context)))
         for verb in bound:
             if hasattr(node, f"action_{verb.action}") and node.check_action(verb.action, ()):

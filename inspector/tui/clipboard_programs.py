@@ -23,19 +23,19 @@ def clipboard_programs(environ: Mapping[str, str], platform: str = NAME) -> list
 
     Over ssh only that of tmux: another one would copy on the remote machine.
     """
-    found: list[list[Command]] = []
+    commands: list[list[Command]] = []
     if environ.get("TMUX"):
         # `-w` gives the text to the terminal around tmux as well (tmux 3.2).
-        found.append([("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-")])
+        commands.append([("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-")])
     if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
-        return found
+        return commands
     if platform == "darwin":
-        found.append([("pbcopy",)])
+        commands.append([("pbcopy",)])
     elif environ.get("WAYLAND_DISPLAY"):
-        found.append([("wl-copy",)])
+        commands.append([("wl-copy",)])
     elif environ.get("DISPLAY"):
-        found.append([("xclip", "-selection", "clipboard"), ("xsel", "--clipboard", "--input")])
-    return found
+        commands.append([("xclip", "-selection", "clipboard"), ("xsel", "--clipboard", "--input")])
+    return commands
 
 
 def give(text: str, environ: Mapping[str, str]) -> None:

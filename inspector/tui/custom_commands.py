@@ -92,8 +92,8 @@ class CustomCommands:
 
     def here(self, contexts: Sequence[str]) -> list[CustomCommand]:
         """Return the commands that work at a focus with these contexts, the special ones first."""
-        found = [one for one in self.commands if one.works_in(contexts)]
-        return sorted(found, key=lambda one: one.where == "recording")
+        commands = [one for one in self.commands if one.works_in(contexts)]
+        return sorted(commands, key=lambda one: one.where == "recording")
 
     def _read(self, entry: Mapping[str, str]) -> CustomCommand | None:
         key, run = normal_key(entry["key"].strip()), entry["run"]

@@ -57,9 +57,9 @@ class ConfirmLeaving(Confirm):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.set_interval(_LOOK_AGAIN, self._look)
+        self.set_interval(_LOOK_AGAIN, self._update_texts)
 
-    def _look(self) -> None:
+    def _update_texts(self) -> None:
         texts = leaving(self._what, self._calls())
         if texts != self._texts:
             self._texts = texts
@@ -92,7 +92,7 @@ def _free(name: str) -> str:
     """Return a file name that no file has: with a number before all its suffixes if need be."""
     stem, dot, suffixes = name.partition(".")
     names = (f"{stem}-{number}{dot}{suffixes}" for number in range(2, _MAX_NUMBER))
-    return next((each for each in (name, *names) if not os.path.lexists(each)), name)
+    return next((candidate for candidate in (name, *names) if not os.path.lexists(candidate)), name)
 
 
 def _here() -> str:
@@ -134,7 +134,7 @@ class Choose(ListDialog[str]):
     def __init__(self, title: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
         super().__init__()
         self._title, self._choices, self._current = title, list(choices), current
-        self._shown = self._choices
+        self._matching = self._choices
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("enter", "choose", "enter"), KeyHint("esc", "cancel", "escape")]
@@ -146,7 +146,7 @@ class Choose(ListDialog[str]):
 
     def _rows(self) -> list[Pieces]:
         width = max((len(word) for word, _ in self._choices), default=8) + 2
-        return [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._shown]
+        return [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._matching]
 
     def on_mount(self) -> None:
         view = self.query_one(VirtualList)
@@ -160,10 +160,10 @@ class Choose(ListDialog[str]):
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
-        self._shown = Typed(event.editor.value).best_first(self._choices, lambda choice: choice)
+        self._matching = Typed(event.editor.value).best_first(self._choices, lambda choice: choice)
         view = self.query_one(VirtualList)
         view.source = TextRows(self._rows())
-        view.cursor = 0 if self._shown else -1
+        view.cursor = 0 if self._matching else -1
 
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
@@ -173,4 +173,4 @@ class Choose(ListDialog[str]):
             self.dismiss(None)
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
-        self.dismiss(self._shown[event.index][0])
+        self.dismiss(self._matching[event.index][0])

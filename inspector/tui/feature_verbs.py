@@ -101,8 +101,8 @@ class Keys(NamedTuple):
 @cache
 def all_keys() -> Sequence[tuple[Feature, Keys]]:
     """The keys of each feature that has some."""
-    found = [(feature, feature.load_or_skip(feature.keys, Keys)) for feature in features() if feature.keys]
-    return [(feature, of_feature) for feature, of_feature in found if of_feature is not None]
+    loaded = [(feature, feature.load_or_skip(feature.keys, Keys)) for feature in features() if feature.keys]
+    return [(feature, of_feature) for feature, of_feature in loaded if of_feature is not None]
 
 
 def contexts() -> list[FeatureContext]:

@@ -51,7 +51,10 @@ class Help(Dialog[None]):
         working = [verb for verb in VERBS if verb.context not in here or who_does(focused, verb) is not None]
         table = keymap.table(working)
         self._groups = {title: [_line(row) for row in rows] for title, rows in table.items()}
-        own = [KeyEntry((label(each.key, ascii_only()),), each.title, each.description) for each in commands.here(here)]
+        own = [
+            KeyEntry((label(command.key, ascii_only()),), command.title, command.description)
+            for command in commands.here(here)
+        ]
         if own:
             self._groups = {"Your commands": own, **self._groups}
         self.here = _here(keymap, focused, own)
@@ -98,8 +101,8 @@ class Help(Dialog[None]):
         self.query_one(FactsView).show(RowSection(rows or [Row([("No key or name matches.", "muted")])]))
 
     def _rows(self, group: KeyGroup) -> list[Row]:
-        shown, count = len(group.lines), group.total
-        counted = f"{shown} of {count}" if shown < count else f"{count}"
+        visible, count = len(group.lines), group.total
+        counted = f"{visible} of {count}" if visible < count else f"{count}"
         heading = Row([(group.title, "bright bold"), (f"  {counted}", "faint")])
         return [heading, *map(self._row, group.lines), Row()]
 
@@ -124,19 +127,19 @@ def _here(keymap: Keymap, focused: DOMNode, own_commands: Sequence[KeyEntry]) ->
         for verb in sorted(VERBS, key=lambda verb: nearest.index(verb.context) if verb.context in nearest else 0)
         if verb.context in nearest and verb.group not in LAST and who_does(focused, verb) is not None
     ]
-    found = {
+    entries = {
         BY_ID[hint.verb].description: KeyEntry((hint.label,), hint.title, BY_ID[hint.verb].description)
         for hint in hints
     }
-    found |= {command.about: command for command in own_commands}
+    entries |= {command.about: command for command in own_commands}
     for row in (row for rows in keymap.table(working).values() for row in rows):
         ids = {verb.id for verb in row.verbs}
         acting = [key for key in row.keys if _acts(focused, key) and verb_at(focused, key, keymap) in ids]
         # A verb whose keys all mean something else here is not shown; one without a key is in the palette.
         if acting or not row.keys:
             entry = _line(row._replace(keys=acting))
-            found.setdefault(entry.about, entry)
-    return list(found.values())
+            entries.setdefault(entry.about, entry)
+    return list(entries.values())
 
 
 def _acts(focused: DOMNode, key: str) -> bool:

@@ -81,12 +81,12 @@ def bindings(context: str, *, without: str = "") -> list[Binding]:
     Keys of the context `without` are skipped: in the pane around the widget they have another meaning.
     """
     taken = {key for verb in VERBS if verb.context == without for key in verb.key.split(",")}
-    found = []
+    bound = []
     for verb in VERBS:
         keys = ",".join(key for key in verb.key.split(",") if key not in taken)
         if verb.context == context and (keys or not verb.key):
-            found.append(Binding(keys or NO_KEY, verb.action, verb.title, show=False, id=verb.id))
-    return found
+            bound.append(Binding(keys or NO_KEY, verb.action, verb.title, show=False, id=verb.id))
+    return bound
 
 
 class KeyRow(NamedTuple):
@@ -123,8 +123,8 @@ class Keymap:
         """Return the verbs of a key, each in its own context."""
         if not self._verbs_at:
             for verb in VERBS:
-                for each in self.keys(verb.id):
-                    self._verbs_at.setdefault(each, []).append(verb)
+                for bound_key in self.keys(verb.id):
+                    self._verbs_at.setdefault(bound_key, []).append(verb)
         return self._verbs_at.get(key, ())
 
     def hint(self, verb_id: str, title: str = "", *, ascii: bool = False) -> KeyHint:
@@ -144,7 +144,7 @@ class Keymap:
             same = rows.setdefault(verb.group, {}).setdefault(verb.description, KeyRow([], []))
             same.verbs.append(verb)
             same.keys.extend(key for key in self.keys(verb.id) if key not in same.keys)
-        return {group: list(found.values()) for group, found in rows.items()}
+        return {group: list(group_rows.values()) for group, group_rows in rows.items()}
 
     def _override(self, verb_id: str, keys: str) -> None:
         if verb_id in REMOVED:
@@ -173,7 +173,7 @@ class Keymap:
 
     def _conflicts(self) -> list[ConfigError]:
         """Find ambiguous keys of the overrides: bound twice in a context, or hidden by an inner context."""
-        found = []
+        errors = []
         for verb_id in self.overrides:
             verb = BY_ID[verb_id]
             for other in VERBS:
@@ -182,7 +182,7 @@ class Keymap:
                 # The table itself lets an inner context hide a key; only changes by the user are reported.
                 both = sorted(set(self.keys(verb_id)) & set(self.keys(other.id)))
                 if both and not (other.id in self.overrides and other.id < verb_id):
-                    found.append(
+                    errors.append(
                         ConfigError(
                             (
                                 f"The keymap gives {', '.join(label(key) for key in both)} to `{verb_id}`, "
@@ -191,7 +191,7 @@ class Keymap:
                             hint=f"Give `{other.id}` another key, or choose a free one.",
                         )
                     )
-        return found
+        return errors
 
 
 _DEFAULT = Keymap()
@@ -199,8 +199,8 @@ _DEFAULT = Keymap()
 
 def keymap_of(widget: MessagePump) -> Keymap:
     """Return the keymap in force: the app's attribute `verb_keys`, or the default."""
-    found = getattr(widget.app, "verb_keys", None)
-    return found if isinstance(found, Keymap) else _DEFAULT
+    keymap = getattr(widget.app, "verb_keys", None)
+    return keymap if isinstance(keymap, Keymap) else _DEFAULT
 
 
 def normal_key(key: str) -> str | None:

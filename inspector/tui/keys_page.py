@@ -11,10 +11,10 @@ END = "<!-- end of keys -->"
 def markdown() -> str:
     """Return the default keys of every verb as Markdown tables, one for each place where they work."""
     parts = []
-    for group, found in Keymap().table().items():
+    for group, key_rows in Keymap().table().items():
         rows = [
             f"| {_keys(row.keys)} | {row.verbs[0].description} | {' '.join(f'`{verb.id}`' for verb in row.verbs)} |"
-            for row in found
+            for row in key_rows
         ]
         parts.append("\n".join([f"### {group}", "", "| Key | Does | Id |", "|---|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"

@@ -173,10 +173,12 @@ class ScreenNavigator:
             self._app.run_worker(self.show_pair(before.session, after, "", UNSET), group="pair", exclusive=True)
 
     def pair_candidates(self, session: SessionState) -> list[OpenSession]:
-        found = [opened for opened in self._sessions.opened if opened.is_connected and opened.session is not session]
+        candidates = [
+            opened for opened in self._sessions.opened if opened.is_connected and opened.session is not session
+        ]
         pair = self._pair
         # The one that was beside it before comes first.
-        return sorted(found, key=lambda opened: not (pair is not None and pair.is_of(opened)))
+        return sorted(candidates, key=lambda opened: not (pair is not None and pair.is_of(opened)))
 
     async def show_pair(self, session: SessionState, other: OpenSession, tool: str, arguments: Any) -> None:
         from inspector.tui.side_by_side.screen import PairScreen
@@ -233,8 +235,8 @@ class ScreenNavigator:
         """Open the dialogs that waited for their session to be in front."""
         if opened.screen in self._app.screen_stack:
             waited, opened.dialogs = opened.dialogs, {}
-            for dialog, take in waited.items():
-                self._app.push_screen(dialog, take)
+            for dialog, on_result in waited.items():
+                self._app.push_screen(dialog, on_result)
 
     async def close_session(self, opened: OpenSession) -> None:
         """End a session in the background."""

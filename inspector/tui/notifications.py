@@ -58,9 +58,11 @@ def signal_sequence(signal: Signal, text: str) -> str:
         return ""
     if signal == "bell":
         return "\a"
-    shown = safe(text, _MAX_COUNT)
+    safe_text = safe(text, _MAX_COUNT)
     # ST, not BEL, ends the sequence: a terminal that does not know it then stays silent.
-    return f"\x1b]9;Inspector: {shown}\x1b\\" if signal == "osc9" else f"\x1b]777;notify;Inspector;{shown}\x1b\\"
+    return (
+        f"\x1b]9;Inspector: {safe_text}\x1b\\" if signal == "osc9" else f"\x1b]777;notify;Inspector;{safe_text}\x1b\\"
+    )
 
 
 @dataclass
@@ -93,7 +95,7 @@ class SessionNotifier:
         self._sessions = sessions
         self._signal = signal_for(mode, environ)
         self._write = write
-        self._told: dict[OpenSession, _ReportedNews] = {}
+        self._reported: dict[OpenSession, _ReportedNews] = {}
         self._rang = -RING_APART
         self._scheduled = False
         sessions.on_call_ended = self._call_ended
@@ -105,7 +107,7 @@ class SessionNotifier:
     def _schedule(self, seconds: float) -> None:
         if not self._scheduled:
             self._scheduled = True
-            self._app.set_timer(seconds, self._look)
+            self._app.set_timer(seconds, self._report_news)
 
     def _is_seen(self, opened: OpenSession) -> bool:
         return self._app.app_focus and opened.screen in self._app.screen_stack
@@ -116,26 +118,26 @@ class SessionNotifier:
         failed = call.fate != "done" or (isinstance(call.value, dict) and call.value.get("isError") is True)
         if (not failed and call.elapsed <= LONG_CALL) or self._is_seen(opened):
             return
-        told = self._told.setdefault(opened, _ReportedNews())
-        told.ended += 1
-        told.failed += failed
+        reported = self._reported.setdefault(opened, _ReportedNews())
+        reported.ended += 1
+        reported.failed += failed
         outcome = "failed" if failed else "finished"
-        told.last = f"{safe(call.name or call.method, _NAME)} {outcome} after {duration(call.elapsed * 1_000_000)}"
+        reported.last = f"{safe(call.name or call.method, _NAME)} {outcome} after {duration(call.elapsed * 1_000_000)}"
         self.look_soon()
 
-    def _look(self) -> None:
+    def _report_news(self) -> None:
         self._scheduled = False
         now, sentences, later = monotonic(), [], 0.0
-        self._told = {opened: self._told.get(opened) or _ReportedNews() for opened in self._sessions.opened}
-        for opened, told in self._told.items():
-            parts, failure = _news(opened, told)
-            wait = told.at + SHOWN - now
+        self._reported = {opened: self._reported.get(opened) or _ReportedNews() for opened in self._sessions.opened}
+        for opened, reported in self._reported.items():
+            parts, failure = _news(opened, reported)
+            wait = reported.at + SHOWN - now
             if parts and wait > 0 and not self._is_seen(opened):
                 later = min(later or wait, wait)
                 continue
-            self._told[opened] = _known(opened, told.at)
+            self._reported[opened] = _known(opened, reported.at)
             if parts and not self._is_seen(opened):
-                self._told[opened].at = now
+                self._reported[opened].at = now
                 sentence = f"{safe(opened.name, _NAME)}: {', '.join(parts)}"
                 sentences.append(sentence)
                 self._app.notify(sentence, severity="warning" if failure else "information", timeout=SHOWN)
@@ -146,24 +148,24 @@ class SessionNotifier:
             self._schedule(later)
 
 
-def _news(opened: OpenSession, told: _ReportedNews) -> tuple[list[str], bool]:
+def _news(opened: OpenSession, reported: _ReportedNews) -> tuple[list[str], bool]:
     """Return what the user does not know yet, and whether some of it is a failure."""
     session, parts, failure = opened.session, [], False
     if session.commands is None:
         return [], False
-    questions = sum(question not in told.questions for question in session.inbox.open())
+    questions = sum(question not in reported.questions for question in session.inbox.open())
     if questions:
         parts.append(quantity(questions, "new question"))
-    if len(opened.dialogs) > told.logins:
+    if len(opened.dialogs) > reported.logins:
         parts.append("login")
-    if session.phase in ("failed", "lost") and session.phase_since != told.failed_at:
+    if session.phase in ("failed", "lost") and session.phase_since != reported.failed_at:
         parts.append("connection lost" if session.phase == "lost" else "connection failed")
         failure = True
-    if told.ended == 1:
-        parts.append(told.last)
-    elif told.ended:
-        parts.append(f"{quantity(told.ended, 'call')} ended, {told.failed} failed")
-    return parts, failure or told.failed > 0
+    if reported.ended == 1:
+        parts.append(reported.last)
+    elif reported.ended:
+        parts.append(f"{quantity(reported.ended, 'call')} ended, {reported.failed} failed")
+    return parts, failure or reported.failed > 0
 
 
 def _known(opened: OpenSession, at: float) -> _ReportedNews:

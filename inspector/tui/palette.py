@@ -208,7 +208,7 @@ class PaletteRows:
             if entry.order == 0:
                 places.setdefault(entry.place, []).append(at)
         self._first = places
-        self.shown: list[Entry | Heading] = []
+        self.visible: list[Entry | Heading] = []
         self._typed = Typed()
         self.matching = 0
         """The number of entries that match."""
@@ -234,31 +234,33 @@ class PaletteRows:
         return True
 
     def _show(self, groups: Mapping[str, Sequence[int]]) -> None:
-        self.matching, self.shown, room = sum(map(len, groups.values())), [], BEST
-        for title, found in groups.items():
-            if found and room:
-                self.shown += [_GAP, Heading(title, len(found))] if self.shown else [Heading(title, len(found), True)]
-                self.shown += [self.entries[at] for at in found[:room]]
-                room -= min(len(found), room)
+        self.matching, self.visible, room = sum(map(len, groups.values())), [], BEST
+        for title, indexes in groups.items():
+            if indexes and room:
+                self.visible += (
+                    [_GAP, Heading(title, len(indexes))] if self.visible else [Heading(title, len(indexes), True)]
+                )
+                self.visible += [self.entries[at] for at in indexes[:room]]
+                room -= min(len(indexes), room)
 
     def entry_at(self, index: int) -> Entry | None:
         """The entry of a row; None for a heading."""
-        row = self.shown[index] if 0 <= index < len(self.shown) else None
+        row = self.visible[index] if 0 <= index < len(self.visible) else None
         return row if isinstance(row, Entry) else None
 
     def step(self, index: int, rows: int) -> int:
         """The row that is `rows` entries further on, or the last one in that direction; -1 without entries."""
-        places = [at for at, row in enumerate(self.shown) if isinstance(row, Entry)]
+        places = [at for at, row in enumerate(self.visible) if isinstance(row, Entry)]
         if not places:
             return -1
         near = min(range(len(places)), key=lambda at: abs(places[at] - index))
         return places[min(max(near + rows, 0), len(places) - 1)]
 
     def __len__(self) -> int:
-        return len(self.shown)
+        return len(self.visible)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        entry, words = self.shown[index], self._typed.words
+        entry, words = self.visible[index], self._typed.words
         if entry is _GAP:
             return []
         if isinstance(entry, Heading):
@@ -311,12 +313,12 @@ def _entries(below: Screen[Any]) -> Iterator[Entry]:
 def doable(focused: DOMNode) -> dict[tuple[str, str], tuple[KeymapVerb, DOMNode]]:
     """Return the verbs that work at the focus by name and sentence, nearest first, moves last, each with its node."""
     order = {context: at for at, context in enumerate(contexts(focused))}
-    found: dict[tuple[str, str], tuple[KeymapVerb, DOMNode]] = {}
+    working: dict[tuple[str, str], tuple[KeymapVerb, DOMNode]] = {}
     for verb in sorted(VERBS, key=lambda verb: (verb.context in _MOVES, order.get(verb.context, 0))):
         node = who_does(focused, verb) if verb.id != _PALETTE else None
         if node is not None:
-            found.setdefault((verb.title, verb.description), (verb, node))
-    return found
+            working.setdefault((verb.title, verb.description), (verb, node))
+    return working
 
 
 def _verbs(below: Screen[Any], focused: DOMNode) -> Iterator[Entry]:
@@ -356,19 +358,21 @@ def _reasons(below: Screen[Any]) -> Callable[[KeymapVerb], str]:
     def reason(verb: KeymapVerb) -> str:
         why = below.why_not(verb.id) if isinstance(below, TellsWhyNot) else ""
         decides = (pane for pane in panes if verb.id in pane.RULES.conditional)
-        return why or next((told for pane in decides if (told := why_not(verb.id, pane.RULES, facts(pane)))), "")
+        return why or next(
+            (sentence for pane in decides if (sentence := why_not(verb.id, pane.RULES, facts(pane)))), ""
+        )
 
     return reason
 
 
 def _parts(below: Screen[Any]) -> dict[str, list[Widget]]:
     """The visible widgets of a screen by the contexts that they bind."""
-    found: dict[str, list[Widget]] = {}
+    widgets: dict[str, list[Widget]] = {}
     for widget in below.walk_children(Widget):
         if widget.is_on_screen:
             for context in own_contexts(widget):
-                found.setdefault(context, []).append(widget)
-    return found
+                widgets.setdefault(context, []).append(widget)
+    return widgets
 
 
 def _go_there(node: Widget) -> None:

@@ -15,48 +15,48 @@ from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import BY_ID
 
 
-def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
+def hints(widget: Widget, *verbs: str | tuple[str, str]) -> list[KeyHint]:
     """Return the hints of verbs, given by id or as (id, another title); verbs without a key are skipped.
 
     Two ids with `|` between them are one hint with both keys; a click presses the second.
     """
-    keymap, found = keymap_of(widget), []
-    for each in wanted:
-        ids, title = (each, "") if isinstance(each, str) else each
+    keymap, key_hints = keymap_of(widget), []
+    for verb in verbs:
+        ids, title = (verb, "") if isinstance(verb, str) else verb
         named = [keymap.hint(verb_id, title, ascii=ascii_only()) for verb_id in ids.split("|")]
         keys = [hint for hint in named if hint.key]
         if len(keys) == 2:
             labels = "".join(hint.label for hint in keys)
             joined = " ".join(hint.label for hint in keys) if labels == "{}" else labels
             keys = [KeyHint(joined, title, keys[1].key, keys[1].verb)]
-        found += keys
-    return found
+        key_hints += keys
+    return key_hints
 
 
-def without_letters(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
+def without_letters(widget: Widget, *verbs: str | tuple[str, str]) -> list[KeyHint]:
     """Return the hints of verbs with a key of theirs that types no character; without those that have none."""
-    found = []
-    for verb in wanted:
+    key_hints = []
+    for verb in verbs:
         verb_id = verb if isinstance(verb, str) else verb[0]
         key = next((key for key in keymap_of(widget).keys(verb_id) if not types_text(key)), None)
-        found += [hint._replace(key=key, label=label(key, ascii_only())) for hint in hints(widget, verb) if key]
-    return found
+        key_hints += [hint._replace(key=key, label=label(key, ascii_only())) for hint in hints(widget, verb) if key]
+    return key_hints
 
 
-def at_focus(focused: DOMNode, shown: Iterable[KeyHint]) -> list[KeyHint]:
+def at_focus(focused: DOMNode, offered: Iterable[KeyHint]) -> list[KeyHint]:
     """Return hints as their keys work at the focus.
 
     Where a nearer verb has the key of a hint, that verb is named.
     """
     keymap = keymap_of(focused)
-    found = []
-    for hint in shown:
+    key_hints = []
+    for hint in offered:
         verb = verb_at(focused, hint.key, keymap) if hint.verb else ""
         if not verb or BY_ID[verb].description == BY_ID[hint.verb].description:
-            found.append(hint)
+            key_hints.append(hint)
         elif hint.label == label(hint.key, ascii_only()):  # Else it names two keys.
-            found.append(keymap.hint(verb, ascii=ascii_only())._replace(key=hint.key, label=hint.label))
-    return found
+            key_hints.append(keymap.hint(verb, ascii=ascii_only())._replace(key=hint.key, label=hint.label))
+    return key_hints
 
 
 def own_hints(widget: Widget | None, screen: DOMNode) -> list[KeyHint]:

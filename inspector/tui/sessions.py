@@ -189,8 +189,8 @@ class Sessions:
 
     async def close_all(self) -> None:
         """Close all sessions at the same time. Raises the first error after all are closed."""
-        found = await asyncio.gather(*map(self.close, list(self.opened)), return_exceptions=True)
-        for error in found:
+        outcomes = await asyncio.gather(*map(self.close, list(self.opened)), return_exceptions=True)
+        for error in outcomes:
             if isinstance(error, BaseException):
                 raise error
 

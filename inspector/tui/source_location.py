@@ -45,10 +45,10 @@ def source_locations(text: str) -> list[SourceLocation]:
 
     URLs are not places. At most the first characters of a long text are searched.
     """
-    return list(dict.fromkeys(_found(text[:_READ])))[:_MAX_COUNT]
+    return list(dict.fromkeys(_locations_in(text[:_READ])))[:_MAX_COUNT]
 
 
-def _found(text: str) -> Iterator[SourceLocation]:
+def _locations_in(text: str) -> Iterator[SourceLocation]:
     for match in reversed(list(_PYTHON.finditer(text))):
         if "://" not in match[1]:
             yield SourceLocation(match[1], int(match[2]))
@@ -68,12 +68,12 @@ def open_source(widget: Widget, session: SessionState, text: str) -> None:
 
 
 async def _open(widget: Widget, session: SessionState, text: str) -> None:
-    found, target = source_locations(text), session.target
+    locations, target = source_locations(text), session.target
     folder = Path((target.cwd if isinstance(target, StdioTarget) else None) or ".")
-    place = await asyncio.to_thread(_existing, found, folder)
+    place = await asyncio.to_thread(_existing, locations, folder)
     if place is None:
-        if found:
-            widget.notify(f"{safe(found[0].file, _SHOWN)} is not a file here.", timeout=5, markup=False)
+        if locations:
+            widget.notify(f"{safe(locations[0].file, _SHOWN)} is not a file here.", timeout=5, markup=False)
         return
     try:
         await edit_file(widget.app, *place)
@@ -81,8 +81,8 @@ async def _open(widget: Widget, session: SessionState, text: str) -> None:
         widget.notify(error_text(error, widget), severity="error", markup=False)
 
 
-def _existing(found: list[SourceLocation], folder: Path) -> tuple[Path, int] | None:
-    for place in found:
+def _existing(locations: list[SourceLocation], folder: Path) -> tuple[Path, int] | None:
+    for place in locations:
         try:
             # Absolute: a name that begins with a dash or a plus would be an option of the editor.
             path = (folder / place.file).absolute()

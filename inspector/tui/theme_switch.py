@@ -36,23 +36,23 @@ class ThemeSwitch:
 
     def names(self) -> list[str]:
         """Return the names of all themes, bundled and the user's, sorted."""
-        found = {path.stem for path in bundled_folder().glob("*.yaml")}
+        names = {path.stem for path in bundled_folder().glob("*.yaml")}
         if self.folder is not None and self.folder.is_dir():
-            found |= {path.stem for path in self.folder.glob("*.yaml")}
-        return sorted(found)
+            names |= {path.stem for path in self.folder.glob("*.yaml")}
+        return sorted(names)
 
     def use(self, name: str = DEFAULT) -> bool:
         """Set a theme by name; False if it could not be read. Under NO_COLOR the colourless theme is used."""
-        wanted = NO_COLOUR if self.app.no_color else name
-        path = self._file_of(wanted)
+        chosen = NO_COLOUR if self.app.no_color else name
+        path = self._file_of(chosen)
         try:
             if path is not None:
                 self._seen = _stamp(path)
                 worn = read_theme(path)
-            elif wanted in self.names():
-                worn = bundled(wanted)
+            elif chosen in self.names():
+                worn = bundled(chosen)
             else:
-                raise ConfigError(f"Unknown theme `{wanted}`", hint=f"Use one of: {', '.join(self.names())}.")
+                raise ConfigError(f"Unknown theme `{chosen}`", hint=f"Use one of: {', '.join(self.names())}.")
         except ConfigError as problem:
             self.report(problem)
             if not self.name:

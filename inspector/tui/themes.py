@@ -109,29 +109,29 @@ class ThemeStyles:
                 under = grounds[:2] if contrast(_triplet(ink), ground) >= MIN_CONTRAST else []
                 readable = partial(_can_be_read, under)
                 roles[role] = " ".join([_hex(_nearest(_triplet(ink), readable)), *attributes])
-        found = ThemeStyles(self.name, roles, dark=self.dark, ansi=False)
-        found._in_256 = True
-        return found
+        reduced = ThemeStyles(self.name, roles, dark=self.dark, ansi=False)
+        reduced._in_256 = True
+        return reduced
 
     def style(self, role: str) -> Style:
         """Return the Rich style of a role, or of a role with attributes: `style("bright bold")`."""
-        found = self._styles.get(role)
-        if found is None:
+        rich_style = self._styles.get(role)
+        if rich_style is None:
             name, *attributes = role.split()
-            found = self._styles[role] = _style(self.roles[name], attributes, ground=name in GROUNDS)
-        return found
+            rich_style = self._styles[role] = _style(self.roles[name], attributes, ground=name in GROUNDS)
+        return rich_style
 
     def on(self, style: Style, ground: str) -> Style:
         """Return `style` on a background role; on a selected row, weak text gets more contrast."""
         key = (style, ground)
-        found = self._lifted.get(key)
-        if found is None:
+        lifted = self._lifted.get(key)
+        if lifted is None:
             if len(self._lifted) > 4096:
                 self._lifted.clear()
             under = self.style(ground)
             lifts = ground.startswith("selection") and style.bgcolor is None
-            found = self._lifted[key] = self._lift(style, under) if lifts else under + style
-        return found
+            lifted = self._lifted[key] = self._lift(style, under) if lifts else under + style
+        return lifted
 
     def _lift(self, style: Style, ground: Style) -> Style:
         if ground.bgcolor is None or ground.bgcolor.triplet is None:
@@ -165,12 +165,12 @@ _XTERM: tuple[_Rgb, ...] = (
 """Colours 16 to 255 of xterm, as Rich has to be told to write them. The first 16 are the user's own."""
 
 
-def _nearest(wanted: _Rgb, fits: Callable[[_Rgb], bool]) -> _Rgb:
+def _nearest(colour: _Rgb, fits: Callable[[_Rgb], bool]) -> _Rgb:
     """Return the nearest of the 256 colours that fits; the nearest of all if none does."""
 
     def distance(one: _Rgb) -> float:
         # Brightness and two differences of colour, as in television: another hue disturbs more than another brightness.
-        red, green, blue = (one[at] - wanted[at] for at in range(3))
+        red, green, blue = (one[at] - colour[at] for at in range(3))
         brightness = 0.299 * red + 0.587 * green + 0.114 * blue
         return brightness**2 + (blue - brightness) ** 2 + (red - brightness) ** 2
 
@@ -329,10 +329,10 @@ def bundled_folder() -> Path:
 
 def bundled(name: str) -> ThemeStyles:
     """Return a bundled theme; each is read once per process."""
-    found = _bundled.get(name)
-    if found is None:
-        found = _bundled[name] = read_theme(bundled_folder() / f"{name}.yaml")
-    return found
+    theme = _bundled.get(name)
+    if theme is None:
+        theme = _bundled[name] = read_theme(bundled_folder() / f"{name}.yaml")
+    return theme
 
 
 def read_theme(path: Path) -> ThemeStyles:
@@ -409,8 +409,8 @@ def _palette(data: Any, stem: str, where: str) -> ThemeStyles:
     return ThemeStyles(stem, {role: roles.get(role) or base[role] for role in ROLES}, dark=dark, ansi=ansi)
 
 
-def _known(found: dict[Any, Any], allowed: tuple[str, ...], kind: str, where: str) -> None:
-    for key in found:
+def _known(members: dict[Any, Any], allowed: tuple[str, ...], kind: str, where: str) -> None:
+    for key in members:
         if key not in allowed:
             from difflib import get_close_matches
 

@@ -34,7 +34,7 @@ class UnexpectedErrors:
         """Handle the errors of an event loop from now on."""
         loop.set_exception_handler(self._on_loop_error)
 
-    def take(self, error: BaseException) -> None:
+    def handle(self, error: BaseException) -> None:
         """Log an error and show it; our own errors have a message and need no traceback."""
         self._count += 1
         if self._count > MAX_COUNT:
@@ -48,7 +48,7 @@ class UnexpectedErrors:
         if error is None:  # a remark of the loop, such as a task that was not awaited
             remark(str(context.get("message")))
         elif not isinstance(error, InspectorError):  # the call has the result of its request
-            self.take(error)
+            self.handle(error)
 
 
 class WatchedWorkers(WorkerManager):
@@ -65,4 +65,4 @@ class WatchedWorkers(WorkerManager):
         # A cancelled worker, or one that the exit overtakes, may fail on objects that are gone.
         overtaken = worker.is_cancelled or not worker.node.is_attached or not self._app.is_running
         if failed and not overtaken and worker.error is not None:
-            self._unexpected.take(worker.error)
+            self._unexpected.handle(worker.error)

@@ -50,7 +50,7 @@ async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: lis
         assert rings == ["\a"]
         await press(pilot, "enter", until=lambda: app.screen is app.sessions.opened[0].screen, what="in front")
         await press(pilot, "b", shows="Open now")
-        app.attention._look()
+        app.attention._report_news()
         assert rings == ["\a"], "the user has seen it"
 
 
@@ -61,7 +61,7 @@ async def test_a_question_in_front_is_told_only_while_the_terminal_has_no_focus(
         await becomes(app, pilot, lambda: session.phase == "ready", "connected")
         session.call_tool("ask-user", {"message": "Who?"})
         await becomes(app, pilot, lambda: len(session.inbox.open()) == 1, "asked")
-        app.attention._look()
+        app.attention._report_news()
         assert not rings
         assert "new question" not in screen_text(app)
         app.post_message(events.AppBlur())
@@ -79,11 +79,11 @@ async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: 
         for number in range(2, 5):
             session.call_tool("ask-user", {"message": "Again?"})
             await becomes(app, pilot, lambda number=number: len(session.inbox.open()) == number, "asked")
-            app.attention._look()
+            app.attention._report_news()
         assert rings == ["\a"]
         assert screen_text(app).count("new question") == 1
-        app.attention._told[app.sessions.opened[0]].at -= notifications.SHOWN
-        app.attention._look()
+        app.attention._reported[app.sessions.opened[0]].at -= notifications.SHOWN
+        app.attention._report_news()
         await shows(app, pilot, "3 new questions")
         assert rings == ["\a"], "less than a second after the first"
 
@@ -92,12 +92,12 @@ async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: 
 async def test_a_long_call_and_a_failed_one_are_told(rings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     async with behind() as (app, pilot, session):
         await session.call_tool("echo", {"message": "x"}).result()
-        assert not app.attention._told.get(app.sessions.opened[0], notifications._ReportedNews()).ended
+        assert not app.attention._reported.get(app.sessions.opened[0], notifications._ReportedNews()).ended
         monkeypatch.setattr(notifications, "LONG_CALL", 0.0)
         await session.call_tool("echo", {"message": "x"}).result()
         await shows(app, pilot, "Demo server: echo finished after ")
         monkeypatch.setattr(notifications, "LONG_CALL", 10.0)
-        app.attention._told[app.sessions.opened[0]].at -= notifications.SHOWN
+        app.attention._reported[app.sessions.opened[0]].at -= notifications.SHOWN
         session.call_tool("no\x1b[2J-such", {}, anyway=True)
         session.call_tool("no\x1b[2J-such", {}, anyway=True).cancel()
         await shows(app, pilot, "[2J-such failed after ")

@@ -53,7 +53,7 @@ def headings(app: InspectorApp) -> list[str]:
     """The headings above the rows, each with its number of rows."""
     rows = app.screen.query_one(VirtualList).source
     assert isinstance(rows, PaletteRows)
-    return [f"{row.title} {row.entries}" for row in rows.shown if isinstance(row, Heading) and row.title]
+    return [f"{row.title} {row.entries}" for row in rows.visible if isinstance(row, Heading) and row.title]
 
 
 def offered(app: InspectorApp) -> set[str]:

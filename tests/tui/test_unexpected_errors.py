@@ -88,8 +88,8 @@ def test_an_error_that_returns_does_not_fill_the_disk_and_remarks_of_the_loop_ar
 
 def test_what_could_not_be_told_is_kept_for_the_end() -> None:
     found = UnexpectedErrors(lambda problem: False)
-    found.take(ZeroDivisionError())
-    found.take(ValueError())
+    found.handle(ZeroDivisionError())
+    found.handle(ValueError())
     assert "ZeroDivisionError" in found.untold.message
 
 

@@ -141,8 +141,8 @@ class Panes:
             for name in missing:
                 pane = made[name]()
                 pane.display = False
-                columns = {each.id: each for each in self.body.children}
-                after = next(columns[each] for each in _ORDER[_ORDER.index(name) + 1 :] if each in columns)
+                columns = {column.id: column for column in self.body.children}
+                after = next(columns[other] for other in _ORDER[_ORDER.index(name) + 1 :] if other in columns)
                 await self.body.mount(pane, before=after)
                 self._later[name] = pane
                 if name == "failed" and self.failed is not None:

@@ -49,8 +49,8 @@ class SavedFiles:
         try:
             await run_command(self._screen.app, command, name, write)
         except (InspectorError, OSError) as error:
-            shown = error_text(error, self._screen) if isinstance(error, InspectorError) else str(error.strerror)
-            self._screen.notify(shown, severity="error", markup=False, timeout=10)
+            message = error_text(error, self._screen) if isinstance(error, InspectorError) else str(error.strerror)
+            self._screen.notify(message, severity="error", markup=False, timeout=10)
 
     def export(self, numbers: list[int] | None) -> None:
         """Ask for a format and a name, and export the recording, or only some events of it."""
@@ -86,7 +86,7 @@ class SavedFiles:
             messages = sum(kind(n) in (Kind.RPC, Kind.INVALID) for n in numbers)
             which = quantity(messages, "message") if messages else quantity(len(numbers), "event")
         format = await app.push_screen_wait(
-            Choose(f"Export {which}", [(name, found.summary) for name, found in WRITABLE.items()])
+            Choose(f"Export {which}", [(name, writer.summary) for name, writer in WRITABLE.items()])
         )
         if format is None:
             return

@@ -105,8 +105,8 @@ class RecordingPart(Protocol):
     def tab_hints(self) -> list[KeyHint]:
         """The keys beside the tabs."""
 
-    def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
-        """The keys of the player, and then `shown`, those of the pane."""
+    def footer_hints(self, pane_hints: list[KeyHint]) -> list[KeyHint]:
+        """The keys of the player, and then `pane_hints`, those of the pane."""
 
 
 class MainScreen(Screen[None]):
@@ -603,9 +603,9 @@ class MainScreen(Screen[None]):
 
     def on_check_pane_evidence(self, event: CheckPane.Evidence) -> None:
         """Open the recording of the checks at the message; the checks keep owning it."""
-        found = self.panes.check.found if self.panes.check is not None else None
-        if found is not None and found.journal is not None:
-            window_of(self).navigator.show_journal(found.journal, found.path, event.n)
+        check_run = self.panes.check.found if self.panes.check is not None else None
+        if check_run is not None and check_run.journal is not None:
+            window_of(self).navigator.show_journal(check_run.journal, check_run.path, event.n)
 
     def on_leave_work(self) -> None:
         self.pane_layout.leave_work()
@@ -716,15 +716,15 @@ class MainScreen(Screen[None]):
     def on_show_authorization(self) -> None:
         window_of(self).navigator.show_login(self.session, self._after_authorization)
 
-    def _after_authorization(self, wanted: int | str | None) -> None:
-        if isinstance(wanted, int):
-            self.post_message(pane_messages.ShowEvent(wanted))
-        elif wanted == "again":
+    def _after_authorization(self, choice: int | str | None) -> None:
+        if isinstance(choice, int):
+            self.post_message(pane_messages.ShowEvent(choice))
+        elif choice == "again":
             self.connection.reopen()
-        elif wanted == "quit":
+        elif choice == "quit":
             self._verbs.action_quit()
-        elif wanted is not None:
-            self.run_worker(self.pane_layout.show_place(wanted))
+        elif choice is not None:
+            self.run_worker(self.pane_layout.show_place(choice))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording offers nothing that needs a live server; only a process can be started."""

@@ -222,7 +222,7 @@ class SessionVerbs:
             return
         other = others[0]
         if len(others) > 1:
-            names = [(f"{at}  {each.name}", each.state[0]) for at, each in enumerate(others, 1)]
+            names = [(f"{at}  {candidate.name}", candidate.state[0]) for at, candidate in enumerate(others, 1)]
             chosen = await screen.app.push_screen_wait(Choose("Side by side with", names))
             if chosen is None:
                 return

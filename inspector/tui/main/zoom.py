@@ -20,14 +20,14 @@ class ZoomedPane:
 
     def pane_of(self, widget: Widget | None) -> Widget | None:
         """Return the pane around a widget that can be zoomed, or None."""
-        found: Widget | None = None
+        pane: Widget | None = None
         node = widget
         while node is not None and node is not self._body:
-            if found is None and isinstance(node, Pane):
-                found = node
+            if pane is None and isinstance(node, Pane):
+                pane = node
             parent = node.parent
             if parent is self._body:
-                return found or node
+                return pane or node
             node = parent if isinstance(parent, Widget) else None
         return None
 
@@ -35,7 +35,7 @@ class ZoomedPane:
         """Return whether other panes are visible."""
         node = pane
         while node is not self._body and isinstance(node.parent, Widget):
-            if any(each is not node and each.display for each in node.parent.children):
+            if any(sibling is not node and sibling.display for sibling in node.parent.children):
                 return True
             node = node.parent
         return False
@@ -55,11 +55,11 @@ class ZoomedPane:
             self._work.zoom("request" if node is self._work.request else "lower")
             node = self._work
         while node is not self._body and isinstance(node.parent, Widget):
-            for each in node.parent.children:
-                if each is not node and each.display:
-                    each.display = False
+            for sibling in node.parent.children:
+                if sibling is not node and sibling.display:
+                    sibling.display = False
                     if node.parent is not self._body:
-                        self._hidden.append(each)
+                        self._hidden.append(sibling)
             node = node.parent
 
     def restore(self) -> None:

@@ -270,12 +270,12 @@ class Playback:
         """The keys at the right of the tabs."""
         return hints(self._screen, "app.palette") if self.player.at_end else []
 
-    def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
+    def footer_hints(self, pane_hints: list[KeyHint]) -> list[KeyHint]:
         """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
         screen, origin = self._screen, self.opened_from
         if not isinstance(screen.focused, Editor) and not screen.panes.in_timeline:
-            shown = player_hints(screen, self.player, shown)
-        return shown if origin is None else [*hints(screen, ("frame.leave", origin.title)), *shown]
+            pane_hints = player_hints(screen, self.player, pane_hints)
+        return pane_hints if origin is None else [*hints(screen, ("frame.leave", origin.title)), *pane_hints]
 
     def action_leave(self) -> None:
         """Return to the screen that opened the recording."""
