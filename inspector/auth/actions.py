@@ -60,19 +60,19 @@ class Fetched:
 
     def values(self, name: str) -> list[str]:
         """Return the values of all header fields called `name`, in order."""
-        wanted = name.lower()
-        return [value for field, value in self.fields if field.lower() == wanted]
+        lower_name = name.lower()
+        return [value for field, value in self.fields if field.lower() == lower_name]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenListener:
     """Listen for the browser's redirect. The result is the redirect URI (str) that the listener has.
 
-    `wanted` is a redirect URI that the authorization server knows already, or empty. If its port is in use, the result
-    is another URI, which the flow must register. With `fixed`, `AuthorizationNeeded` is thrown instead.
+    `redirect_uri` is one that the authorization server knows already, or empty. If its port is in use, the result is
+    another URI, which the flow must register. With `fixed`, `AuthorizationNeeded` is thrown instead.
     """
 
-    wanted: str = ""
+    redirect_uri: str = ""
     fixed: bool = False
     reason: str = ""
     """Why a person is needed, as the start of an error message for runs without one. Empty: the first login."""

@@ -72,12 +72,12 @@ def is_key(key: str) -> bool:
     from joserfc.jwk import ECKey
 
     try:
-        found = ECKey.import_key(json.loads(key))
+        parsed = ECKey.import_key(json.loads(key))
         # joserfc notices a mismatch between the key's parts only when it signs.
         proof(key, "GET", "https://localhost/", 0)
     except (ValueError, TypeError, KeyError, RecursionError, JoseError):
         return False
-    return found.curve_name == "P-256"
+    return parsed.curve_name == "P-256"
 
 
 def proof(key: str, method: str, url: str, now: float, *, token: str = "", nonce: str = "") -> str:

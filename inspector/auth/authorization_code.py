@@ -209,12 +209,12 @@ def mismatch(back: str, state: str) -> str:
     names = [name for name, _ in given]
     if doubled := next((name for name in _ONCE if names.count(name) > 1), ""):
         return f"has “{doubled}” more than once"
-    found = dict(given).get("state", "")
+    returned = dict(given).get("state", "")
     if not given:
         return "has no parameters"
-    if not found:
+    if not returned:
         return "has no “state”"
-    same = secrets.compare_digest(found.encode("utf-8", "replace"), state.encode())
+    same = secrets.compare_digest(returned.encode("utf-8", "replace"), state.encode())
     return "" if same else "has a “state” of another login"
 
 
@@ -266,9 +266,9 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
 def _denied(values: dict[str, str]) -> AuthorizationNeeded:
     """Return the exception for an error in the redirect (RFC 6749 section 4.1.2.1)."""
     code, reason = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
-    said = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
+    reported = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
     if values["error"] == "access_denied":
-        return Denied(f"The authorization server denied access with {said}.", hint="Log in again.")
+        return Denied(f"The authorization server denied access with {reported}.", hint="Log in again.")
     hints = {
         "invalid_scope": Hint("Request other scopes with ", Parameter.SCOPE, "."),
         "unauthorized_client": Hint(
@@ -278,5 +278,5 @@ def _denied(values: dict[str, str]) -> AuthorizationNeeded:
     }
     hint = hints.get(code, "See the authorization server's log for the reason.")
     return RejectedRedirect(
-        f"The authorization server refused the request with {said}.", hint=hint, rule="RFC 6749 section 4.1.2.1"
+        f"The authorization server refused the request with {reported}.", hint=hint, rule="RFC 6749 section 4.1.2.1"
     )

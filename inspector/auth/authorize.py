@@ -64,7 +64,7 @@ class Authorization:
         self.options = options
         self.revision = revision
         self.grant: Grant | None = None
-        self.found: Discovery | None = None
+        self.discovery: Discovery | None = None
         self._means = TokenContext(now, options)
         self._now = now
         self._recalled = False
@@ -133,7 +133,7 @@ class Authorization:
         if refusal.status != 401 and not (refusal.status == 403 and wants_more):
             return False
         try:
-            return (yield from self._answered(refusal, sent, challenge, [each.scheme for each in challenges]))
+            return (yield from self._answered(refusal, sent, challenge, [offered.scheme for offered in challenges]))
         except AuthorizationNeeded as error:
             if error.status is None:
                 error.status, error.challenge = refusal.status, tuple(refusal.challenges)
@@ -151,7 +151,7 @@ class Authorization:
             challenges = parse(refusal.challenges)
             challenge = chosen(challenges)
             yield from refusals.tell(
-                refusal, challenge, [each.scheme for each in challenges], grants.wanted(self.options)
+                refusal, challenge, [offered.scheme for offered in challenges], grants.selected(self.options)
             )
         log = yield from self._discovered(challenge)
         scope = yield from self._first_scope(log, challenge)
@@ -201,7 +201,7 @@ class Authorization:
         operation = self._operation(refusal, challenge)
         if (before := self._given_up.get(operation)) is not None:
             raise AuthorizationNeeded(before.message, hint=before.hint or "Log in again.")
-        yield from refusals.tell(refusal, challenge, schemes, grants.wanted(self.options))
+        yield from refusals.tell(refusal, challenge, schemes, grants.selected(self.options))
         try:
             yield from self._settle(refusal, challenge, token)
         except AuthorizationNeeded as error:
@@ -214,11 +214,11 @@ class Authorization:
         """Replace the refused token, or raise."""
         effort = self._effort(refusal.method)
         old = self.grant
-        if refusal.status == 403 and self.found is not None:
-            found = self.found
+        if refusal.status == 403 and self.discovery is not None:
+            discovered = self.discovery
         else:
-            found = yield from self._discovered(challenge)
-        issuer, resource = found.server.issuer, found.resource.resource
+            discovered = yield from self._discovered(challenge)
+        issuer, resource = discovered.server.issuer, discovered.resource.resource
         if old is not None and old.issuer != issuer:
             yield from record_step(
                 "server",
@@ -230,18 +230,18 @@ class Authorization:
             )
             yield StoreGrant(old.issuer, old.resource, None)
             self.grant = old = None
-        if (yield from self._renewed_or_kept(refusal, challenge, found, token, effort)):
+        if (yield from self._renewed_or_kept(refusal, challenge, discovered, token, effort)):
             return
         scope: tuple[str, ...] | None
         if refusal.status == 403 and challenge is not None:
             scope = yield from scopes.more(
-                self.options.scope, challenge, found.resource.scopes, self.grant, found.server
+                self.options.scope, challenge, discovered.resource.scopes, self.grant, discovered.server
             )
             if not challenge.scope and self.grant is not None and {*scope} <= {*self.grant.asked, *self.grant.scope}:
                 # A further login for the same scopes would not help.
                 raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         else:
-            scope = yield from self._first_scope(found, challenge)
+            scope = yield from self._first_scope(discovered, challenge)
             if old is not None and scope is not None:
                 # Keep the scopes of a step-up when its token expires.
                 scope = tuple(dict.fromkeys((*scope, *old.asked)))
@@ -250,19 +250,24 @@ class Authorization:
             raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         effort.tried.add(attempt)
         effort.count += 1
-        yield from self._acquired(found, scope, refusals.why_again(refusal, scope) if self.grant else "")
+        yield from self._acquired(discovered, scope, refusals.why_again(refusal, scope) if self.grant else "")
         effort.at = self._now()
 
     def _renewed_or_kept(
-        self, refusal: RefusedResponse, challenge: Challenge | None, found: Discovery, token: str, effort: _Attempts
+        self,
+        refusal: RefusedResponse,
+        challenge: Challenge | None,
+        discovered: Discovery,
+        token: str,
+        effort: _Attempts,
     ) -> AuthFlow[bool]:
         """Whether a token was obtained without a person: another process stored it, or the refresh token got it."""
-        kept = yield LoadGrant(self.server, found.server.issuer, found.resource.resource)
-        wanted = set(challenge.scope or ()) if challenge is not None and refusal.status == 403 else set()
+        kept = yield LoadGrant(self.server, discovered.server.issuer, discovered.resource.resource)
+        required = set(challenge.scope or ()) if challenge is not None and refusal.status == 403 else set()
         if (
             isinstance(kept, Grant)
             and kept.access_token != token
-            and wanted <= {*kept.scope}
+            and required <= {*kept.scope}
             and not (kept.expires_at and kept.expires_at <= self._now())
         ):
             yield from record_step(
@@ -273,7 +278,7 @@ class Authorization:
         if refusal.status == 403 or effort.renewed:
             return False
         grant = kept if isinstance(kept, Grant) and kept.refresh_token else self.grant
-        if grant is None or not grant.refresh_token or grant.resource != found.resource.resource:
+        if grant is None or not grant.refresh_token or grant.resource != discovered.resource.resource:
             return False
         renewed = yield from self._renewed(grant)
         effort.renewed, effort.at = True, self._now()
@@ -325,16 +330,16 @@ class Authorization:
         yield StoreGrant(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, reason: str = "") -> AuthFlow[Grant]:
+    def _acquired(self, discovered: Discovery, scope: tuple[str, ...] | None, reason: str = "") -> AuthFlow[Grant]:
         """Get a new token by the grant of the options; it is stored if a person had to act.
 
         `reason` is the error message when a person is needed and none is present.
         """
-        kind = grants.kind_of(found, self.options)
+        kind = grants.kind_of(discovered, self.options)
         if self.options.client_id:
-            self._client_issuer = self._client_issuer or found.server.issuer
+            self._client_issuer = self._client_issuer or discovered.server.issuer
             self._means.options = self.options = replace(self.options, client_issuer=self._client_issuer)
-        grant = yield from grants.acquire(kind, found, self.server, scope, self._means, reason)
+        grant = yield from grants.acquire(kind, discovered, self.server, scope, self._means, reason)
         self.grant = grant
         if grants.needs_person(kind):
             yield StoreGrant(grant.issuer, grant.resource, grant)
@@ -342,15 +347,17 @@ class Authorization:
 
     def _discovered(self, challenge: Challenge | None) -> AuthFlow[Discovery]:
         """Read the metadata again each time: a server may have moved to another authorization server."""
-        self.found = None
-        self.found = yield from discovery.discover(
+        self.discovery = None
+        self.discovery = yield from discovery.discover(
             self.server, challenge, issuer=self.options.auth_server, revision=self.revision
         )
-        return self.found
+        return self.discovery
 
-    def _first_scope(self, found: Discovery, challenge: Challenge | None) -> AuthFlow[tuple[str, ...] | None]:
-        kind = grants.kind_of(found, self.options)
-        return (yield from scopes.first(self.options.scope, challenge, found.resource.scopes, found.server, kind))
+    def _first_scope(self, discovered: Discovery, challenge: Challenge | None) -> AuthFlow[tuple[str, ...] | None]:
+        kind = grants.kind_of(discovered, self.options)
+        return (
+            yield from scopes.first(self.options.scope, challenge, discovered.resource.scopes, discovered.server, kind)
+        )
 
     def _recall(self) -> AuthFlow[None]:
         kept = yield LoadGrant(self.server)

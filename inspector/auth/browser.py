@@ -59,17 +59,17 @@ class Callback:
         self._hosts: frozenset[str] = frozenset()
         self._connections: dict[asyncio.Task[None], None] = {}
         self._mismatch: Callable[[str], str] = lambda url: "came before the login request"
-        self._told: Callable[[str, str], None] = lambda url, reason: None
+        self._on_rejected: Callable[[str, str], None] = lambda url, reason: None
         self._refused = 0
 
     def expect(
-        self, mismatch: Callable[[str], str], told: Callable[[str, str], None] = lambda url, reason: None
+        self, mismatch: Callable[[str], str], on_rejected: Callable[[str, str], None] = lambda url, reason: None
     ) -> None:
         """Wait for the URL for which `mismatch` returns an empty text; others get status 400 and the reason.
 
-        `told` is called with the URL and the reason of each request to the callback's path that is rejected.
+        `on_rejected` is called with the URL and the reason of each request to the callback's path that is rejected.
         """
-        self._mismatch, self._told = mismatch, told
+        self._mismatch, self._on_rejected = mismatch, on_rejected
 
     async def start(self, port: int) -> None:
         """Listen on loopback only; port 0 selects a free port. Raises OSError if the port is in use."""
@@ -147,7 +147,7 @@ class Callback:
 
     def _reject(self, status: str, url: str, reason: str) -> bytes:
         """Keep waiting: any page can send a browser here, and must not be able to end a login."""
-        self._told(url, reason)
+        self._on_rejected(url, reason)
         return _page(
             status,
             f"This response does not belong to the current login: it {reason}. Inspector is still waiting. Finish the "
@@ -178,20 +178,20 @@ def _is_visit(fields: Mapping[str, str]) -> bool:
     return "origin" not in fields
 
 
-async def listen(wanted: str = "", *, fixed: bool = False) -> Callback | None:
-    """Listen at `wanted`, a loopback URL, or at a free port.
+async def listen(redirect_uri: str = "", *, fixed: bool = False) -> Callback | None:
+    """Listen at `redirect_uri`, a loopback URL, or at a free port.
 
-    The free port is used if `wanted` is empty, or in use and not `fixed`.
+    The free port is used if `redirect_uri` is empty, or in use and not `fixed`.
 
     None for a `fixed` URL on another machine: the person must paste the result. Raises `AuthorizationNeeded`.
     """
-    parts = urlsplit(wanted)
+    parts = urlsplit(redirect_uri)
     ours = parts.scheme == "http" and parts.hostname in _LOOPBACK_NAMES
-    if wanted and fixed and not ours:
+    if redirect_uri and fixed and not ours:
         return None
-    if wanted and ours:
-        callback = Callback(wanted if parts.path else f"{wanted}/")
-        callback.redirect_uri = wanted
+    if redirect_uri and ours:
+        callback = Callback(redirect_uri if parts.path else f"{redirect_uri}/")
+        callback.redirect_uri = redirect_uri
         try:
             # A URL without a port means port 80, which needs privileges.
             await callback.start(parts.port or 80)
@@ -199,7 +199,7 @@ async def listen(wanted: str = "", *, fixed: bool = False) -> Callback | None:
         except OSError as error:
             if fixed:
                 raise AuthorizationNeeded(
-                    f"Cannot listen at the redirect URI {wanted}: {error.strerror or error}.",
+                    f"Cannot listen at the redirect URI {redirect_uri}: {error.strerror or error}.",
                     hint="Stop the program that uses the port, or register another redirect URI.",
                 ) from None
     callback = Callback(f"http://{HERE}{parts.path if ours and parts.path else PATH}")
@@ -253,7 +253,7 @@ def browser_commands(environ: Mapping[str, str]) -> list[list[str]]:
     names = ["wslview"] if "WSL_DISTRO_NAME" in environ else []
     if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
         names += ["xdg-open", "x-www-browser"]
-    return own + [[found] for name in names if (found := shutil.which(name, path=path))]
+    return own + [[program] for name in names if (program := shutil.which(name, path=path))]
 
 
 def _words(command: str) -> list[str]:
@@ -270,7 +270,7 @@ def _words(command: str) -> list[str]:
 def _start(command: Sequence[str], url: str) -> str:
     """Run a command of `browser_commands`; return how it failed, or an empty text."""
     program, *arguments = command
-    filled = [re.sub("%[s%]", lambda found: url if found[0] == "%s" else "%", word) for word in arguments]
+    filled = [re.sub("%[s%]", lambda match: url if match[0] == "%s" else "%", word) for word in arguments]
     if not any("%s" in re.sub("%%", "", word) for word in arguments):
         filled.append(url)
     try:

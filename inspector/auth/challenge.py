@@ -47,20 +47,20 @@ class Challenge:
 
 def parse(values: Sequence[str]) -> list[Challenge]:
     """Return the challenges in all `WWW-Authenticate` values of a response, in order."""
-    found: list[Challenge] = []
+    challenges: list[Challenge] = []
     left = MAX_LENGTH
     for value in values:
-        found += _challenges(value[:left], MAX_COUNT - len(found))
+        challenges += _challenges(value[:left], MAX_COUNT - len(challenges))
         left -= len(value)
         if left <= 0:
             break
-    return found
+    return challenges
 
 
 def chosen(challenges: Sequence[Challenge]) -> Challenge | None:
     """Return the DPoP or Bearer challenge with the most information, or None."""
     ours = [challenge for challenge in challenges if challenge.scheme in ("bearer", "dpop")]
-    return max(ours, key=lambda each: ("resource_metadata" in each.parameters, each.scheme == "bearer"), default=None)
+    return max(ours, key=lambda item: ("resource_metadata" in item.parameters, item.scheme == "bearer"), default=None)
 
 
 def _challenges(text: str, limit: int) -> list[Challenge]:

@@ -14,7 +14,7 @@ from inspector.auth import json_documents, server_metadata, url_checks
 from inspector.auth.actions import AuthFlow, ChooseServer, Denied, Fetch, Fetched, FetchFailed, fetch, record_step
 from inspector.auth.challenge import Challenge
 from inspector.auth.json_documents import InvalidDocument, OAuthDocument
-from inspector.auth.server_metadata import ACCEPT, AuthorizationServer, shown, version
+from inspector.auth.server_metadata import ACCEPT, AuthorizationServer, document_facts, version
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -67,12 +67,12 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     if resource is None:
         resource = ProtectedResource(url_checks.canonical(server))
         if not issuer:
-            found = yield from server_metadata.as_of_2025_03_26(server, revision)
-            return Discovery(resource, found, challenge)
+            metadata = yield from server_metadata.as_of_2025_03_26(server, revision)
+            return Discovery(resource, metadata, challenge)
     if not issuer:
         issuer = yield from _chosen(resource)
     elif resource.issuers and issuer not in resource.issuers:
-        names = ", ".join(f"“{safe(each, 100)}”" for each in resource.issuers[:5])
+        names = ", ".join(f"“{safe(name, 100)}”" for name in resource.issuers[:5])
         yield from record_step(
             "server",
             f"The server does not name the authorization server {safe(issuer, 200)}",
@@ -88,8 +88,8 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
         )
     else:
         yield from record_step("server", f"{safe(issuer, 300)}, as the options say", rule="C-AUTH-08", issuer=issuer)
-    found = yield from server_metadata.of(issuer, revision=revision, named=named)
-    return Discovery(resource, found, challenge)
+    metadata = yield from server_metadata.of(issuer, revision=revision, named=named)
+    return Discovery(resource, metadata, challenge)
 
 
 def protected_resource(server: str, challenge: Challenge | None, revision: str) -> AuthFlow[ProtectedResource | None]:
@@ -97,10 +97,10 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
 
     Raises `AuthorizationNeeded` if a URL did not respond, or the document is not valid.
     """
-    said = challenge.parameters.get("resource_metadata", "") if challenge else ""
+    challenge_url = challenge.parameters.get("resource_metadata", "") if challenge else ""
     places = url_checks.resource_places(server)
-    if said:
-        places = [said, *(place for place in places if place != said)]
+    if challenge_url:
+        places = [challenge_url, *(place for place in places if place != challenge_url)]
     tried: list[list[str]] = []
     failure: FetchFailed | None = None
     fields, own = ACCEPT + version(revision), url_checks.origin(server)
@@ -128,7 +128,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         if values is None or not ("resource" in values or "authorization_servers" in values):
             tried.append([place, json_documents.described(answer) if values is None else "another JSON object"])
             continue
-        if said and tried:
+        if challenge_url and tried:
             yield from record_step(
                 "resource",
                 f"The URL in the challenge has no metadata: {tried[0][1]}",
@@ -143,7 +143,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         # A URL that did not respond proves nothing.
         yield from record_step("resource", failure.message, ok=False, rule="C-AUTH-06", places=tried, fix=failure.hint)
         raise failure
-    if said:
+    if challenge_url:
         # A server that names a metadata URL is not of 2025-03-26, so its default endpoints would be guesses.
         reason = f": {tried[0][1]}" if tried else ""
         yield from record_step(
@@ -152,12 +152,12 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             ok=False,
             rule="C-AUTH-05",
             places=tried,
-            fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
-            "server.",
+            fix=f"The server should answer {challenge_url[:200]} with a JSON document that names itself and its "
+            "authorization server.",
         )
         raise AuthorizationNeeded(
-            f"The protected resource metadata is neither at “{safe(said, 200)}”, the URL of the challenge, nor at a "
-            f"well-known URL{reason}.",
+            f"The protected resource metadata is neither at “{safe(challenge_url, 200)}”, the URL of the challenge, "
+            f"nor at a well-known URL{reason}.",
             hint=Hint("Set the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
     yield from record_step(
@@ -174,7 +174,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
 def _read_resource(
     values: Mapping[str, Any], answer: Fetched, place: str, server: str, which: str, tried: list[list[str]]
 ) -> AuthFlow[ProtectedResource]:
-    facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
+    facts = {"url": place, "status": answer.status, "places": tried, **document_facts(answer, values)}
     document = OAuthDocument(
         values,
         "The protected resource metadata",

@@ -84,7 +84,7 @@ class Fetcher:
                 answer = await self._follow(action)
         except TimeoutError:
             error = FetchFailed(
-                f"{_shown(action.url)} did not answer within {self._seconds:g} s.",
+                f"{_url_text(action.url)} did not answer within {self._seconds:g} s.",
                 hint=Hint(
                     "The server should respond immediately and end its response. ",
                     Parameter.TIMEOUT,
@@ -122,31 +122,33 @@ class Fetcher:
                 same = url_checks.origin(target) == url_checks.origin(url)
             except ValueError as error:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to {_shown(target)}, which is not a valid URL: {error}."
+                    f"{_url_text(url)} redirects to {_url_text(target)}, which is not a valid URL: {error}."
                 ) from None
             if action.method != "GET":
                 raise FetchFailed(
-                    f"{_shown(url)} redirects the {action.method} to {_shown(target)}. The redirect is not followed: "
-                    "the request contains a secret for this URL only.",
+                    f"{_url_text(url)} redirects the {action.method} to {_url_text(target)}. The redirect is not "
+                    "followed: the request contains a secret for this URL only.",
                     hint="Name the final URL in the metadata.",
                 )
             if not same:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to another origin, {addresses.shown_url(url_checks.origin(target))}. "
+                    f"{_url_text(url)} redirects to another origin, {addresses.shown_url(url_checks.origin(target))}. "
                     "The redirect is not followed.",
                     hint="Publish the document at the URL that the specification defines.",
                 )
             url = target
-        raise FetchFailed(f"{_shown(action.url)} redirects too many times.", hint="Respond with the document itself.")
+        raise FetchFailed(
+            f"{_url_text(action.url)} redirects too many times.", hint="Respond with the document itself."
+        )
 
     async def _send(self, action: Fetch, url: str) -> Fetched:
         try:
-            found = url_checks.parts(url) if action.named else url_checks.secure(url)
+            url_parts = url_checks.parts(url) if action.named else url_checks.secure(url)
         except ValueError as error:
-            raise FetchFailed(f"{_shown(url)} is not fetched: {error}.") from None
-        admit = await self._policy(found, action.named)
-        if not admit(found.host):
-            raise _refused(url, found.host)
+            raise FetchFailed(f"{_url_text(url)} is not fetched: {error}.") from None
+        admit = await self._policy(url_parts, action.named)
+        if not admit(url_parts.host):
+            raise _refused(url, url_parts.host)
         fields = [("User-Agent", f"inspector/{__version__}"), ("Accept-Encoding", "identity"), *action.fields]
         if action.body:
             fields.append(("Content-Length", str(len(action.body))))
@@ -158,18 +160,18 @@ class Fetcher:
             raise FetchFailed(error.message, hint=error.hint) from None
         if len(answer.body) > MAX_SIZE:
             raise FetchFailed(
-                f"{_shown(url)} sent more than {MAX_SIZE >> 20} MiB. The rest is not read.",
+                f"{_url_text(url)} sent more than {MAX_SIZE >> 20} MiB. The rest is not read.",
                 hint="Respond with a JSON object of a few kilobytes.",
             )
         return answer
 
-    async def _policy(self, found: url_checks.Parts, named: bool) -> Admit:
+    async def _policy(self, url_parts: url_checks.Parts, named: bool) -> Admit:
         """Return which addresses may be connected to for a URL.
 
         The person named the MCP server, so its own network is allowed; but a server may not point into networks in
         which it is not itself.
         """
-        if named or found.origin == self._server.origin:
+        if named or url_parts.origin == self._server.origin:
             return lambda host: True
         home = self._server.host
         inside = await self._is_inside()
@@ -189,10 +191,10 @@ class Fetcher:
 
 def _refused(url: str, host: str) -> FetchFailed:
     return FetchFailed(
-        f"{_shown(url)} is not fetched: a public server points to {safe(host, 80)}, which is a private address.",
+        f"{_url_text(url)} is not fetched: a public server points to {safe(host, 80)}, which is a private address.",
         hint=Hint("If you trust it, set the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."),
     )
 
 
-def _shown(url: str) -> str:
+def _url_text(url: str) -> str:
     return addresses.shown_url(url, _URL_SHOWN)

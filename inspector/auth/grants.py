@@ -40,22 +40,22 @@ MAX_WAIT = 1800.0
 """Maximum seconds to wait for a device's code, whatever the server says."""
 
 
-def wanted(options: AuthOptions) -> GrantKind:
+def selected(options: AuthOptions) -> GrantKind:
     """Return the grant that the options select or imply; `auto` if the server's metadata decides."""
     if options.grant != "auto":
         return options.grant
     return "workload" if options.assertion else "enterprise" if options.idp_id_token else "auto"
 
 
-def kind_of(found: Discovery, options: AuthOptions) -> GrantKind:
+def kind_of(discovered: Discovery, options: AuthOptions) -> GrantKind:
     """Return the grant to use: the one of the options, else one that the authorization server supports."""
-    if (kind := wanted(options)) != "auto":
+    if (kind := selected(options)) != "auto":
         return kind
-    offered = found.server.grants
+    offered = discovered.server.grants
     if offered is not None and "authorization_code" not in offered:
         if "client_credentials" in offered and options.client_id and (options.client_secret or options.client_key):
             return "client-credentials"
-        if registration.DEVICE in offered and found.server.device_endpoint:
+        if registration.DEVICE in offered and discovered.server.device_endpoint:
             return "device"
     return "code"
 
@@ -67,7 +67,7 @@ def needs_person(kind: GrantKind) -> bool:
 
 def acquire(
     kind: GrantKind,
-    found: Discovery,
+    discovered: Discovery,
     mcp_server: str,
     scope: tuple[str, ...] | None,
     means: TokenContext,
@@ -78,10 +78,10 @@ def acquire(
     `reason` is the message when a person is needed and none is present; empty for a first login.
     """
     key = ""
-    if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
+    if means.options.dpop and (discovered.wants_bound or assertions.PROOF_ALGORITHM in discovered.server.dpop):
         key = assertions.new_key()
         yield RegisterSecret(key)
-    job = _GrantRun(found, mcp_server, scope, means, key, reason)
+    job = _GrantRun(discovered, mcp_server, scope, means, key, reason)
     ways = {
         "client-credentials": job.client_credentials,
         "enterprise": job.enterprise,
@@ -96,15 +96,15 @@ class _GrantRun:
 
     def __init__(
         self,
-        found: Discovery,
+        discovered: Discovery,
         mcp_server: str,
         scope: tuple[str, ...] | None,
         means: TokenContext,
         key: str,
         reason: str,
     ) -> None:
-        self._server: AuthorizationServer = found.server
-        self._resource = found.resource.resource
+        self._server: AuthorizationServer = discovered.server
+        self._resource = discovered.resource.resource
         self._mcp_server = mcp_server
         self._scope = scope
         self._means = means
@@ -307,17 +307,17 @@ class _GrantRun:
 
     def _redirect_uri(self, before: OAuthClient | None) -> AuthFlow[str]:
         """Return the redirect URI (C-AUTH-23)."""
-        wanted = self._options.redirect_uri
-        if wanted:
+        given = self._options.redirect_uri
+        if given:
             try:
-                url_checks.secure(wanted)
+                url_checks.secure(given)
             except ValueError as error:
                 raise AuthorizationNeeded(
-                    f"“{safe(wanted, 200)}” is not a valid redirect URI: {error}.",
+                    f"“{safe(given, 200)}” is not a valid redirect URI: {error}.",
                     hint="Use an http URL on this machine, or an https URL.",
                 ) from None
         answer = yield OpenListener(
-            wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), reason=self._why
+            given or (before.redirect_uri if before else ""), fixed=bool(given), reason=self._why
         )
         assert isinstance(answer, str)
         return answer
@@ -367,6 +367,6 @@ class _GrantRun:
         if given_with:
             ways = [part for parameter in given_with for part in (" or ", parameter)][1:]
             hint = Hint("Set it with ", *ways, ".")
-        said = f"{where} no {what.removeprefix('the ')}"
-        yield from record_step(step, said, ok=False, rule=rule, fix=hint if given_with else "")
-        raise AuthorizationNeeded(f"{said}, which this grant needs.", hint=hint)
+        message = f"{where} no {what.removeprefix('the ')}"
+        yield from record_step(step, message, ok=False, rule=rule, fix=hint if given_with else "")
+        raise AuthorizationNeeded(f"{message}, which this grant needs.", hint=hint)

@@ -141,15 +141,15 @@ class OAuthDocument:
             return self._checked_scopes(name, self.texts(name) or ())
         return self._checked_scopes(name, self.text(name).split())
 
-    def _checked_scopes(self, name: str, found: Sequence[str]) -> tuple[str, ...]:
-        for entry in found:
+    def _checked_scopes(self, name: str, scopes: Sequence[str]) -> tuple[str, ...]:
+        for entry in scopes:
             if not is_scope(entry):
                 raise self.refused(
                     name,
                     f"contains “{safe(entry, 60)}”, which is not a valid scope",
                     "be scopes without spaces, quotes or control characters",
                 )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(scopes))
 
     def flag(self, name: str) -> bool:
         """Whether `name` is true; false if missing."""
@@ -188,8 +188,8 @@ class OAuthDocument:
             try:
                 url_checks.secure(value)
             except ValueError as error:
-                shown = safe(value, 120)
-                reason = f"is “{shown}”, which is not allowed: {error}"
+                safe_value = safe(value, 120)
+                reason = f"is “{safe_value}”, which is not allowed: {error}"
                 raise self.refused(name, reason, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
         return value
 

@@ -25,10 +25,10 @@ def enough(
     """Return the error after `count` authorizations for `resource` (C-AUTH-34)."""
     what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
     reason = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
-    wanted = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
-    if refusal.status == 403 and wanted:
+    required = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
+    if refusal.status == 403 and required:
         times = "once" if count == 1 else f"{count} times"
-        message = f"The server refused access{what}: authorized {times}, it still requires the scopes “{wanted}”"
+        message = f"The server refused access{what}: authorized {times}, it still requires the scopes “{required}”"
         fix = Hint("The server should accept a token that has the scopes that it requires.")
     elif refusal.status == 403:
         message = f"The server refused access{what}: it requires more scopes, but its challenge does not name them"
@@ -48,8 +48,8 @@ def enough(
 def of_given_token(refusal: RefusedResponse, challenge: Challenge | None) -> AuthorizationNeeded:
     """Return the error for a token that the person gave and the server refuses."""
     reason = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
-    said = f"The server refuses the given token ({refusal.status})" + (f": {reason}" if reason else ".")
-    return AuthorizationNeeded(said, hint="Give another token, or remove it to log in.")
+    message = f"The server refuses the given token ({refusal.status})" + (f": {reason}" if reason else ".")
+    return AuthorizationNeeded(message, hint="Give another token, or remove it to log in.")
 
 
 def tell(refusal: RefusedResponse, challenge: Challenge | None, schemes: list[str], kind: GrantKind) -> AuthFlow[None]:
@@ -57,13 +57,13 @@ def tell(refusal: RefusedResponse, challenge: Challenge | None, schemes: list[st
 
     Raises if the server requires something that Inspector cannot provide (C-AUTH-02).
     """
-    said = [each[:2000] for each in refusal.challenges[:8]]
-    facts: dict[str, Any] = {"status": refusal.status, "schemes": schemes[:8], "challenge": said}
+    challenges = [entry[:2000] for entry in refusal.challenges[:8]]
+    facts: dict[str, Any] = {"status": refusal.status, "schemes": schemes[:8], "challenge": challenges}
     if kind != "auto":
         facts["grant"] = kind
     fix = 'Send WWW-Authenticate: Bearer resource_metadata="…" with the 401.'
     if challenge is None:
-        named = ", ".join(safe(each, 30) for each in dict.fromkeys(schemes[:5]))
+        named = ", ".join(safe(entry, 30) for entry in dict.fromkeys(schemes[:5]))
         text = f"with a challenge for {named}" if named else "without a challenge"
         yield from record_step("challenge", f"{refusal.status}, {text}", ok=False, rule="C-AUTH-02", fix=fix, **facts)
         if named:

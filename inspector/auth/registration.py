@@ -104,7 +104,7 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
     The application type is `native`: the redirect URI is on this machine (C-AUTH-16).
     """
     asked = _preferred(server.methods)
-    wanted = {
+    request = {
         "client_name": NAME,
         "redirect_uris": [redirect_uri],
         "grant_types": ["authorization_code", "refresh_token"],
@@ -113,13 +113,13 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
         "application_type": "native",
     }
     if server.grants is not None and server.device_endpoint and DEVICE in server.grants:
-        wanted["grant_types"] = ["authorization_code", "refresh_token", DEVICE]
+        request["grant_types"] = ["authorization_code", "refresh_token", DEVICE]
     if scope:
-        wanted["scope"] = " ".join(scope)
+        request["scope"] = " ".join(scope)
     fields = (("Content-Type", "application/json"), ("Accept", "application/json"))
     url = server.registration_endpoint
     answer = yield from fetch(
-        Fetch("POST", url, fields, json.dumps(wanted).encode(), what="the registration", named=server.is_named(url))
+        Fetch("POST", url, fields, json.dumps(request).encode(), what="the registration", named=server.is_named(url))
     )
     values = json_documents.parsed(answer.body)
     try:
@@ -211,12 +211,12 @@ def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | N
         reason = f"does not contain {redirect_uri}, but “{safe(redirects[0], 200)}”"
         raise document.refused("redirect_uris", reason, f"contain {redirect_uri}, as requested")
     secret = document.text("client_secret")
-    said = document.text("token_endpoint_auth_method")
-    method: Method = next((known for known in METHODS if known == said), asked)
-    if said and (said != method or said == "private_key_jwt"):
-        reason = f"is “{safe(said, 60)}”, which was not requested"
+    named_method = document.text("token_endpoint_auth_method")
+    method: Method = next((known for known in METHODS if known == named_method), asked)
+    if named_method and (named_method != method or named_method == "private_key_jwt"):
+        reason = f"is “{safe(named_method, 60)}”, which was not requested"
         raise document.refused("token_endpoint_auth_method", reason, f"be “{asked}”")
-    if not said and asked == "none" and secret and offered is None:
+    if not named_method and asked == "none" and secret and offered is None:
         # Neither the metadata nor the response names a method: the default of both applies (RFC 7591 section 2).
         method = "client_secret_basic"
     if method.startswith("client_secret") and not secret:
@@ -227,8 +227,8 @@ def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | N
 
 def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
-    said = values.get("scope")
-    listed = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
+    value = values.get("scope")
+    listed = value.split() if isinstance(value, str) else value if isinstance(value, list) else []
     words = [
         word for word in listed[: json_documents.MAX_COUNT] if isinstance(word, str) and json_documents.is_scope(word)
     ]
@@ -239,7 +239,7 @@ def _refused(
     server: AuthorizationServer, status: int, values: dict[str, object] | None, redirect_uri: str
 ) -> AuthorizationNeeded:
     code, reason = json_documents.error_of(values)
-    said = f" with “{code}”" + (f": {reason}" if reason else "") if code else f" with status {status}"
+    reported = f" with “{code}”" + (f": {reason}" if reason else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
         hint = Hint(
             f"It should accept {redirect_uri} with any port: a loopback address. Otherwise register a client by "
@@ -250,5 +250,5 @@ def _refused(
     else:
         hint = Hint("Register a client by hand, and set its id with ", Parameter.CLIENT_ID, ".")
     return AuthorizationNeeded(
-        f"The authorization server {safe(server.issuer, 200)} refused to register a client{said}.", hint=hint
+        f"The authorization server {safe(server.issuer, 200)} refused to register a client{reported}.", hint=hint
     )

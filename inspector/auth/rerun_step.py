@@ -55,18 +55,18 @@ class EarlierSteps:
 
 def before(steps: list[tuple[str, str, Mapping[str, Any]]]) -> EarlierSteps:
     """Return what is known at the last of these steps, each given by its name, rule and facts."""
-    said: tuple[str, ...] = ()
+    challenges: tuple[str, ...] = ()
     issuer = ""
     for name, _, facts in steps:
         challenge = facts.get("challenge")
         if name == "challenge" and isinstance(challenge, list):
-            said = tuple(each for each in challenge if isinstance(each, str))
+            challenges = tuple(value for value in challenge if isinstance(value, str))
         if name == "server" and isinstance(facts.get("issuer"), str):
             issuer = facts["issuer"]
     _, rule, facts = steps[-1]
     redirect_uri = facts.get("redirect_uri")
-    found = redirect_uri if isinstance(redirect_uri, str) else ""
-    return EarlierSteps(said, issuer, found, rule, bool(found))
+    earlier_uri = redirect_uri if isinstance(redirect_uri, str) else ""
+    return EarlierSteps(challenges, issuer, earlier_uri, rule, bool(earlier_uri))
 
 
 def why_not(name: str, known: EarlierSteps, state: Authorization) -> str:
@@ -118,19 +118,19 @@ def _challenge(state: Authorization) -> AuthFlow[None]:
     fields = (("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream"))
     answer = yield from fetch(Fetch("POST", state.server, fields, PROBE, what="a request without a token", named=True))
     challenges = answer.values("www-authenticate")
-    found = chosen(parse(challenges))
+    selected = chosen(parse(challenges))
     if answer.status in (401, 403):
-        has = "with a supported challenge" if found is not None else "without a supported challenge"
+        has = "with a supported challenge" if selected is not None else "without a supported challenge"
     else:
         has = "so this request needs no login"
-    said = [challenge[:2000] for challenge in challenges[:8]]
+    recorded = [challenge[:2000] for challenge in challenges[:8]]
     yield from record_step(
         "challenge",
         f"{answer.status}, {has}",
-        ok=found is not None,
+        ok=selected is not None,
         rule="C-AUTH-02",
         status=answer.status,
-        challenge=said,
+        challenge=recorded,
     )
 
 
@@ -143,13 +143,15 @@ def _metadata(state: Authorization, known: EarlierSteps) -> AuthFlow[server_meta
 
 def _registration(state: Authorization, known: EarlierSteps) -> AuthFlow[None]:
     """Register another client, which replaces the stored one."""
-    found = state.found
-    server = found.server if found is not None else (yield from _metadata(state, known))
+    earlier = state.discovery
+    server = earlier.server if earlier is not None else (yield from _metadata(state, known))
     if not server.registration_endpoint:
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} does not register clients by itself any more."
         )
-    yield from registration.register(server, known.redirect_uri, found.resource.scopes if found is not None else None)
+    yield from registration.register(
+        server, known.redirect_uri, earlier.resource.scopes if earlier is not None else None
+    )
 
 
 class StepRecorder:

@@ -320,8 +320,8 @@ class FlowRunner:
             # Checked before a client is registered in vain.
             raise person_required(action.reason or "A person must log in", self._person)
         await self._stop_listening()
-        self._callback = await browser.listen(action.wanted, fixed=action.fixed)
-        return self._callback.redirect_uri if self._callback is not None else action.wanted
+        self._callback = await browser.listen(action.redirect_uri, fixed=action.fixed)
+        return self._callback.redirect_uri if self._callback is not None else action.redirect_uri
 
     async def _stop_listening(self) -> None:
         if self._callback is not None:
@@ -382,11 +382,11 @@ class FlowRunner:
         return next(iter(done)).result()
 
     def _too_late(self, what: str, seconds: float) -> TimedOut:
-        said = f"{what} within {seconds:g} s."
+        message = f"{what} within {seconds:g} s."
         if self._rejected:
             redirects = quantity(self._rejected.total(), "redirect")
-            said += f" Inspector rejected {redirects}: the last one {next(reversed(self._rejected))}."
-        return TimedOut(said, hint=Hint("Log in again, or allow more time with ", Parameter.LOGIN_TIMEOUT, "."))
+            message += f" Inspector rejected {redirects}: the last one {next(reversed(self._rejected))}."
+        return TimedOut(message, hint=Hint("Log in again, or allow more time with ", Parameter.LOGIN_TIMEOUT, "."))
 
     def _redirect_rejected(self, back: str, reason: str) -> None:
         came = ", ".join(authorization_code.came_with(back))

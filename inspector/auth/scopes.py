@@ -21,7 +21,7 @@ OFFLINE = "offline_access"
 
 
 def first(
-    said: str,
+    given: str,
     challenge: Challenge | None,
     supported: tuple[str, ...] | None,
     server: AuthorizationServer,
@@ -29,11 +29,11 @@ def first(
 ) -> AuthFlow[tuple[str, ...] | None]:
     """Return the scopes of a first authorization (C-AUTH-24); None: the parameter is omitted.
 
-    `said` are the scopes of the options, `supported` those of the protected resource metadata. With a `kind` of grant
+    `given` are the scopes of the options, `supported` those of the protected resource metadata. With a `kind` of grant
     that needs a person, a refresh token is requested (C-AUTH-26).
     """
-    if said:
-        words = tuple(dict.fromkeys(said.split()))
+    if given:
+        words = tuple(dict.fromkeys(given.split()))
         for word in words:
             if not is_scope(word):
                 raise AuthorizationNeeded(
@@ -64,25 +64,29 @@ def first(
 
 
 def more(
-    said: str, challenge: Challenge, supported: tuple[str, ...] | None, grant: Grant | None, server: AuthorizationServer
+    given: str,
+    challenge: Challenge,
+    supported: tuple[str, ...] | None,
+    grant: Grant | None,
+    server: AuthorizationServer,
 ) -> AuthFlow[tuple[str, ...]]:
     """Return the scopes of a step-up: those requested and granted before, and the required ones (C-AUTH-33).
 
     If the challenge names none: the scopes of the options, else those of the protected resource metadata.
     """
-    named = challenge.scope or tuple(word for word in said.split() if is_scope(word)) or supported or ()
-    wanted = _offline(named, server, False)
+    named = challenge.scope or tuple(word for word in given.split() if is_scope(word)) or supported or ()
+    required = _offline(named, server, False)
     before = dict.fromkeys((*grant.asked, *grant.scope)) if grant else {}
-    scope = tuple(before | dict.fromkeys(wanted))
-    text = f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to the granted scopes"
+    scope = tuple(before | dict.fromkeys(required))
+    text = f"{safe(' '.join(required) or 'no scope is named', 300)}, in addition to the granted scopes"
     yield from record_step(
         "stepup",
         text,
         rule="C-AUTH-33",
-        wanted=list(wanted),
+        wanted=list(required),
         before=list(before),
         scope=list(scope),
-        source="challenge" if challenge.scope else "options" if said else "metadata",
+        source="challenge" if challenge.scope else "options" if given else "metadata",
     )
     return scope
 
@@ -90,6 +94,6 @@ def more(
 def _offline(scope: tuple[str, ...], server: AuthorizationServer, person: bool) -> tuple[str, ...]:
     """Add `offline_access` only if the authorization server lists it, and there are other scopes."""
     listed = OFFLINE in (server.scopes or ())
-    rest = tuple(each for each in scope if each != OFFLINE)
+    rest = tuple(word for word in scope if word != OFFLINE)
     refreshes = server.grants is None or "refresh_token" in server.grants
     return (*rest, OFFLINE) if listed and (OFFLINE in scope or (rest and person and refreshes)) else rest

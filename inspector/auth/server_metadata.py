@@ -80,9 +80,9 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> AuthFlow[Auth
             f"“{safe(issuer, 200)}” is not a valid authorization server: {error}.",
             hint="Use an https URL without query and fragment; http only on this machine.",
         ) from None
-    found, tried, failure = yield from _first(places, issuer, revision, named)
-    if found is not None:
-        return found
+    server, tried, failure = yield from _first(places, issuer, revision, named)
+    if server is not None:
+        return server
     yield from record_step(
         "metadata",
         failure.message if failure is not None else f"None of the {len(places)} URLs has the metadata: {tried[0][1]}",
@@ -127,12 +127,12 @@ def _first(
 def _read(
     values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool, tried: list[list[str]]
 ) -> AuthFlow[AuthorizationServer]:
-    facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
+    facts = {"url": place, "status": answer.status, "places": tried, **document_facts(answer, values)}
     hint = f"It was read from {safe(place, 200)}; its format is in RFC 8414 section 2."
     document = OAuthDocument(values, "The authorization server's metadata", hint=hint)
     try:
         named = document.needed("issuer", longest=url_checks.MAX_LENGTH)
-        found = None if named != issuer else _server(document, issuer, place, given)
+        server = None if named != issuer else _server(document, issuer, place, given)
     except InvalidDocument as error:
         yield from record_step(
             "metadata",
@@ -146,7 +146,7 @@ def _read(
         raise
     yield from record_step("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     yield from document.loose_steps("metadata", "RFC 8414 section 2")
-    if found is None:
+    if server is None:
         yield from record_step(
             "issuer",
             f"The metadata has another issuer: “{safe(named, 200)}”",
@@ -163,7 +163,7 @@ def _read(
             hint="The two must be equal, character by character (RFC 8414 section 3.3).",
         )
     yield from record_step("issuer", f"{safe(issuer, 200)}, as expected", rule="C-AUTH-10")
-    return found
+    return server
 
 
 def _server(document: OAuthDocument, issuer: str, place: str, named: bool) -> AuthorizationServer:
@@ -222,6 +222,6 @@ def version(revision: str) -> tuple[tuple[str, str], ...]:
     return (("MCP-Protocol-Version", revision),) if _REVISION.match(revision) else ()
 
 
-def shown(answer: Fetched, values: Mapping[str, Any]) -> dict[str, Any]:
+def document_facts(answer: Fetched, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document for the step's facts, if it is not too large."""
     return {"document": dict(values)} if len(answer.body) <= SHOWN else {"bytes": len(answer.body)}

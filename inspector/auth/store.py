@@ -107,9 +107,9 @@ class Store:
 
         Without an issuer: the most recent grant for the MCP server at the URL `server`.
         """
-        wanted = {"issuer": issuer, "resource": resource} if issuer else {"server": server}
+        identity = {"issuer": issuer, "resource": resource} if issuer else {"server": server}
         for entry in reversed(self._entries("grants")):
-            if _matches(entry, wanted) and (grant := self._grant(entry)) is not None:
+            if _matches(entry, identity) and (grant := self._grant(entry)) is not None:
                 return grant
         return None
 
@@ -184,14 +184,14 @@ class Store:
         if not foreign_files.present(self._path):
             return {}
         try:
-            found = jsonc.parse(foreign_files.read_text(self._path, limit=MAX_LENGTH))
+            document = jsonc.parse(foreign_files.read_text(self._path, limit=MAX_LENGTH))
         except (ConfigError, jsonc.JsoncError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
     def _put(self, table: str, keys: tuple[str, ...], entry: Entry, secrets: dict[str, str]) -> None:
-        wanted = {key: entry[key] for key in keys}
-        name = _name(table, wanted)
+        identity = {key: entry[key] for key in keys}
+        name = _name(table, identity)
         kept = {key: value for key, value in secrets.items() if value}
         try:
             if kept:
@@ -201,17 +201,17 @@ class Store:
             entry["secrets"] = kept
             self._tell(str(problem))
         with self._changed() as data:
-            data[table] = [*_others(data, table, wanted), entry]
+            data[table] = [*_others(data, table, identity), entry]
 
-    def _drop(self, table: str, wanted: dict[str, str]) -> None:
-        gone = [entry for entry in self._entries(table) if _matches(entry, wanted)]
+    def _drop(self, table: str, identity: dict[str, str]) -> None:
+        gone = [entry for entry in self._entries(table) if _matches(entry, identity)]
         if not gone:
             return
         with self._changed() as data:
-            data[table] = _others(data, table, wanted)
+            data[table] = _others(data, table, identity)
         for entry in gone:
             if entry.get("secret"):
-                self._vault.delete(_name(table, wanted))
+                self._vault.delete(_name(table, identity))
 
     def _secrets(self, entry: Entry) -> dict[str, str] | None:
         """Return the secrets of an entry; None if they are not accessible."""
@@ -274,16 +274,16 @@ def _lock(path: Path) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def _others(data: dict[str, Any], table: str, wanted: dict[str, str]) -> list[Any]:
+def _others(data: dict[str, Any], table: str, identity: dict[str, str]) -> list[Any]:
     """Return the other entries of a table, from the file's current content."""
     rows = data.get(table)
-    return [row for row in rows if not _matches(row, wanted)] if isinstance(rows, list) else []
+    return [row for row in rows if not _matches(row, identity)] if isinstance(rows, list) else []
 
 
-def _matches(row: object, wanted: dict[str, str]) -> bool:
-    return isinstance(row, dict) and all(row.get(key) == value for key, value in wanted.items())
+def _matches(row: object, identity: dict[str, str]) -> bool:
+    return isinstance(row, dict) and all(row.get(key) == value for key, value in identity.items())
 
 
-def _name(table: str, wanted: dict[str, str]) -> str:
+def _name(table: str, identity: dict[str, str]) -> str:
     """Return the keyring name of an entry; it reveals nothing about the entry."""
-    return hashlib.sha256(json.dumps([table, *wanted.values()]).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps([table, *identity.values()]).encode()).hexdigest()[:32]

@@ -140,12 +140,12 @@ def granted(
         if isinstance(value := document.values.get(name), str):
             yield RegisterSecret(value)
     token = _token(document, "access_token", needed=True)
-    said = document.needed("token_type", longest=100)
+    named_type = document.needed("token_type", longest=100)
     types: dict[str, Literal["Bearer", "DPoP"]] = {"bearer": "Bearer", "dpop": "DPoP"}
-    token_type = types.get(said.lower())
+    token_type = types.get(named_type.lower())
     if token_type is None or (token_type == "DPoP" and not key):
-        wanted = "Bearer or DPoP" if key else "Bearer"
-        raise document.refused("token_type", f"is “{safe(said, 60)}”, not {wanted}", f"be {wanted}")
+        expected = "Bearer or DPoP" if key else "Bearer"
+        raise document.refused("token_type", f"is “{safe(named_type, 60)}”, not {expected}", f"be {expected}")
     lifetime = document.seconds("expires_in")
     scope = document.scope()
     if key and token_type == "DPoP":
@@ -326,7 +326,7 @@ def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
 def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> AuthFlow[None]:
     ends = "its lifetime is unknown" if lifetime is None else f"for {lifetime:.0f} s"
     renewed = "can be refreshed" if grant.refresh_token else "cannot be refreshed"
-    missing = [each for each in asked or () if each not in grant.scope]
+    missing = [word for word in asked or () if word not in grant.scope]
     claims = assertions.claims_of(grant.access_token) or {}
     yield from record_step(
         "token",
@@ -358,11 +358,11 @@ def _refused(
     reason = sent.replaced(reason, "…", cut=BEGINNING)
     where = safe(server.issuer, 200)
     if not code:
-        found = (
+        response = (
             json_documents.described(answer) if values is None or answer.status != 200 else "an error without a name"
         )
         return TokenRefused(
-            f"The token endpoint of {where} responded to the request for {what} with {found}.",
+            f"The token endpoint of {where} responded to the request for {what} with {response}.",
             hint="Respond with a JSON object (RFC 6749 section 5).",
             passing=answer.status >= 500 or answer.status == 429,
         )
@@ -393,9 +393,9 @@ def _refused(
     hint = clock if off else hints.get(code, "")
     if answer.status == 200:
         hint = Hint(hint).then("The response should have status 400 (RFC 6749 section 5.2).")
-    said = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
+    reported = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
     return TokenRefused(
-        f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code
+        f"The authorization server {where} refused the request for {what} with {reported}.", hint=hint, error=code
     )
 
 

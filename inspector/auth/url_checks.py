@@ -95,12 +95,12 @@ def origin(url: str) -> str:
 
 def secure(url: str) -> Parts:
     """Parse a URL that may receive secrets: https, or http on this machine (C-AUTH-13). Raises ValueError."""
-    found = parts(url)
-    if found.scheme != "https" and not is_loopback(found.host):
+    url_parts = parts(url)
+    if url_parts.scheme != "https" and not is_loopback(url_parts.host):
         raise ValueError("it is neither https nor on this machine")
-    if found.fragment or url.endswith("#"):
+    if url_parts.fragment or url.endswith("#"):
         raise ValueError("it has a fragment")
-    return found
+    return url_parts
 
 
 def canonical(server: str) -> str:
@@ -108,9 +108,9 @@ def canonical(server: str) -> str:
 
     Source: 2026-07-28/basic/authorization, “Canonical Server URI”; RFC 8707 section 2. Raises ValueError.
     """
-    found = parts(server)
-    path = "" if found.path == "/" and not found.query else found.path
-    return found.origin + path + (f"?{found.query}" if found.query else "")
+    url_parts = parts(server)
+    path = "" if url_parts.path == "/" and not url_parts.query else url_parts.path
+    return url_parts.origin + path + (f"?{url_parts.query}" if url_parts.query else "")
 
 
 def covers(resource: str, server: str) -> bool:
@@ -132,17 +132,17 @@ def covers(resource: str, server: str) -> bool:
 
 def resource_places(server: str) -> list[str]:
     """Return the URLs of a server's protected resource metadata, in order (C-AUTH-06; RFC 9728 section 3.1)."""
-    found = parts(server)
-    root = f"{found.origin}/.well-known/oauth-protected-resource"
-    path = found.path.rstrip("/")
+    url_parts = parts(server)
+    root = f"{url_parts.origin}/.well-known/oauth-protected-resource"
+    path = url_parts.path.rstrip("/")
     return [root + path, root] if path else [root]
 
 
 def server_places(issuer: str) -> list[str]:
     """Return the URLs of an authorization server's metadata, in order (C-AUTH-09; RFC 8414 sections 3.1 and 5)."""
-    found = parts(issuer)
-    path = found.path.rstrip("/")
+    url_parts = parts(issuer)
+    path = url_parts.path.rstrip("/")
     oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
     if not path:
-        return [found.origin + oauth, found.origin + openid]
-    return [found.origin + oauth + path, found.origin + openid + path, found.origin + path + openid]
+        return [url_parts.origin + oauth, url_parts.origin + openid]
+    return [url_parts.origin + oauth + path, url_parts.origin + openid + path, url_parts.origin + path + openid]

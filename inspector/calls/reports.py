@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from inspector.calls.results import ExpectationResult, FlowResult, RunResult, StepResult
-from inspector.config.paths import shown
+from inspector.config.paths import display_path
 from inspector.html_page import page_head
 from inspector.junit import Case, Suite, documents
 from inspector.markup import fence, span
@@ -71,7 +71,7 @@ class TextReport:
             yield ""
             yield f"{_INDENT}{self._safe(flow.error, 2000)}"
             if flow.recording is not None:
-                yield f"{_INDENT}recording  {self._safe(shown(flow.recording))}"
+                yield f"{_INDENT}recording  {self._safe(display_path(flow.recording))}"
         for step in flow.failed_steps:
             yield from self.failure(flow, step)
 
@@ -96,7 +96,7 @@ class TextReport:
             yield f"{_INDENT}repeat     {self._safe(step.command, 8000)}"
         if flow.recording is None:
             return
-        yield f"{_INDENT}recording  {self._safe(shown(flow.recording))}"
+        yield f"{_INDENT}recording  {self._safe(display_path(flow.recording))}"
         if step.request:
             answer = f" and {step.answer}" if step.answer else ""
             yield f"{_INDENT}{'events' if answer else 'event '}     {step.request}{answer}"
@@ -168,7 +168,7 @@ def _suite(flow: FlowResult, run: RunResult) -> Suite:
     if flow.target:
         properties.append(("target", flow.target))
     if flow.recording is not None:
-        properties.append(("recording", shown(flow.recording)))
+        properties.append(("recording", display_path(flow.recording)))
     if run.seed is not None:
         properties.append(("seed", str(run.seed)))
     if run.dry:
@@ -226,7 +226,7 @@ def _flow_html(flow: FlowResult) -> str:
     path = _text(flow.display_path or str(flow.path))
     rows = "\n".join(map(_step_html, flow.steps))
     failed = f"<pre>{_text(failure_text(flow), 100_000)}</pre>" if flow.outcome == "failed" else ""
-    recording = f"<p>Recording: {_text(shown(flow.recording))}</p>" if flow.recording is not None else ""
+    recording = f"<p>Recording: {_text(display_path(flow.recording))}</p>" if flow.recording is not None else ""
     return (
         f'<h2><span class="{flow.outcome}">{_text(flow.outcome.replace("_", " "))}</span> {_text(flow.name)}</h2>\n'
         f"<p>{path}, {_text(steps_of(flow))}, {_text(duration(flow.seconds * 1e6))}</p>\n"

@@ -294,9 +294,7 @@ def check_command(invocation: Invocation) -> None:
         before = [invocation.arguments[slot.name] or slot.metavar for slot in verb.slots if slot.kind == "one"]
         raise UsageError(
             f"Unexpected argument “{word[:80]}”. It is neither KEY=VALUE nor a program on PATH.",
-            hint=" ".join(
-                ["Usage: inspector", verb.name, *(argument[:80] for argument in before), "KEY=VALUE -- COMMAND"]
-            ),
+            hint=" ".join(["Usage: inspector", verb.name, *(value[:80] for value in before), "KEY=VALUE -- COMMAND"]),
         )
     if not verb.name:
         from inspector.config.foreign_files import nearest

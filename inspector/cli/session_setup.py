@@ -137,7 +137,7 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
     if not isinstance(target, HttpTarget) or not target.withholds_login:
         return
     out = invocation.output
-    parts = [] if target.verify else [f"The certificate of {out.safe(target.shown(), 400)} is not verified."]
+    parts = [] if target.verify else [f"The certificate of {out.safe(target.describe_fully(), 400)} is not verified."]
     if target.proxy:
         parts.append(
             f"All traffic goes through the proxy {out.safe(shown_url(secret_values.mask_url(target.proxy), 300))}."
@@ -340,7 +340,7 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
     lines = [f"This starts {count}:"]
     for entry in entries:
         does = "connects to" if entry.kind == "http" else "runs"
-        lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.definition.shown(2000))}")
+        lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.definition.describe_fully(2000))}")
         lines.append(f"      from {out.safe(str(entry.path), 300)}")
     out.ask("\n".join(lines))
     if not out.confirms("Start them?"):

@@ -73,8 +73,8 @@ class AnswerProgram:
         if status is None:
             raise InspectorError(f"its output has more than {MAX_OUTPUT >> 20} MiB")
         if status:
-            said = words.result().decode("utf-8", "replace").strip().rpartition("\n")[2] if words.done() else ""
-            raise InspectorError(f"it ended with exit code {status}{f' ({safe(said, 200)})' if said else ''}")
+            last_line = words.result().decode("utf-8", "replace").strip().rpartition("\n")[2] if words.done() else ""
+            raise InspectorError(f"it ended with exit code {status}{f' ({safe(last_line, 200)})' if last_line else ''}")
         try:
             return parse(output)
         except NotJson as problem:

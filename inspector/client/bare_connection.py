@@ -60,7 +60,7 @@ class BareConnection:
         self.listener = listener
         self.revision = ""
         """The negotiated revision, or the one that the latest request of the modern era names."""
-        self.heard = False
+        self.has_received = False
         """Whether the server has sent a message."""
         self._fields = HeaderFields()
         self._asked: dict[Any, tuple[str, bool]] = {}
@@ -154,7 +154,7 @@ class BareConnection:
 
     def _placed(self, error: InspectorError) -> InspectorError:
         """Return the error; before the first message of the server, the connection was not made at all."""
-        if isinstance(error, ConnectionProblem) and not self.heard:
+        if isinstance(error, ConnectionProblem) and not self.has_received:
             error.connecting = True
         return error
 
@@ -172,13 +172,13 @@ class _BareWire(Wire):
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
         invalid = self.journal.index.invalid
         frames = self.journal.record_received(channel, messages, extra, cut=cut, conn=self.conn)
-        self._connection.heard = True
+        self._connection.has_received = True
         for frame in frames:
             self._connection.on_frame(frame)
         self._connection.listener.on_received(messages, frames)
         return self.journal.index.invalid == invalid
 
     def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        shown = super().stderr(lines)
-        self._connection.listener.on_stderr(shown)
-        return shown
+        recorded = super().stderr(lines)
+        self._connection.listener.on_stderr(recorded)
+        return recorded

@@ -71,7 +71,7 @@ def identity_of(info: Mapping[str, Any]) -> ClientIdentity:
 
 def by_id(*maps: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
     """Return the extensions of several maps by full id; a later map wins."""
-    return {full_id(name): settings for each in maps for name, settings in each.items()}
+    return {full_id(name): settings for extensions in maps for name, settings in extensions.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +205,11 @@ def extension_choices(server: Server, journal: Journal, upto: int) -> tuple[dict
 
 def _demanded(journal: Journal, upto: int | None) -> dict[str, None]:
     """Return the extensions that the newest errors demand from the client."""
-    found: dict[str, None] = {}
+    demanded: dict[str, None] = {}
     for n in islice(_ERRORS.backwards(journal.index, upto=upto), 50):
         error = object_at(journal.event(n).message, "error")
-        found.update(dict.fromkeys(missing_extensions(error.get("code"), error.get("data"))))
-    return found
+        demanded.update(dict.fromkeys(missing_extensions(error.get("code"), error.get("data"))))
+    return demanded
 
 
 def _opening_params(journal: Journal, upto: int | None) -> dict[str, Any]:

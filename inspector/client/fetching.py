@@ -67,10 +67,10 @@ class Fetching:
 
     async def _lookup(self, url: Url) -> list[str]:
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
+            entries = await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
         except OSError:
             return []  # The connection reports a better error.
-        return [str(entry[4][0]) for entry in found]
+        return [str(entry[4][0]) for entry in entries]
 
     async def aclose(self) -> None:
         """Close all connections. Idempotent."""

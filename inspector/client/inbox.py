@@ -169,8 +169,8 @@ class Question:
             elif isinstance(answer, dict) and (self.topic == "sampling" or "action" in answer):
                 self.send(answer)
             else:
-                wanted = "a string or an object" if self.topic == "sampling" else "an object with “action”"
-                raise InspectorError(f"its output is not {wanted}")
+                expected = "a string or an object" if self.topic == "sampling" else "an object with “action”"
+                raise InspectorError(f"its output is not {expected}")
         except InspectorError as error:
             self.decline()
             return f"{program.name} gave no answer: {error.message}. The question was declined."

@@ -114,13 +114,13 @@ class Pins:
 
     def all(self) -> list[Pin]:
         """Return every readable pin, sorted by label. Skips the others."""
-        found = []
+        pins = []
         with suppress(OSError):
             for name in sorted(os.listdir(self.folder)):
                 if _OURS.fullmatch(name):
                     with suppress(ConfigError):
-                        found.append(_read(self.folder / name))
-        return sorted(found, key=lambda pin: (pin.label, pin.target))
+                        pins.append(_read(self.folder / name))
+        return sorted(pins, key=lambda pin: (pin.label, pin.target))
 
 
 def _read(path: Path) -> Pin:

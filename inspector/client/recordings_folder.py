@@ -55,14 +55,14 @@ def _opened(path: Path) -> Iterator[int | None]:
 
 def newest_first(folder: Path) -> list[tuple[Path, int]]:
     """Return the recordings in `folder` with their sizes in bytes. Their names start with the time and sort by it."""
-    found: list[tuple[str, int]] = []
+    recordings: list[tuple[str, int]] = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
                 if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
-                    found.append((entry.name, entry.stat(follow_symlinks=False).st_size))
-    found.sort(reverse=True)
-    return [(folder / name, octets) for name, octets in found]
+                    recordings.append((entry.name, entry.stat(follow_symlinks=False).st_size))
+    recordings.sort(reverse=True)
+    return [(folder / name, octets) for name, octets in recordings]
 
 
 class RecordingInfo(NamedTuple):

@@ -65,13 +65,13 @@ class DeclinedQuestions:
 
     def __init__(self, session: SessionModel) -> None:
         self._session = session
-        self._told = 0
+        self._recorded = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def came(self) -> None:
         """Handle one more."""
         if self._timer is None and self._tell():
-            self._timer = asyncio.get_running_loop().call_later(DECLINED_EVERY, self._look)
+            self._timer = asyncio.get_running_loop().call_later(DECLINED_EVERY, self._after_delay)
 
     def stop(self) -> None:
         """Record the last ones."""
@@ -80,17 +80,17 @@ class DeclinedQuestions:
             self._timer = None
             self._tell()
 
-    def _look(self) -> None:
+    def _after_delay(self) -> None:
         self._timer = None
         self.came()
 
     def _tell(self) -> bool:
         """Record the number, if it has grown."""
         inbox = self._session.inbox
-        if inbox.declined == self._told:
+        if inbox.declined == self._recorded:
             return False
-        self._told = inbox.declined
-        self._session.journal.record_life("", "questions-declined", count=self._told, open=inbox.OPEN_LIMIT)
+        self._recorded = inbox.declined
+        self._session.journal.record_life("", "questions-declined", count=self._recorded, open=inbox.OPEN_LIMIT)
         self._session.changes.bump("log")
         return True
 
@@ -340,7 +340,7 @@ class Session(SessionModel):
         Unfinished tasks are polled further.
         """
         before = self.catalog.surface()
-        wanted = list(self.subscriptions.uris)
+        uris = list(self.subscriptions.uris)
         loaded = [name for name in KINDS if self.catalog[name].pages]
         for task in list(self._tasks):
             task.cancel()
@@ -361,7 +361,7 @@ class Session(SessionModel):
         await asyncio.gather(*map(load_again, loaded))
         self.surface_changes = compare(before, after)
         self.subscriptions.uris.clear()
-        for uri in wanted:
+        for uri in uris:
             with suppress(InspectorError):
                 await self.subscribe(uri)
         if self._listens:

@@ -53,7 +53,7 @@ async def changes(target: StdioTarget) -> AsyncIterator[list[str]]:
         return source and lasting(change, path)
 
     try:
-        async for found in awatch(folder, watch_filter=counts):
-            yield sorted({os.path.relpath(path, folder) for _, path in found})
+        async for batch in awatch(folder, watch_filter=counts):
+            yield sorted({os.path.relpath(path, folder) for _, path in batch})
     except (OSError, RuntimeError) as error:
         raise UsageError(f"The files in {folder} cannot be watched: {os_reason(error)}.") from error

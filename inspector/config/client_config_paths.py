@@ -74,7 +74,7 @@ def belongs_to_user(path: Path, folder: Path, home: Path) -> bool:
     A link counts for both of its ends. Files directly in the home folder are the user's, unless it is a repository.
     """
     home = _absolute(home)
-    return all(_is_outside(each, _absolute(folder), home) for each in (_lexical(path), _absolute(path)))
+    return all(_is_outside(end, _absolute(folder), home) for end in (_lexical(path), _absolute(path)))
 
 
 def _is_outside(path: Path, folder: Path, home: Path) -> bool:

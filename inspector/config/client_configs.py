@@ -99,7 +99,7 @@ def no_servers(path: Path, program: str = "") -> ConfigError:
             what,
             hint="Add one to “servers”, “mcpServers” or “context_servers”, or use a server.json.",
         )
-    where = f"“{foreign_files.shown(place)}” has" if place else "its top level has"
+    where = f"“{foreign_files.printable(place)}” has" if place else "its top level has"
     return ConfigError(
         f"{what} where Inspector looks for them; {where} some",
         hint="Move them to an object “mcpServers” in a file of its own.",
@@ -148,7 +148,7 @@ def own_servers(data: Mapping[str, Any], path: Path) -> Iterator[FoundServer]:
         raise ConfigError(f"{path} has no servers", hint="Add a “servers” object.")
     inputs = expand.questions(data.get("inputs"))
     for name, raw in servers.items():
-        yield _found(name, raw, partial(_own_server, folder=path.parent), "own", inputs=inputs, strict=True)
+        yield _found_server(name, raw, partial(_own_server, folder=path.parent), "own", inputs=inputs, strict=True)
 
 
 def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
@@ -157,7 +157,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
             raise _unknown(key, OWN_KEYS, "")
     era = entry_fields.text(raw, "era")
     if era and era not in _ERAS:
-        raise ConfigError(f"“era” is {foreign_files.shown(era)}", hint="Use auto, legacy or modern.")
+        raise ConfigError(f"“era” is {foreign_files.printable(era)}", hint="Use auto, legacy or modern.")
     options = ServerOptions(
         era=_ERAS.get(era),
         protocol=entry_fields.text(raw, "protocol") or None,
@@ -234,10 +234,10 @@ def _claude_code_user(data: Mapping[str, Any], place: ConfigPlace, workspaces: l
             yield FoundServer("", {}, error, "claude-code")
             continue
         for name, raw in servers.items():
-            found = _found(name, raw, _claude_code_server, "claude-code", workspace=folder)
-            yield replace(found, disabled=True) if isinstance(off, list) and name in off else found
+            server = _found_server(name, raw, _claude_code_server, "claude-code", workspace=folder)
+            yield replace(server, disabled=True) if isinstance(off, list) and name in off else server
     for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, _claude_code_server, "claude-code")
+        yield _found_server(name, raw, _claude_code_server, "claude-code")
 
 
 def _common(
@@ -251,7 +251,7 @@ def _common(
 ) -> Iterator[FoundServer]:
     """Read a file with servers under `key`, whose program expands references of this dialect."""
     for name, raw in _servers(data, key, place).items():
-        yield _found(name, raw, make or _either, dialect)
+        yield _found_server(name, raw, make or _either, dialect)
 
 
 def _cline_server(raw: Mapping[str, Any]) -> Definition:
@@ -259,15 +259,15 @@ def _cline_server(raw: Mapping[str, Any]) -> Definition:
     nested = raw.get("transport")
     plain = {**raw, **nested, "transport": None} if isinstance(nested, dict) else raw
     made = _either(plain)
-    said = server_definition.declared_transport(plain)
-    return replace(made, transport="sse") if made.kind == "http" and not said else made
+    declared = server_definition.declared_transport(plain)
+    return replace(made, transport="sse") if made.kind == "http" and not declared else made
 
 
 def _vscode(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read VS Code's `mcp.json`: `servers` and `inputs`. Its `http` means Streamable HTTP first, then HTTP+SSE."""
     inputs = expand.questions(data.get("inputs"))
     for name, raw in _servers(data, "servers", place).items():
-        yield _found(name, raw, _vscode_server, "vscode", inputs=inputs)
+        yield _found_server(name, raw, _vscode_server, "vscode", inputs=inputs)
 
 
 def _vscode_server(raw: Mapping[str, Any]) -> Definition:
@@ -333,7 +333,7 @@ def _codex_server(raw: Mapping[str, Any]) -> Definition:
     if token := entry_fields.text(raw, "bearer_token_env_var"):
         headers["Authorization"] = f"Bearer ${{{token}}}"
     named = raw.get("env_vars") if isinstance(raw.get("env_vars"), list) else []
-    names = [each.get("name") if isinstance(each, dict) else each for each in named or ()]
+    names = [entry.get("name") if isinstance(entry, dict) else entry for entry in named or ()]
     passed = {name: f"${{{name}}}" for name in names if isinstance(name, str)}
     options = ServerOptions(timeout=entry_fields.seconds(raw, "tool_timeout_sec"))
     plain |= {"env": passed | entry_fields.text_map(plain, "env"), "headers": headers}
@@ -344,7 +344,7 @@ def _goose(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) 
     """Read Goose's `config.yaml`: `extensions` with `cmd`, `args`, `envs`, or `uri`; not those inside of Goose."""
     for name, raw in _servers(data, "extensions", place).items():
         if isinstance(raw, dict) and raw.get("type") in _GOOSE_TRANSPORTS:
-            yield _found(name, raw, _goose_server, "own")
+            yield _found_server(name, raw, _goose_server, "own")
 
 
 def _goose_server(raw: Mapping[str, Any]) -> Definition:
@@ -363,7 +363,9 @@ def _continue(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path
         return
     for number, raw in enumerate(listed, 1):
         name = raw.get("name") if isinstance(raw, dict) else None
-        yield _found(name if isinstance(name, str) and name else f"server-{number}", raw, _continue_server, "own")
+        yield _found_server(
+            name if isinstance(name, str) and name else f"server-{number}", raw, _continue_server, "own"
+        )
 
 
 def _continue_server(raw: Mapping[str, Any]) -> Definition:
@@ -386,10 +388,10 @@ def _as_own(value: Any, reference: re.Pattern[str] | None = None) -> Any:
     if not isinstance(value, str):
         return value
     pieces, start = [], 0
-    for found in reference.finditer(value) if reference else ():
-        kind = found.groupdict().get("kind") or "env"
-        pieces += [value[start : found.start()].replace("${", "$${"), f"${{{kind}:{found['name'].strip()}}}"]
-        start = found.end()
+    for match in reference.finditer(value) if reference else ():
+        kind = match.groupdict().get("kind") or "env"
+        pieces += [value[start : match.start()].replace("${", "$${"), f"${{{kind}:{match['name'].strip()}}}"]
+        start = match.end()
     return "".join([*pieces, value[start:].replace("${", "$${")])
 
 
@@ -437,7 +439,7 @@ def _servers(data: Mapping[str, Any], key: str, place: ConfigPlace) -> dict[str,
     return value
 
 
-def _found(
+def _found_server(
     name: str,
     raw: Any,
     make: Callable[[Mapping[str, Any]], Definition],
@@ -469,18 +471,18 @@ def _either(
     proxy: str = "",
 ) -> Definition:
     """Read a command or a URL, whichever is present; `type` decides if both are."""
-    said = server_definition.declared_transport(raw)
+    declared = server_definition.declared_transport(raw)
     url_key = next((key for key in url_keys if raw.get(key) is not None), "")
-    if raw.get("command") is not None and (said == "stdio" or not url_key):
-        if said in ("http", "sse"):
-            raise ConfigError(f"its type is {said}, but it has a “command” and no “url”")
+    if raw.get("command") is not None and (declared == "stdio" or not url_key):
+        if declared in ("http", "sse"):
+            raise ConfigError(f"its type is {declared}, but it has a “command” and no “url”")
         return server_definition.stdio(raw, options=options)
     if not url_key:
-        wanted = " nor ".join(f"“{key}”" for key in ("command", *url_keys))
-        raise ConfigError(f"it has neither {wanted}")
-    if said == "stdio":
+        expected = " nor ".join(f"“{key}”" for key in ("command", *url_keys))
+        raise ConfigError(f"it has neither {expected}")
+    if declared == "stdio":
         raise ConfigError("its type is stdio, but it has no “command”")
-    transport: Literal["auto", "http", "sse"] = said or "auto"
+    transport: Literal["auto", "http", "sse"] = declared or "auto"
     made = server_definition.http(raw, url_key, transport=transport, options=options)
     return replace(made, verify=verify, proxy=proxy or None)
 
@@ -489,6 +491,6 @@ def _unknown(key: str, known: list[str], where: str) -> ConfigError:
     near = foreign_files.nearest(key, known)
     start = f"{where}: " if where else ""
     return ConfigError(
-        f"{start}“{foreign_files.shown(key)}” is not a key that Inspector knows",
+        f"{start}“{foreign_files.printable(key)}” is not a key that Inspector knows",
         hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(known)}.",
     )

@@ -101,8 +101,8 @@ def set_variable(name: str, value: str | None, environ: Mapping[str, str]) -> st
 
 def set_header(name: str, value: str) -> str:
     """Return the option that sends this header; a secret is not shown."""
-    shown = secret_values.mask(value, secret_values.in_headers([(name, value)]))
-    return f"--header {command_words.quote(f'{name}: {shown}')}"
+    safe_value = secret_values.mask(value, secret_values.in_headers([(name, value)]))
+    return f"--header {command_words.quote(f'{name}: {safe_value}')}"
 
 
 def masked(words: Sequence[str], known: Iterable[str] = ()) -> str:

@@ -25,13 +25,13 @@ def variables(text: str) -> Iterator[tuple[int, str, str]]:
         begin, name = at, _NAME.match(text, at)
         quoted = _QUOTED.match(text, name.end()) if name else None
         if quoted:
-            found = quoted
+            match = quoted
             value = quoted[2] if quoted[1] is None else _ESCAPE.sub(lambda e: _ESCAPED.get(e[1], e[1]), quoted[1])
         else:
             rest = _REST.match(text, name.end() if name else at)
             assert rest is not None  # It matches everywhere.
-            found, value = rest, (_COMMENT.sub("", rest[1]) if name else rest[1]).strip()
+            match, value = rest, (_COMMENT.sub("", rest[1]) if name else rest[1]).strip()
         if name or (value and not value.startswith("#")):
             yield number, name[1] if name else "", value
-        at = found.end()
+        at = match.end()
         number += text.count("\n", begin, at)

@@ -25,9 +25,9 @@ def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTar
         return target
     if isinstance(target, HttpTarget):
         return _at_another_path(target, text)
-    words, shown = _split(text), _split(target.describe())
+    words, described = _split(text), _split(target.describe())
     values: dict[str, list[str]] = {}
-    for word, value in zip(shown, target.command, strict=False):
+    for word, value in zip(described, target.command, strict=False):
         if word != value:
             values.setdefault(word, []).append(value)
     for word, hidden in values.items():

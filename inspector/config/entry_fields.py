@@ -38,7 +38,9 @@ def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise ConfigError(f"“{key}” must be an object of strings, not {foreign_files.kind_of(value)}")
     return {
-        name: scalar(item, f"“{key}.{foreign_files.shown(name)}”") for name, item in value.items() if item is not None
+        name: scalar(item, f"“{key}.{foreign_files.printable(name)}”")
+        for name, item in value.items()
+        if item is not None
     }
 
 
@@ -52,7 +54,7 @@ def object_map(raw: Mapping[str, Any], key: str) -> dict[str, dict[str, Any] | N
     for name, item in value.items():
         if item is not None and not isinstance(item, dict):
             raise ConfigError(
-                f"“{key}.{foreign_files.shown(name)}” must be an object or null, not {foreign_files.kind_of(item)}"
+                f"“{key}.{foreign_files.printable(name)}” must be an object or null, not {foreign_files.kind_of(item)}"
             )
     return value
 

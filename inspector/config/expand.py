@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 from inspector import command_words
 from inspector.config import dotenv, foreign_files, paths, secret_values
+from inspector.config.foreign_files import printable
 from inspector.errors import ConfigError, ValueMissing
 
 VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "cline", "literal"]
@@ -126,8 +127,8 @@ class Expander:
                     return str(self.workspace)
                 return self._place(expression) or self._prefixed(expression, ("env", "input", "config", "command"))
             case _:
-                found = self._place(expression) or self._prefixed(expression, ("env", "file", "keyring", "input"))
-                return self._plain(expression) if found is None else found
+                replacement = self._place(expression) or self._prefixed(expression, ("env", "file", "keyring", "input"))
+                return self._plain(expression) if replacement is None else replacement
 
     def _plain(self, expression: str) -> str | None:
         name, separator, default = expression.partition(":-")
@@ -160,16 +161,14 @@ class Expander:
                 return self._input(name)
             case _:
                 raise ConfigError(
-                    f"{self._where()} refers to ${{{foreign_files.shown(expression)}}}, which only VS Code can look up",
+                    f"{self._where()} refers to ${{{printable(expression)}}}, which only VS Code can look up",
                     hint="Write the value, or ${env:NAME}, in its place.",
                 )
 
     def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
         """Return the value of a reference that may be followed."""
         if self.allowed is not None and reference not in self.allowed:
-            raise ConfigError(
-                f"{self._where()} refers to {foreign_files.shown(reference.name)}, which you did not allow"
-            )
+            raise ConfigError(f"{self._where()} refers to {printable(reference.name)}, which you did not allow")
         return read()
 
     def _variable(self, name: str, default: str | None = None) -> str:
@@ -183,11 +182,11 @@ class Expander:
         return value
 
     def _unset(self, name: str) -> str:
-        shown = foreign_files.shown(name)
+        safe_name = printable(name)
         raise ValueMissing(
-            f"{self._where()} needs the environment variable {shown}, which is not set",
+            f"{self._where()} needs the environment variable {safe_name}, which is not set",
             variable=name,
-            hint=f"Set it before starting inspector: {command_words.set_variable(shown)}",
+            hint=f"Set it before starting inspector: {command_words.set_variable(safe_name)}",
         )
 
     def own_variable(self, name: str, *, secret: bool) -> str | None:
@@ -202,10 +201,10 @@ class Expander:
     def env_file(self, path: Path) -> dict[str, str]:
         """Return the variables of the `.env` file at `path`. Raises ConfigError if it cannot be read."""
         text = self._taken(file_reference(path), lambda: foreign_files.read_text(path, never=paths.logins_file()))
-        found = env_file(text)
-        for name, value in found.items():
+        variables = env_file(text)
+        for name, value in variables.items():
             self.secrets += secret_values.in_variable(name, value)
-        return found
+        return variables
 
     def _file(self, name: str) -> str:
         path = Path(self.home / name[2:] if name.startswith("~/") else self.path.parent / name)
@@ -228,7 +227,7 @@ class Expander:
         service = service if slash else KEYRING_SERVICE
         if names_logins(service, user):
             raise ConfigError(
-                f"{self._where()} refers to {foreign_files.shown(name)} in the keyring, which is an Inspector login",
+                f"{self._where()} refers to {printable(name)} in the keyring, which is an Inspector login",
                 hint="A config file cannot use a stored login, which is only for the server that it was granted for.",
             )
         return self._taken(Reference("keyring", f"{service}/{user}"), lambda: self._read_keyring(name, service, user))
@@ -242,15 +241,15 @@ class Expander:
         except KeyringProblem as problem:
             raise ConfigError(
                 (
-                    f"{self._where()} needs {foreign_files.shown(name)} from the keyring, which cannot be read: "
+                    f"{self._where()} needs {printable(name)} from the keyring, which cannot be read: "
                     f"{problem or 'no keyring found'}"
                 ),
                 hint="Unlock the keyring, or use ${env:NAME} or ${file:PATH} instead.",
             ) from None
         if value is None:
             raise ConfigError(
-                f"{self._where()} needs {foreign_files.shown(name)} from the keyring, but the entry does not exist",
-                hint=f"Store it: {command_words.join(['keyring', 'set', *map(foreign_files.shown, (service, user))])}",
+                f"{self._where()} needs {printable(name)} from the keyring, but the entry does not exist",
+                hint=f"Store it: {command_words.join(['keyring', 'set', *map(printable, (service, user))])}",
             )
         self.secrets.append(value)
         return value
@@ -260,7 +259,7 @@ class Expander:
         if question is None:
             raise ConfigError(
                 (
-                    f"{self._where()} refers to the input {foreign_files.shown(name)}, but the file does not define "
+                    f"{self._where()} refers to the input {printable(name)}, but the file does not define "
                     "it as a text or a choice"
                 ),
                 hint="Add it to “inputs”, or use ${env:NAME} instead.",
@@ -285,9 +284,9 @@ class Expander:
 
     def unanswered(self, question: InputQuestion) -> ValueMissing:
         """Return the error for a question without an answer."""
-        what = f"the input {foreign_files.shown(question.id)}"
+        what = f"the input {printable(question.id)}"
         if question.description:
-            what += f" ({foreign_files.shown(question.description)})"
+            what += f" ({printable(question.description)})"
         return ValueMissing(
             f"{self._where()} needs {what}, which has no value",
             variable=question.variable,
@@ -295,7 +294,7 @@ class Expander:
         )
 
     def _where(self) -> str:
-        return f"@{foreign_files.shown(self.server)} in {self.path}"
+        return f"@{printable(self.server)} in {self.path}"
 
 
 @dataclass(slots=True)
@@ -341,14 +340,14 @@ def file_reference(path: Path) -> Reference:
 
 def questions(raw: Any, server: str = "") -> tuple[InputQuestion, ...]:
     """Return the `inputs` of VS Code's mcp.json; unknown kinds are skipped and so count as undefined."""
-    found = []
+    inputs = []
     for item in raw if isinstance(raw, list) else ():
         if not isinstance(item, dict) or not isinstance(item.get("id"), str):
             continue
         if item.get("type", "promptString") not in ("promptString", "pickString"):
             continue
         description, default = item.get("description"), item.get("default")
-        found.append(
+        inputs.append(
             InputQuestion(
                 id=item["id"],
                 server=server,
@@ -358,7 +357,7 @@ def questions(raw: Any, server: str = "") -> tuple[InputQuestion, ...]:
                 choices=tuple(_choices(item.get("options"))),
             )
         )
-    return tuple(found)
+    return tuple(inputs)
 
 
 def _choices(options: Any) -> list[str]:

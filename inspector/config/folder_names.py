@@ -20,8 +20,8 @@ class FolderNames:
         home = str(Path.home()) if home is None else home
         others = {folder for folder in known if _depth(folder) > 1 and not re.match(_OTHER_HOME, folder)}
         in_order = [*([home] if _depth(home) > 0 else ()), *sorted(others - {home}, key=len, reverse=True)]
-        literals = (f"(?P<home>{_literal(each)})" if each == home else _literal(each) for each in in_order)
-        literal = "".join(rf"{each}(?![\w~-]|\.\w)|" for each in literals)
+        literals = (f"(?P<home>{_literal(path)})" if path == home else _literal(path) for path in in_order)
+        literal = "".join(rf"{literal}(?![\w~-]|\.\w)|" for literal in literals)
         # Not in the path of a URL with a host.
         self._pattern = re.compile(rf"(?<![\w.~%-])(?:{literal}{_OTHER_HOME}{_USER})")
         # Parts without a backslash, because JSON doubles it.
@@ -31,17 +31,17 @@ class FolderNames:
 
     def places(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and replacement of each folder in a text."""
-        for found in self._pattern.finditer(text):
-            yield *found.span(), self._replacement(found)
+        for match in self._pattern.finditer(text):
+            yield *match.span(), self._replacement(match)
 
     def hidden(self, text: str) -> str:
         """Return the text without them."""
         return self._pattern.sub(self._replacement, text)
 
-    def _replacement(self, found: re.Match[str]) -> str:
-        if found.lastgroup == "folder":
-            return f"{found['folder']}…"
-        return "~" if found.lastgroup == "home" else f"…/{_path(found[0]).name}"
+    def _replacement(self, match: re.Match[str]) -> str:
+        if match.lastgroup == "folder":
+            return f"{match['folder']}…"
+        return "~" if match.lastgroup == "home" else f"…/{_path(match[0]).name}"
 
 
 def _literal(folder: str) -> str:

@@ -133,8 +133,8 @@ def _json(text: str, path: Path) -> Any:
     except jsonc.JsoncError as error:
         place = f"{path}, line {error.line}, column {error.column}: {error.message}"
         text = text.replace("\r\n", "\n")
-        said, hint = next(((said, hint) for pattern, said, hint in _NOT_JSON if pattern.search(text)), ("", ""))
-        raise ConfigError(f"{path} {said}" if said else place, hint=hint) from None
+        reason, hint = next(((reason, hint) for pattern, reason, hint in _NOT_JSON if pattern.search(text)), ("", ""))
+        raise ConfigError(f"{path} {reason}" if reason else place, hint=hint) from None
 
 
 def _toml(text: str, path: Path) -> Any:
@@ -146,7 +146,7 @@ def _toml(text: str, path: Path) -> Any:
         return json.loads(json.dumps(tomllib.loads(text), default=str))
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ConfigError(f"{path} is not valid TOML: {shown(reason, 200)}") from None
+        raise ConfigError(f"{path} is not valid TOML: {printable(reason, 200)}") from None
 
 
 def _yaml(text: str, path: Path) -> Any:
@@ -177,7 +177,7 @@ def kind_of(value: Any) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def shown(text: str, limit: int = 80) -> str:
+def printable(text: str, limit: int = 80) -> str:
     """Return `text` from a file for a message: one line, limited, printable."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in cut)
@@ -191,12 +191,12 @@ def nearest(word: str, known: list[str]) -> str:
     import difflib
 
     folded = {name.casefold(): name for name in known[:_MAX_CANDIDATES]}
-    wanted = word[:200].casefold()
-    for name in difflib.get_close_matches(wanted, folded, n=3, cutoff=0.6):
-        if _edits(wanted.lstrip("-"), name.lstrip("-")) <= max(1, len(wanted.lstrip("-")) // 3):
+    typed = word[:200].casefold()
+    for name in difflib.get_close_matches(typed, folded, n=3, cutoff=0.6):
+        if _edits(typed.lstrip("-"), name.lstrip("-")) <= max(1, len(typed.lstrip("-")) // 3):
             return folded[name]
-    parts = _PARTS.split(wanted.strip("-"))
-    whole = [name for name in folded if len(wanted) > 2 and set(parts) <= set(_PARTS.split(name))]
+    parts = _PARTS.split(typed.strip("-"))
+    whole = [name for name in folded if len(typed) > 2 and set(parts) <= set(_PARTS.split(name))]
     return folded[min(whole, key=len)] if whole else ""
 
 

@@ -48,11 +48,11 @@ def deviations(text: str) -> list[tuple[str, int, int]]:
     try:
         _loads(text)
     except JsoncError:
-        comment = next((each for each in _STRING_OR_COMMENT.finditer(text) if each[0][0] != '"'), None)
+        comment = next((match for match in _STRING_OR_COMMENT.finditer(text) if match[0][0] != '"'), None)
         bare = _STRING_OR_COMMENT.sub(_blank_comment, text)
-        comma = next((each for each in _STRING_OR_TRAILING_COMMA.finditer(bare) if each[0] == ","), None)
+        comma = next((match for match in _STRING_OR_TRAILING_COMMA.finditer(bare) if match[0] == ","), None)
         deviations = (("comments", comment), ("trailing commas", comma))
-        return [(kind, *_place(text, each.start())) for kind, each in deviations if each is not None]
+        return [(kind, *_place(text, match.start())) for kind, match in deviations if match is not None]
     return []
 
 
@@ -78,27 +78,27 @@ def repeated(text: str) -> list[str]:
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             twice.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        return found
+        return members
 
     json.loads(plain(text), object_pairs_hook=note)
     return twice
 
 
-def _blank_comment(found: re.Match[str]) -> str:
-    piece = found[0]
+def _blank_comment(match: re.Match[str]) -> str:
+    piece = match[0]
     if piece[0] == '"':
         return piece
     if piece.startswith("/*") and (len(piece) < 4 or not piece.endswith("*/")):
-        line, column = _place(found.string, found.start())
+        line, column = _place(match.string, match.start())
         raise JsoncError("a comment that starts here is not closed", line, column)
     return _NOT_NEWLINE.sub(" ", piece)
 
 
-def _blank_comma(found: re.Match[str]) -> str:
-    return " " if found[0] == "," else found[0]
+def _blank_comma(match: re.Match[str]) -> str:
+    return " " if match[0] == "," else match[0]
 
 
 class _NotANumber(ValueError):

@@ -52,8 +52,8 @@ def names_logins(*names: str) -> bool:
     Backends ignore case, normalise characters, stop at a NUL, join service and user, or read a name as a path. So the
     name counts at any position, in any case, with any characters between its letters.
     """
-    wanted = _NOT_A_LETTER.sub("", LOGIN_SERVICE)
-    return any(wanted in _letters(name) for name in ("".join(names), *names))
+    service = _NOT_A_LETTER.sub("", LOGIN_SERVICE)
+    return any(service in _letters(name) for name in ("".join(names), *names))
 
 
 def _letters(name: str) -> str:

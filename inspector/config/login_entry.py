@@ -47,34 +47,34 @@ _BRACED = re.compile(r"\$\{[^${}]+\}")
 
 def read(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options in `auth`, with references for the expander. Raises ConfigError for invalid ones."""
-    said = raw.get("auth")
-    if said is None:
+    auth = raw.get("auth")
+    if auth is None:
         return {}
-    if not isinstance(said, dict):
-        raise ConfigError(f"“auth” must be an object, not {foreign_files.kind_of(said)}")
-    found: dict[str, Any] = {}
-    for key in said:
+    if not isinstance(auth, dict):
+        raise ConfigError(f"“auth” must be an object, not {foreign_files.kind_of(auth)}")
+    options: dict[str, Any] = {}
+    for key in auth:
         if key not in KEYS:
             near = foreign_files.nearest(key, list(KEYS))
             raise ConfigError(
-                f"“auth.{foreign_files.shown(key)}” is not a key that Inspector knows",
+                f"“auth.{foreign_files.printable(key)}” is not a key that Inspector knows",
                 hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(KEYS)}.",
             )
         option = KEYS[key]
-        if said[key] is None:
+        if auth[key] is None:
             continue
         try:
-            found[option] = flag(said, key, False) if option == "open_browser" else _text(said, key, option)
+            options[option] = flag(auth, key, False) if option == "open_browser" else _text(auth, key, option)
         except ConfigError as error:
             raise ConfigError(error.message.replace("“", "“auth.", 1), hint=error.hint) from None
-    return found
+    return options
 
 
-def _text(said: Mapping[str, Any], key: str, option: str) -> str:
-    value = text(said, key)
+def _text(auth: Mapping[str, Any], key: str, option: str) -> str:
+    value = text(auth, key)
     if option == "grant" and value not in GRANTS:
         raise ConfigError(
-            f"Unknown value {foreign_files.shown(value)} for “{key}”", hint=f"Use one of: {', '.join(GRANTS)}."
+            f"Unknown value {foreign_files.printable(value)} for “{key}”", hint=f"Use one of: {', '.join(GRANTS)}."
         )
     if _REFERENCE.fullmatch(value) and (option in SECRETS or "://" not in value):
         return f"${{{value}}}"

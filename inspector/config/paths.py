@@ -115,7 +115,7 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """A path as reports name it: relative to the working directory where it lies below it, else with `~`."""
     try:
         return path.absolute().relative_to(Path.cwd()).as_posix()

@@ -49,22 +49,22 @@ class PrivateKeyFilter:
         return b"\n".join(map(self._line, line.split(b"\n"))) if b"\n" in line else self._line(line)
 
     def _line(self, line: bytes) -> bytes:
-        shown: list[bytes] = []
+        parts: list[bytes] = []
         at = 0
         if self._patience and (end := _END.search(line)) is not None:
             self._patience, at = 0, end.end()
-            shown.append(MARK.encode())
+            parts.append(MARK.encode())
         elif self._patience and _BEGIN.search(line) is None:
             return MARK.encode() if self._is_of_key(line) else line
         while (begin := _BEGIN.search(line, at)) is not None:
-            shown += (line[at : begin.start()], MARK.encode())
+            parts += (line[at : begin.start()], MARK.encode())
             end = _END.search(line, begin.end())
             if end is None:
                 self._patience, self._has_body = _PATIENCE, False
                 self._prefix = line[: begin.start()].translate(_DIGITS)
-                return b"".join(shown)
+                return b"".join(parts)
             at = end.end()
-        return b"".join((*shown, line[at:]))
+        return b"".join((*parts, line[at:]))
 
     def _is_of_key(self, line: bytes) -> bool:
         rest = line

@@ -84,7 +84,7 @@ class _Form:
         """The value of an `Input` called `name`; None for an optional one without a value."""
         fixed = item.get("value")
         if fixed is not None:
-            text = entry_fields.scalar(fixed, f"the value of {foreign_files.shown(name)}")
+            text = entry_fields.scalar(fixed, f"the value of {foreign_files.printable(name)}")
             value = self.template(text, item.get("variables"))
             if item.get("isSecret", item.get("is_secret")) is True and self._expander is not None:
                 self._expander.secrets.append(value)
@@ -106,12 +106,12 @@ class _Form:
         """Replace each `{name}` that `variables` defines in `text`; others stay, as the schema says."""
         known = variables if isinstance(variables, dict) else {}
 
-        def replaced(found: re.Match[str]) -> str:
-            item = known.get(found[1])
+        def replaced(match: re.Match[str]) -> str:
+            item = known.get(match[1])
             if not isinstance(item, dict):
-                return found[0]
+                return match[0]
             # A placeholder within a value must be filled, whatever `isRequired` says.
-            return self.value({**item, "isRequired": True, "variables": None}, found[1]) or ""
+            return self.value({**item, "isRequired": True, "variables": None}, match[1]) or ""
 
         return _VARIABLE.sub(replaced, text)
 
@@ -123,7 +123,7 @@ class _Form:
             description=description if isinstance(description, str) else "",
             default=None
             if default is None
-            else entry_fields.scalar(default, f"the default of {foreign_files.shown(name)}"),
+            else entry_fields.scalar(default, f"the default of {foreign_files.printable(name)}"),
             secret=item.get("isSecret", item.get("is_secret")) is True,
             choices=tuple(choice for choice in choices if isinstance(choice, str)) if isinstance(choices, list) else (),
         )
@@ -132,10 +132,10 @@ class _Form:
 def _remote(raw: Mapping[str, Any], form: _Form) -> Definition:
     url = form.template(_text(raw, "url"), raw.get("variables"))
     headers = {name: value for name, value in _named(raw, "headers", form) if value is not None}
-    said = server_definition.declared_transport({"type": _text(raw, "type", "transport_type") or None})
-    if said == "stdio":
+    declared = server_definition.declared_transport({"type": _text(raw, "type", "transport_type") or None})
+    if declared == "stdio":
         raise ConfigError("a remote of type stdio is not supported")
-    return server_definition.http({"url": url, "headers": headers}, transport=said or "auto")
+    return server_definition.http({"url": url, "headers": headers}, transport=declared or "auto")
 
 
 def _package(raw: Mapping[str, Any], form: _Form) -> Definition:
@@ -146,13 +146,13 @@ def _package(raw: Mapping[str, Any], form: _Form) -> Definition:
     transport = raw.get("transport")
     if isinstance(transport, dict) and transport.get("type") not in (None, "stdio"):
         raise ConfigError(
-            f"the package starts its own HTTP server at {foreign_files.shown(str(transport.get('url')))}",
+            f"the package starts its own HTTP server at {foreign_files.printable(str(transport.get('url')))}",
             hint="Start it as its documentation says, then open that URL.",
         )
     runner = _text(raw, "runtimeHint") or _RUNNERS.get(registry, "")
     if registry not in _RUNNERS:
         raise ConfigError(
-            f"Inspector cannot start packages of {foreign_files.shown(registry)}",
+            f"Inspector cannot start packages of {foreign_files.printable(registry)}",
             hint="Install it as its documentation says, and give its command after --.",
         )
     before = [word for item in _items(raw, "runtimeArguments") for word in _argument(item, form)]

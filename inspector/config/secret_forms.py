@@ -63,25 +63,25 @@ _HALF = re.compile(r"(?:\\u?[0-9A-Fa-f]{0,4}|%[0-9A-Fa-f%]{0,8}|&#?\w{0,8})?(?:â
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
-def _backslash(found: re.Match[str]) -> str:
-    said = found[0][1:]
-    if len(said) == 1:
-        return _CONTROLS.get(said, said)
-    if "\\" in said:
-        return chr(0x10000 + (int(said[1:5], 16) - 0xD800 << 10) + int(said[7:], 16) - 0xDC00)
-    code = int(said[1:], 16)
+def _backslash(match: re.Match[str]) -> str:
+    escape = match[0][1:]
+    if len(escape) == 1:
+        return _CONTROLS.get(escape, escape)
+    if "\\" in escape:
+        return chr(0x10000 + (int(escape[1:5], 16) - 0xD800 << 10) + int(escape[7:], 16) - 0xDC00)
+    code = int(escape[1:], 16)
     return chr(code) if code < 0x110000 else "\ufffd"
 
 
-def _percent(found: re.Match[str]) -> str:
-    said = found[0]
-    return " " if said == "+" else bytes.fromhex(said.replace("%", "")).decode("utf-8", "replace")
+def _percent(match: re.Match[str]) -> str:
+    escape = match[0]
+    return " " if escape == "+" else bytes.fromhex(escape.replace("%", "")).decode("utf-8", "replace")
 
 
-def _entity(found: re.Match[str]) -> str:
+def _entity(match: re.Match[str]) -> str:
     import html
 
-    return html.unescape(found[0])
+    return html.unescape(match[0])
 
 
 _HEX = "[0-9A-Fa-f]"
@@ -142,9 +142,9 @@ class _View:
         parts: list[str] = []
         starts, ends = array("q"), array("q")
         done = 0
-        for found in pattern.finditer(self.text):
-            start, end = found.span()
-            new = value(found)
+        for match in pattern.finditer(self.text):
+            start, end = match.span()
+            new = value(match)
             parts += (self.text[done:start], new)
             starts += self.starts[done:start]
             ends += self.ends[done:start]
@@ -244,7 +244,7 @@ class _Secret:
         return any(anchor.text in text for anchor in self.anchors) or self._has_telltales(text) or bool(_escaped(text))
 
     def _has_telltales(self, text: str) -> bool:
-        return bool(self.telltales) and all(any(each in text for each in of_one) for of_one in self.telltales)
+        return bool(self.telltales) and all(any(telltale in text for telltale in of_one) for of_one in self.telltales)
 
     def _blocks_without_anchors(self, text: str) -> Iterator[tuple[int, int]]:
         if self.telltales:
@@ -322,10 +322,10 @@ def _escaped(text: str) -> list[tuple[int, int]]:
     rows: list[tuple[int, int]] = []
     for hint, letter in _ESCAPED:
         start = end = count = 0
-        for found in letter.finditer(text) if hint in text else ():
-            if not count or found.start() > end + _GAP:
-                start, count = found.start(), 0
-            end, count = found.end(), count + 1
+        for match in letter.finditer(text) if hint in text else ():
+            if not count or match.start() > end + _GAP:
+                start, count = match.start(), 0
+            end, count = match.end(), count + 1
             if count == _ROW:
                 rows.append((start, end))
             elif count > _ROW:
@@ -412,7 +412,7 @@ def _telltales(char: str) -> tuple[str, ...]:
     lower = (code, unit, f"{char.encode('utf-8', 'surrogatepass')[-1]:02x}")
     short = [name for name, value in _CONTROLS.items() if value == char] + ["+", "2b", "2B"] * (char == " ")
     names = [name for name, value in html.entities.html5.items() if value == char]
-    return tuple(dict.fromkeys((char, *short, *lower, *(each.upper() for each in lower), str(ord(char)), *names)))
+    return tuple(dict.fromkeys((char, *short, *lower, *(text.upper() for text in lower), str(ord(char)), *names)))
 
 
 class SecretFinder:
@@ -453,7 +453,7 @@ class SecretFinder:
         if anchors is None:
             texts: dict[str, None] = {}
             for secret in self._searched(cut):
-                texts |= dict.fromkeys(each.text for each in (secret.anchors_in_large if large else secret.anchors))
+                texts |= dict.fromkeys(anchor.text for anchor in (secret.anchors_in_large if large else secret.anchors))
                 if secret.telltales:
                     texts[""] = None  # It is in every text.
             texts |= {secret[:BEGINNING]: None for secret in self._known if len(secret) > BEGINNING}
@@ -468,16 +468,16 @@ class SecretFinder:
         many characters is a secret there, also if it is encoded.
         """
         is_cut = cut > 0
-        found: list[tuple[int, int]] = []
+        places: list[tuple[int, int]] = []
         escaped = _escaped(text) if self._known else []
         present = escaped or any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut)))
         if present:
-            found += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth, escaped))
+            places += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth, escaped))
         if present or (is_cut and _CUT in text):
             shortest = min(cut or BEGINNING, BEGINNING)
-            found += (place for secret in self._known for place in _beginnings(text, secret, shortest))
+            places += (place for secret in self._known for place in _beginnings(text, secret, shortest))
         merged: list[tuple[int, int]] = []
-        for start, end in sorted(found):
+        for start, end in sorted(places):
             if merged and start < merged[-1][1]:
                 merged[-1] = merged[-1][0], max(end, merged[-1][1])
             else:

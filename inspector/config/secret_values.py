@@ -95,15 +95,15 @@ def in_variable(name: str, value: str) -> list[str]:
 
 def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
     """Return the secrets in header values: the whole value, and only the credential after a scheme."""
-    found: list[str] = []
+    secrets: list[str] = []
     for name, value in headers:
         if looks_secret_setting(name):
-            found.append(value)
+            secrets.append(value)
             credential = _SCHEME_AND_CREDENTIAL.fullmatch(value)
             if credential:
-                found.append(credential[1])
-        found += _TOKEN.findall(value)
-    return found
+                secrets.append(credential[1])
+        secrets += _TOKEN.findall(value)
+    return secrets
 
 
 def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
@@ -117,12 +117,12 @@ def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
 
 def in_url(url: str) -> list[str]:
     """Return the secrets in a URL: its userinfo, and values under secret-looking names, raw and decoded."""
-    found: list[str] = []
+    secrets: list[str] = []
     for userinfo in _USERINFO.findall(url):
         user, colon, password = userinfo.partition(":")
-        found.append(password if colon else user)
-    found += [value for _, name, value in _PARAMETER.findall(url) if is_secret_parameter(name)]
-    return found + [decoded for value in found if (decoded := unquote(value)) != value]
+        secrets.append(password if colon else user)
+    secrets += [value for _, name, value in _PARAMETER.findall(url) if is_secret_parameter(name)]
+    return secrets + [decoded for value in secrets if (decoded := unquote(value)) != value]
 
 
 def in_arguments(argv: Sequence[str]) -> list[str]:
@@ -173,8 +173,8 @@ def mask_url(url: str) -> str:
     return _PARAMETER.sub(_mask_parameter, _USERINFO.sub(f"://{MASK}@", url))
 
 
-def _mask_parameter(found: re.Match[str]) -> str:
-    return f"{found[1]}{found[2]}={MASK}" if found[3] and is_secret_parameter(found[2]) else found[0]
+def _mask_parameter(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2]}={MASK}" if match[3] and is_secret_parameter(match[2]) else match[0]
 
 
 def is_secret_parameter(name: str) -> bool:

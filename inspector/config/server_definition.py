@@ -52,9 +52,9 @@ class Definition:
     @property
     def summary(self) -> str:
         """The command or URL in one line: references as written, literal secrets masked (C-STDIO-10)."""
-        return self.shown()
+        return self.describe_fully()
 
-    def shown(self, limit: int | None = None) -> str:
+    def describe_fully(self, limit: int | None = None) -> str:
         """Return the summary with at most `limit` characters of the command or URL; the remarks on hosts are whole."""
         from inspector.addresses import host_remarks, shown_url
 
@@ -63,7 +63,7 @@ class Definition:
         secrets = [value for value in secret_values.in_arguments(self.command) if not _REFERENCE.search(value)]
         words = [secret_values.mask(word, secrets) for word in self.command]
         text = format_command(words)
-        return (text if limit is None else foreign_files.shown(text, limit)) + host_remarks(" ".join(words))
+        return (text if limit is None else foreign_files.printable(text, limit)) + host_remarks(" ".join(words))
 
     @property
     def has_references(self) -> bool:
@@ -131,7 +131,7 @@ def entry_url(url: str, key: str) -> str:
     match = _HTTP.match(url)
     if match is None:
         raise ConfigError(
-            f"“{key}” is {foreign_files.shown(secret_values.mask_url(url))}, which is not an http or https URL",
+            f"“{key}” is {foreign_files.printable(secret_values.mask_url(url))}, which is not an http or https URL",
             hint="Inspector supports stdio, Streamable HTTP and HTTP+SSE.",
         )
     if set("${<") & set(match[1]):
@@ -149,11 +149,11 @@ def declared_transport(raw: Mapping[str, Any]) -> Literal["", "auto", "stdio", "
     for key in ("type", "transport"):
         if raw.get(key) is None:
             continue
-        said = text(raw, key)
-        known = _TRANSPORTS.get(said.strip().casefold())
+        value = text(raw, key)
+        known = _TRANSPORTS.get(value.strip().casefold())
         if known is None:
             raise ConfigError(
-                f"“{key}” is {foreign_files.shown(said)}, which Inspector does not support",
+                f"“{key}” is {foreign_files.printable(value)}, which Inspector does not support",
                 hint="Use stdio, http or sse.",
             )
         return known

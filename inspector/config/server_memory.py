@@ -102,8 +102,8 @@ class ServerMemory:
 
     def last_open(self) -> LastOpen | None:
         """The result of the last opening of this server; None if there was none."""
-        found = _object(self._read().get("opened"))
-        when, ok, note, code = (found.get(key) for key in ("when", "ok", "note", "code"))
+        opened = _object(self._read().get("opened"))
+        when, ok, note, code = (opened.get(key) for key in ("when", "ok", "note", "code"))
         if not _is_time(when) or not isinstance(ok, bool):
             return None
         return LastOpen(float(when), ok, note if isinstance(note, str) else "", code if isinstance(code, str) else "")
@@ -167,8 +167,8 @@ class ServerMemory:
         def put(data: dict[str, Any]) -> None:
             before = _object(data.get("drafts"))
             rest = {tool: draft for tool, draft in before.items() if tool not in kept}
-            found = {**rest, **{tool: draft for tool, draft in kept.items() if draft}}
-            data["drafts"] = dict(list(found.items())[-DRAFTS_PER_SERVER:])
+            merged = {**rest, **{tool: draft for tool, draft in kept.items() if draft}}
+            data["drafts"] = dict(list(merged.items())[-DRAFTS_PER_SERVER:])
 
         return self._change(put)
 
@@ -180,8 +180,8 @@ class ServerMemory:
 
     def remember_open(self, ok: bool, note: str = "", *, code: str = "", when: float | None = None) -> bool:
         """Store the result of opening."""
-        shown = foreign_files.shown(secret_values.mask(note[:2000], self._secrets), 300)
-        return self._put("opened", {"when": _now(when), "ok": ok, "note": shown, "code": code[:40]})
+        safe_note = foreign_files.printable(secret_values.mask(note[:2000], self._secrets), 300)
+        return self._put("opened", {"when": _now(when), "ok": ok, "note": safe_note, "code": code[:40]})
 
     def remember_call(
         self,
@@ -207,8 +207,8 @@ class ServerMemory:
             tools = _object(data.get("tools"))
             before = tools.pop(tool, None)
             calls = [call for call in before if _canonical(call) != same] if isinstance(before, list) else []
-            told = {"outcome": outcome[:_OUTCOME]} if outcome else {}
-            calls.append({"when": _now(when), "arguments": kept, "ok": ok, **told})
+            optional = {"outcome": outcome[:_OUTCOME]} if outcome else {}
+            calls.append({"when": _now(when), "arguments": kept, "ok": ok, **optional})
             tools[tool] = calls[-CALLS_PER_TOOL:]
             # Insertion order is age: the tools with the oldest calls are dropped.
             data["tools"] = dict(list(tools.items())[-TOOLS_PER_SERVER:])
@@ -225,10 +225,10 @@ class ServerMemory:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = jsonc.parse(foreign_files.read_text(self._path, limit=_FILE_BYTES))
+            data = jsonc.parse(foreign_files.read_text(self._path, limit=_FILE_BYTES))
         except (ConfigError, jsonc.JsoncError):
             return {}
-        return _object(found)
+        return _object(data)
 
     def _put(self, key: str, value: Any) -> bool:
         """Store a value; None removes it."""
@@ -305,8 +305,8 @@ def without_secrets(arguments: Mapping[str, Any], schema: Any, secrets: tuple[st
     `writeOnly` or `format: password`. A list with one is removed as a whole, so that no item shifts.
     """
     strip = _Strip(schema, tuple(secret for secret in secrets if secret))
-    found = strip.value(dict(arguments), [schema], 0)
-    return found if isinstance(found, dict) else {}
+    stripped = strip.value(dict(arguments), [schema], 0)
+    return stripped if isinstance(stripped, dict) else {}
 
 
 def left_out(whole: Any, kept: Any) -> Iterator[Any]:
@@ -365,7 +365,7 @@ class _Strip:
 
     def _applying(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
         """Return `schemas` and all that they combine or refer to. Each that might apply can mark a value as secret."""
-        found: list[Mapping[str, Any]] = []
+        applying: list[Mapping[str, Any]] = []
         waiting = list(schemas)
         seen: set[int] = set()
         while waiting and self._left > 0:
@@ -374,7 +374,7 @@ class _Strip:
             if not isinstance(schema, dict) or id(schema) in seen:
                 continue
             seen.add(id(schema))
-            found.append(schema)
+            applying.append(schema)
             reference = schema.get("$ref")
             if isinstance(reference, str):
                 waiting.append(self._referred(reference))
@@ -383,7 +383,7 @@ class _Strip:
                 waiting += branches if isinstance(branches, list) else []
             waiting += [schema[key] for key in ("if", "then", "else") if key in schema]
             waiting += _object(schema.get("dependentSchemas")).values()
-        return found
+        return applying
 
     def _referred(self, reference: str) -> Any:
         """Resolve a JSON Pointer within the schema (RFC 6901); None for any other reference."""
@@ -408,8 +408,8 @@ def _marks_secret(schema: Mapping[str, Any]) -> bool:
 def _of_property(schema: Mapping[str, Any], key: str) -> list[Any]:
     # All patternProperties are used: matching a server's pattern could take forever.
     patterns = list(_object(schema.get("patternProperties")).values())[:_MAX_PATTERNS]
-    found = [_object(schema.get("properties")).get(key), schema.get("additionalProperties"), *patterns]
-    return [part for part in found if part is not None]
+    parts = [_object(schema.get("properties")).get(key), schema.get("additionalProperties"), *patterns]
+    return [part for part in parts if part is not None]
 
 
 def _of_item(schema: Mapping[str, Any], index: int) -> list[Any]:

@@ -58,12 +58,12 @@ def _of_shell(name: str, environ: Mapping[str, str]) -> str:
 
 
 def _read(path: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for number, name, value in dotenv.variables(foreign_files.read_text(path, never=paths.logins_file())):
         if not name:
             raise TargetError(
                 f"Line {number} of {one_line(str(path))} does not set a variable",
                 hint="Write NAME=value. Close each quotation mark, and start a comment with #.",
             )
-        found[name] = value
-    return found
+        variables[name] = value
+    return variables

@@ -121,35 +121,37 @@ class ServerList:
         raise self._unknown(word)
 
     def _unknown(self, word: str) -> TargetError:
-        shown = foreign_files.shown(word)
+        safe_word = foreign_files.printable(word)
         for name, _ in _readings(word):
             for problem in self.problems:
                 if problem.server and problem.server == name:
                     why, fix = (problem.message, problem.hint)
                     if problem.remark is not None and not problem.remark.is_choice:
                         why, fix = problem.remark.text.removesuffix("."), Hint(problem.remark.fix)
-                    return TargetError(f"@{shown} cannot be used: {why}", hint=fix)
+                    return TargetError(f"@{safe_word} cannot be used: {why}", hint=fix)
             named = [entry for entry in self.entries if entry.name == name]
             if named:
                 return TargetError(
-                    f"No config file that has @{name} matches @{shown}",
+                    f"No config file that has @{name} matches @{safe_word}",
                     hint=f"Write {_listed(named)}.",
                 )
         nowhere = "No config file has the server" if self.config is None else f"{self.config} has no server"
-        return TargetError(f"{nowhere} @{shown}", hint=self._hint(word))
+        return TargetError(f"{nowhere} @{safe_word}", hint=self._hint(word))
 
     def _hint(self, word: str) -> Hint:
         names = list(dict.fromkeys(entry.name for entry in self.entries))
         near = foreign_files.nearest(word, names)
         if near:
-            hint = Hint(f"Did you mean @{foreign_files.shown(near)}?")
+            hint = Hint(f"Did you mean @{foreign_files.printable(near)}?")
         elif names:
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            hint = Hint(f"Use one of: {', '.join(f'@{foreign_files.shown(name, 40)}' for name in names[:8])}{more}.")
+            hint = Hint(
+                f"Use one of: {', '.join(f'@{foreign_files.printable(name, 40)}' for name in names[:8])}{more}."
+            )
         else:
             hint = Hint("Give a command or a URL, or ", Parameter.NAME_CONFIG, ".")
         if "/" in word:
-            hint = Hint(hint, f" To run the npm package: inspector npx -y @{foreign_files.shown(word)}")
+            hint = Hint(hint, f" To run the npm package: inspector npx -y @{foreign_files.printable(word)}")
         broken = [str(problem.path) for problem in self.problems if not problem.server]
         if broken:
             hint = Hint(hint, f" Could not be read: {', '.join(broken[:3])}.")
@@ -199,16 +201,16 @@ def find_servers(
             continue
         seen.add(real)
         try:
-            found = client_configs.read(place, workspaces)
-            if config is not None and not found and client_configs.has_servers_elsewhere(place.path):
+            servers = client_configs.read(place, workspaces)
+            if config is not None and not servers and client_configs.has_servers_elsewhere(place.path):
                 raise client_configs.no_servers(place.path, "" if place.family in ("own", "generic") else place.label)
         except ConfigError as error:
             problems.append(ConfigProblem(place.path, error.message, error.hint))
             continue
         reader = table.host_with_id(place.host)
-        written = {each.name: each.raw for each in found}
+        written = {server.name: server.raw for server in servers}
         reading = None if reader is None else FileReading(reader, place.path, machine, workspaces, written)
-        for server in found:
+        for server in servers:
             scope: HostScope = "local" if server.workspace and not place.workspace else place.scope
             remark = reading.remark(server.name, server.raw, scope, disabled=server.disabled) if reading else None
             if isinstance(server.definition, ConfigError):
@@ -270,7 +272,7 @@ def resolve(
         return replace(target, remark=entry.remark.text if entry.remark else "")
     except TargetError as error:
         raise ConfigError(
-            f"@{foreign_files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint
+            f"@{foreign_files.printable(entry.name)} in {entry.path}: {error.message}", hint=error.hint
         ) from None
 
 
@@ -347,12 +349,12 @@ def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> S
         try:
             env = expander.env_file(_path(expander(made.env_file), expander))
         except ConfigError as error:
-            message = f"@{foreign_files.shown(entry.name)} in {entry.path} needs its envFile, but {error.message}"
+            message = f"@{foreign_files.printable(entry.name)} in {entry.path} needs its envFile, but {error.message}"
             raise ConfigError(message, hint=error.hint) from None
     for name, value in made.env.items():
         text_checks.checked_text(name, "a variable's name")
         if not name or "=" in name:
-            raise TargetError(f"{foreign_files.shown(name)!r} is not a valid name of an environment variable")
+            raise TargetError(f"{foreign_files.printable(name)!r} is not a valid name of an environment variable")
         env[name] = text_checks.checked_text(expander(value), f"the value of {name}")
     cwd = str(entry.workspace) if entry.workspace is not None else None
     if made.cwd:
@@ -390,25 +392,25 @@ def _path(text: str, expander: expand.Expander) -> Path:
 
 def _entry(
     place: client_config_paths.ConfigPlace,
-    found: client_configs.FoundServer,
+    server: client_configs.FoundServer,
     made: Definition,
     owned: bool,
     scope: HostScope,
     remark: Remark | None,
 ) -> ServerEntry:
     return ServerEntry(
-        name=found.name,
+        name=server.name,
         source_label=place.label,
         path=place.path,
         kind=made.kind,
         summary=made.summary,
-        disabled=found.disabled or (remark is not None and remark.is_choice),
-        raw=found.raw,
+        disabled=server.disabled or (remark is not None and remark.is_choice),
+        raw=server.raw,
         definition=made,
         family=place.family,
-        dialect=found.dialect,
-        workspace=found.workspace or place.workspace,
-        inputs=found.inputs,
+        dialect=server.dialect,
+        workspace=server.workspace or place.workspace,
+        inputs=server.inputs,
         owned=owned,
         host=place.host,
         scope=scope,
@@ -419,7 +421,7 @@ def _entry(
 def _problem(
     place: client_config_paths.ConfigPlace, server: str, error: ConfigError, remark: Remark | None
 ) -> ConfigProblem:
-    where = f"the server {foreign_files.shown(server)} in {place.path}" if server else str(place.path)
+    where = f"the server {foreign_files.printable(server)} in {place.path}" if server else str(place.path)
     return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server, remark)
 
 
@@ -430,14 +432,14 @@ def _readings(word: str) -> list[tuple[str, str]]:
 
 
 def _matching(entries: list[ServerEntry], part: str) -> list[ServerEntry]:
-    wanted = part.casefold()
+    folded = part.casefold()
     exact = [
         entry
         for entry in entries
-        if wanted == _slug(entry.source_label) or f"/{entry.path.as_posix()}".casefold().endswith(f"/{wanted}")
+        if folded == _slug(entry.source_label) or f"/{entry.path.as_posix()}".casefold().endswith(f"/{folded}")
     ]
     return exact or [
-        entry for entry in entries if wanted in str(entry.path).casefold() or wanted in entry.source_label.casefold()
+        entry for entry in entries if folded in str(entry.path).casefold() or folded in entry.source_label.casefold()
     ]
 
 
@@ -447,7 +449,7 @@ def _one(word: str, entries: list[ServerEntry]) -> ServerEntry:
     if all(entry.same_as(first) for entry in enabled[1:]):
         return first
     raise TargetError(
-        f"{foreign_files.shown(word)} is in {len(enabled)} files with different definitions",
+        f"{foreign_files.printable(word)} is in {len(enabled)} files with different definitions",
         hint=f"Write {_listed(enabled)}.",
     )
 

@@ -190,7 +190,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         elif near := foreign_files.nearest(name, list(_KINDS)):
             # Another program may have variables with this prefix: only a name that resembles ours is an error.
             raise ConfigError(
-                f"The environment variable {foreign_files.shown(variable)} is not a setting",
+                f"The environment variable {foreign_files.printable(variable)} is not a setting",
                 hint=f"Did you mean {_PREFIX}{near.upper()}?",
             )
     return values
@@ -212,20 +212,20 @@ def checked(name: str, value: Any, where: str) -> Any:
     if kind is None:
         near = foreign_files.nearest(name, list(_KINDS))
         raise ConfigError(
-            f"“{foreign_files.shown(name)}” in {where} is not a setting",
+            f"“{foreign_files.printable(name)}” in {where} is not a setting",
             hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(_KINDS)}.",
         )
-    wanted, check = kind
-    found = check(value)
-    if found is MISSING:
-        raise ConfigError(f"“{name}” in {where} must be {wanted}, not {_shown_value(value)}")
-    return found
+    expected, check = kind
+    typed = check(value)
+    if typed is MISSING:
+        raise ConfigError(f"“{name}” in {where} must be {expected}, not {_shown_value(value)}")
+    return typed
 
 
 def _shown_value(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
         return foreign_files.kind_of(value)
-    return foreign_files.shown(json.dumps(value, ensure_ascii=False, default=str), 60)
+    return foreign_files.printable(json.dumps(value, ensure_ascii=False, default=str), 60)
 
 
 def _text(value: Any) -> Any:
@@ -233,14 +233,14 @@ def _text(value: Any) -> Any:
 
 
 def _one_of(*choices: str | None) -> tuple[str, Callable[[Any], Any]]:
-    shown = ", ".join("null" if choice is None else choice for choice in choices[:-1])
+    listed = ", ".join("null" if choice is None else choice for choice in choices[:-1])
     last = "null" if choices[-1] is None else choices[-1]
 
     def check(value: Any) -> Any:
         known = value is None or isinstance(value, str)
         return value if known and value in choices else MISSING
 
-    return f"{shown} or {last}", check
+    return f"{listed} or {last}", check
 
 
 def _flag(value: Any) -> Any:

@@ -66,12 +66,12 @@ class StdioTarget:
     remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        found = [
+        secrets = [
             *self.secrets,
             *secret_values.in_arguments(self.command),
             *secret_values.in_environment(self.env.items()),
         ]
-        object.__setattr__(self, "secrets", secret_values.unique(found))
+        object.__setattr__(self, "secrets", secret_values.unique(secrets))
 
     def __repr__(self) -> str:
         return f"<StdioTarget {self.describe()}>"
@@ -89,7 +89,7 @@ class StdioTarget:
         """The whole command in one line, quoted for a shell, secrets masked."""
         return format_command(self._masked())
 
-    def shown(self) -> str:
+    def describe_fully(self) -> str:
         """The command for a decision about it: with remarks on hosts that are not requested as they look."""
         from inspector.addresses import host_remarks
 
@@ -139,14 +139,14 @@ class HttpTarget:
     """What the user is told when it is opened."""
 
     def __post_init__(self) -> None:
-        found = [*self.secrets, *secret_values.in_url(self.url), *secret_values.in_headers(self.headers)]
+        secrets = [*self.secrets, *secret_values.in_url(self.url), *secret_values.in_headers(self.headers)]
         if self.auth:
             from inspector.config import login_entry
 
-            found += login_entry.secrets(self.auth)
+            secrets += login_entry.secrets(self.auth)
         if self.proxy:
-            found += secret_values.in_url(self.proxy)
-        object.__setattr__(self, "secrets", secret_values.unique(found))
+            secrets += secret_values.in_url(self.proxy)
+        object.__setattr__(self, "secrets", secret_values.unique(secrets))
 
     def __repr__(self) -> str:
         return f"<HttpTarget {self.describe()}>"
@@ -174,7 +174,7 @@ class HttpTarget:
         """The URL, with userinfo and secret-looking parameters masked."""
         return secret_values.mask(secret_values.mask_url(self.url), self.secrets)
 
-    def shown(self) -> str:
+    def describe_fully(self) -> str:
         """The URL for a decision about it: with a remark if its host mixes scripts."""
         from inspector.addresses import shown_url
 
@@ -210,7 +210,7 @@ class RecordingTarget:
         """The path."""
         return one_line(str(self.path))
 
-    shown = describe
+    describe_fully = describe
 
     def as_header(self) -> dict[str, Any]:
         """The `target` of a recording that was made from this one."""

@@ -74,16 +74,16 @@ def checked_header(name: str, value: str) -> tuple[str, str]:
 
     Its name is a token and its value cannot break out of its line (RFC 9110 sections 5.1 and 5.5).
     """
-    shown = one_line(name[:60])
+    safe_name = one_line(name[:60])
     if not _FIELD_NAME.fullmatch(name):
         raise TargetError(f"{_beginning(name)!r} is not a header name", hint="Write it as 'Name: value'.")
     if _FIELD_BREAKER.search(value):
         raise TargetError(
-            f"The value of the header {shown} contains a line break, another control character or a lone surrogate"
+            f"The value of the header {safe_name} contains a line break, another control character or a lone surrogate"
         )
     if name.lower() in FRAMING:
         raise TargetError(
-            f"The header {shown} cannot be set: Inspector frames requests and manages connections itself",
+            f"The header {safe_name} cannot be set: Inspector frames requests and manages connections itself",
             hint="Remove it.",
         )
     return name, value
@@ -120,27 +120,27 @@ def checked_text(text: str, what: str) -> str:
 
 def checked_url(url: str) -> str:
     """Return an http or https URL with its host as it is requested. Raises TargetError for anything else."""
-    shown = one_line(secret_values.mask_url(url)[:200])
+    safe_url = one_line(secret_values.mask_url(url)[:200])
     if not re.match(r"https?://", url, re.IGNORECASE):
-        raise TargetError(f"{shown} is not an http or https URL")
+        raise TargetError(f"{safe_url} is not an http or https URL")
     if any(char <= " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in url):
-        raise TargetError(f"{shown} contains a space or a control character", hint="Write it percent-encoded.")
+        raise TargetError(f"{safe_url} contains a space or a control character", hint="Write it percent-encoded.")
     from urllib.parse import urlsplit
 
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise TargetError(f"{shown} is not a URL: {url_reason(error)}") from None
+        raise TargetError(f"{safe_url} is not a URL: {url_reason(error)}") from None
     if not host or port == 0:
-        raise TargetError(f"{shown} has no {'valid port' if host else 'host'}")
+        raise TargetError(f"{safe_url} has no {'valid port' if host else 'host'}")
     from inspector.addresses import requested_url, shown_url
 
     try:
         return requested_url(url)
     except ValueError as error:
-        shown = shown_url(secret_values.mask_url(url), 200)
-        raise TargetError(f"{shown} is refused: {error}", hint=HOST_HINT) from None
+        safe_url = shown_url(secret_values.mask_url(url), 200)
+        raise TargetError(f"{safe_url} is refused: {error}", hint=HOST_HINT) from None
 
 
 def format_command(argv: Iterable[str], family: Family = FAMILY) -> str:

@@ -35,7 +35,7 @@ class SecretShape(NamedTuple):
     group: int = 0
     genuine: Callable[[str], bool] = lambda _: True
     """Whether a match is really a secret, and not an example."""
-    shown: int = 0
+    prefix: int = 0
     """Characters at its start that show its kind and may be displayed; binary data is searched only for shapes with
     some."""
     ordinary: bool = True
@@ -43,8 +43,8 @@ class SecretShape(NamedTuple):
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where secrets of this shape are."""
-        for found in self.pattern.finditer(text):
-            start, end = found.span(self.group)
+        for match in self.pattern.finditer(text):
+            start, end = match.span(self.group)
             if self.genuine(text[start:end]):
                 yield start, end
 
@@ -79,10 +79,10 @@ def _shape(
     *,
     group: int = 0,
     genuine: Callable[[str], bool] = lambda _: True,
-    shown: int = 0,
+    prefix: int = 0,
     ordinary: bool = True,
 ) -> SecretShape:
-    return SecretShape(name, summary, frozenset(hints.split()), re.compile(pattern), group, genuine, shown, ordinary)
+    return SecretShape(name, summary, frozenset(hints.split()), re.compile(pattern), group, genuine, prefix, ordinary)
 
 
 _SERVICES = [
@@ -103,7 +103,7 @@ _AZURE = r"(?:A(?:z(?:Fu|Se|Ca)|CDb|IoT|PIM)|\+A(?:CR|Eh|St|Sb|Ba))"
 def _token(begin: str, rest: str) -> SecretShape:
     """Return the shape of tokens that begin with a text."""
     hint, text = "" if begin in _COMMON else begin.lower(), re.escape(begin)
-    return _shape("service", _OF_SERVICES, hint, f"{text}{_after(text)}{rest}", shown=len(begin))
+    return _shape("service", _OF_SERVICES, hint, f"{text}{_after(text)}{rest}", prefix=len(begin))
 
 
 SHAPES = (
@@ -115,17 +115,21 @@ SHAPES = (
         r"|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----(?:(?!---- END)[^\"<>]){0,20000}"
         r"|-----BEGIN (?:[A-Z0-9]++ )*PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)[^\"<>]){0,20000}"
         r"(?:-----END [A-Z0-9 ]{0,40}-----)?",
-        shown=11,
+        prefix=11,
     ),
     _shape(
         "jwt",
         "JSON Web Tokens",
         "eyj",
         rf"{_B}eyJ[\w-]{{8,}}+\.(?:[\w-]{{8,}}+(?:\.[\w-]*+){{1,3}}|\.[\w-]{{8,}}+(?:\.[\w-]*+){{2}})",
-        shown=3,
+        prefix=3,
     ),
     _shape(
-        "aws", "AWS access key ids", "akia asia abia acca", rf"{_B}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}{_END}", shown=4
+        "aws",
+        "AWS access key ids",
+        "akia asia abia acca",
+        rf"{_B}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}{_END}",
+        prefix=4,
     ),
     _shape(
         "aws-session",
@@ -133,7 +137,7 @@ SHAPES = (
         "fwogzxivyxdz iqojb3jpz2lu absk bedrock-api-key-",
         rf"{_B}(?:(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9+/]{{80,}}={{0,2}}|ABSK[A-Za-z0-9+/]{{80,}}={{0,2}}"
         r"|bedrock-api-key-[A-Za-z0-9+/=]{40,})",
-        shown=4,
+        prefix=4,
     ),
     _shape(
         "azure",
@@ -156,21 +160,21 @@ SHAPES = (
         "GitHub tokens",
         "gho_ ghp_ ghr_ ghs_ ghu_ github_pat_",
         rf"{_B}(?:gh[oprsu]_[A-Za-z0-9]{{30,}}|github_pat_\w{{22,}})",
-        shown=4,
+        prefix=4,
     ),
     _shape(
         "gitlab",
         "GitLab tokens",
         "glpat- gldt- glrt- glptt- glcbt- glsoat- glimt- glagent- gloas- glft- glffct- gr1348941",
         rf"{_B}(?:gl(?:pat|dt|rt|ptt|cbt|soat|imt|agent|oas|ft|ffct)-|GR1348941)[\w-]{{20,}}",
-        shown=5,
+        prefix=5,
     ),
     _shape(
         "slack",
         "Slack tokens and webhooks",
         "xox xapp- hooks.slack",
         rf"{_B}(?:xoxe\.xox[bp]-|xox[a-z]-|xapp-)[\w-]{{10,}}|hooks\.slack\.com/(?:services|workflows)/[\w/+-]{{20,}}",
-        shown=5,
+        prefix=5,
     ),
     _shape(
         "discord",
@@ -181,24 +185,24 @@ SHAPES = (
         rf"|mfa{_after('mfa')}\.[\w-]{{80,90}}{_END}|/api/webhooks/[0-9]{{15,20}}/[\w-]{{60,80}}",
     ),
     _shape(
-        "openai", "keys of OpenAI, Anthropic and their like", "sk-", rf"{_B}sk-[\w-]{{20,}}", genuine=mixed, shown=3
+        "openai", "keys of OpenAI, Anthropic and their like", "sk-", rf"{_B}sk-[\w-]{{20,}}", genuine=mixed, prefix=3
     ),
     _shape(
         "google",
         "Google API keys, OAuth tokens and client secrets",
         "aiza ya29. gocspx- 1//0",
         rf"{_B}(?:AIza[\w-]{{35}}|ya29\.[\w-]{{20,}}|GOCSPX-[\w-]{{20,}}|1//0[\w-]{{30,}})",
-        shown=4,
+        prefix=4,
     ),
     _shape(
         "stripe",
         "Stripe keys",
         "k_live_ k_test_ k_prod_ whsec_",
         rf"{_B}(?:[rs]k_(?:live|test|prod)_\w{{16,}}|whsec_[\w+/]{{24,}}=*)",
-        shown=6,
+        prefix=6,
     ),
-    _shape("npm", "npm tokens", "npm_", rf"{_B}npm_[A-Za-z0-9]{{36}}{_END}", shown=4),
-    _shape("pypi", "PyPI tokens", "pypi-", rf"{_B}pypi-[\w-]{{50,}}", shown=5),
+    _shape("npm", "npm tokens", "npm_", rf"{_B}npm_[A-Za-z0-9]{{36}}{_END}", prefix=4),
+    _shape("pypi", "PyPI tokens", "pypi-", rf"{_B}pypi-[\w-]{{50,}}", prefix=5),
     *(_token(begin, rest) for begin, rest in _SERVICES),
     _shape(
         "service",
@@ -206,7 +210,7 @@ SHAPES = (
         ":aa .atlasv1. -us",
         # Telegram, Terraform, Mailchimp
         rf"{_B}(?:\d{{8,10}}:AA[\w-]{{33}}|[A-Za-z0-9]{{14}}\.atlasv1\.[\w-]{{60,}}|[0-9a-f]{{32}}-us[0-9]{{1,2}}){_END}",
-        shown=3,
+        prefix=3,
     ),
     _shape(
         "bearer",

@@ -53,8 +53,8 @@ class UsedReference:
 
     def describe(self) -> str:
         """Describe it in one line, without the value: `environment variable TOKEN in header X-Key`."""
-        kind, name = _KINDS[self.reference.kind], foreign_files.shown(self.reference.name, _NAME)
-        return f"{kind} {name} in {foreign_files.shown(self.place, _NAME)}"
+        kind, name = _KINDS[self.reference.kind], foreign_files.printable(self.reference.name, _NAME)
+        return f"{kind} {name} in {foreign_files.printable(self.place, _NAME)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Exposure:
     def title(self) -> str:
         """`@NAME in FILE`, `Environment NAME in FILE`."""
         subject = self.subject[:1].upper() + self.subject[1:]
-        return f"{subject} in {foreign_files.shown(str(self.path), _DESTINATION)}"
+        return f"{subject} in {foreign_files.printable(str(self.path), _DESTINATION)}"
 
     @property
     def file(self) -> str:
@@ -130,26 +130,26 @@ def exposure(
     `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it makes another entry.
     """
     stdio = made.kind == "stdio"
-    found = tuple(
+    used = tuple(
         UsedReference(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference))
     )
-    proxy = "" if stdio or not made.proxy else _shown(made.proxy)
+    proxy = "" if stdio or not made.proxy else _masked_url(made.proxy)
     verify = stdio or made.verify
-    servers = [_shown(url) for url in made.login_servers]
-    if not (found or proxy or servers) and verify:
+    servers = [_masked_url(url) for url in made.login_servers]
+    if not (used or proxy or servers) and verify:
         return None
-    if any(use.place.startswith("auth.") for use in found) and not made.auth.get("auth_server"):
+    if any(use.place.startswith("auth.") for use in used) and not made.auth.get("auth_server"):
         servers.insert(0, "the authorization server that the URL names")
     try:
-        fingerprint = _fingerprint([1, str(path), server, meaning, _references(found), made.proxy or "", verify])
+        fingerprint = _fingerprint([1, str(path), server, meaning, _references(used), made.proxy or "", verify])
     except (RecursionError, ValueError, TypeError):
-        raise ConfigError(f"@{foreign_files.shown(server)} in {path} is nested too deeply") from None
+        raise ConfigError(f"@{foreign_files.printable(server)} in {path} is nested too deeply") from None
     return Exposure(
-        subject=f"@{foreign_files.shown(server)}",
+        subject=f"@{foreign_files.printable(server)}",
         path=path,
-        destination=made.shown(_DESTINATION),
+        destination=made.describe_fully(_DESTINATION),
         is_url=not stdio,
-        uses=found,
+        uses=used,
         login_servers=tuple(servers),
         proxy=proxy,
         verify=verify,
@@ -171,42 +171,42 @@ def exposure_of_calls(
     """
     stdio = meaning["kind"] == "stdio"
     path = path.absolute()
-    found = tuple(UsedReference(place, each) for place, each in uses if not (stdio and is_harmless(each)))
-    if not found and part == "environment":
+    used = tuple(UsedReference(place, reference) for place, reference in uses if not (stdio and is_harmless(reference)))
+    if not used and part == "environment":
         return None
     return Exposure(
-        subject=f"{part} {foreign_files.shown(name)}",
+        subject=f"{part} {foreign_files.printable(name)}",
         path=path,
-        destination=foreign_files.shown(destination, _DESTINATION),
+        destination=foreign_files.printable(destination, _DESTINATION),
         is_url=not stdio,
-        uses=found,
-        fingerprint=_fingerprint([part, str(path), name, dict(meaning), _references(found)]),
+        uses=used,
+        fingerprint=_fingerprint([part, str(path), name, dict(meaning), _references(used)]),
         part=part,
     )
 
 
-def _references(found: Iterable[UsedReference]) -> list[list[str]]:
-    return sorted([use.place, use.reference.kind, use.reference.name] for use in found)
+def _references(used: Iterable[UsedReference]) -> list[list[str]]:
+    return sorted([use.place, use.reference.kind, use.reference.name] for use in used)
 
 
 def _fingerprint(meaning: list[Any]) -> str:
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def require(found: Exposure, consent: Consent | None, memory: Memory | None = None) -> None:
+def require(exposed: Exposure, consent: Consent | None, memory: Memory | None = None) -> None:
     """Return if the user allowed the exposure, before or now. Raises TrustNeeded otherwise."""
     memory = memory or Memory()
-    if memory.allows(found):
+    if memory.allows(exposed):
         return
-    answer = "no" if consent is None else consent(found)
+    answer = "no" if consent is None else consent(exposed)
     if answer == "always":
-        memory.allow(found)
+        memory.allow(exposed)
     if answer not in ("once", "always"):
         raise TrustNeeded(
-            f"{found.title} was not opened. It is not your own {found.file}, and the {found.part} "
-            f"{_listed(found.facts())}.",
-            hint=Hint(f"Read the {found.part}. To allow it for this run, ", Parameter.TRUST, "."),
-            exposure=found,
+            f"{exposed.title} was not opened. It is not your own {exposed.file}, and the {exposed.part} "
+            f"{_listed(exposed.facts())}.",
+            hint=Hint(f"Read the {exposed.part}. To allow it for this run, ", Parameter.TRUST, "."),
+            exposure=exposed,
         )
 
 
@@ -214,10 +214,10 @@ def asking_once(consent: Consent) -> Consent:
     """Return a `consent` that asks once for each exposure."""
     answers: dict[str, TrustAnswer] = {}
 
-    def asked(found: Exposure) -> TrustAnswer:
-        if found.fingerprint not in answers:
-            answers[found.fingerprint] = consent(found)
-        return answers[found.fingerprint]
+    def asked(exposed: Exposure) -> TrustAnswer:
+        if exposed.fingerprint not in answers:
+            answers[exposed.fingerprint] = consent(exposed)
+        return answers[exposed.fingerprint]
 
     return asked
 
@@ -231,11 +231,11 @@ def is_harmless(reference: Reference) -> bool:
     )
 
 
-def standing(found: Exposure | None, memory: Memory | None = None) -> Standing:
+def standing(exposed: Exposure | None, memory: Memory | None = None) -> Standing:
     """Return whether an entry opens without a question, for a list of servers."""
-    if found is None:
+    if exposed is None:
         return "free"
-    return "allowed" if (memory or Memory()).allows(found) else "asks"
+    return "allowed" if (memory or Memory()).allows(exposed) else "asks"
 
 
 class Memory:
@@ -245,18 +245,18 @@ class Memory:
         self._path = paths.state_folder() / "trust.json" if path is None else path
         self._kept: dict[str, Any] | None = None
 
-    def allows(self, found: Exposure) -> bool:
+    def allows(self, exposed: Exposure) -> bool:
         """Whether the user allowed exactly this with “always”. The file is read once, at the first question."""
         if self._kept is None:
             self._kept = self._read()
-        return found.fingerprint in self._kept
+        return exposed.fingerprint in self._kept
 
-    def allow(self, found: Exposure) -> bool:
+    def allow(self, exposed: Exposure) -> bool:
         """Store the answer; returns whether that succeeded."""
         # Read the file: another window may have changed it.
         self._kept = kept = self._read()
-        kept.pop(found.fingerprint, None)
-        kept[found.fingerprint] = {"server": found.subject, "path": str(found.path), "when": round(time.time())}
+        kept.pop(exposed.fingerprint, None)
+        kept[exposed.fingerprint] = {"server": exposed.subject, "path": str(exposed.path), "when": round(time.time())}
         content = json.dumps({"allowed": dict(list(kept.items())[-MAX_KEPT:])}, indent=1).encode("ascii")
         try:
             paths.private_folder(self._path.parent)
@@ -267,10 +267,10 @@ class Memory:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = jsonc.parse(foreign_files.read_text(self._path, limit=_FILE_BYTES))
+            data = jsonc.parse(foreign_files.read_text(self._path, limit=_FILE_BYTES))
         except (ConfigError, jsonc.JsoncError):
             return {}
-        allowed = found.get("allowed") if isinstance(found, Mapping) else None
+        allowed = data.get("allowed") if isinstance(data, Mapping) else None
         return dict(allowed) if isinstance(allowed, Mapping) else {}
 
 
@@ -279,7 +279,7 @@ def _place(place: str) -> str:
     return f"auth.{_AUTH_KEYS.get(option, option)}" if kind == "auth" and dot else place
 
 
-def _shown(text: str) -> str:
+def _masked_url(text: str) -> str:
     return shown_url(secret_values.mask_url(text), _DESTINATION)
 
 

@@ -31,19 +31,19 @@ def complete(call: ClientRequest) -> dict[str, Any]:
     reference = call.params.get("ref")
     kind = reference.get("type") if isinstance(reference, dict) else None
     if isinstance(reference, dict) and kind == "ref/prompt":
-        return _shown(*_for_prompt(call, reference.get("name"), name, value, chosen))
+        return _completion(*_for_prompt(call, reference.get("name"), name, value, chosen))
     if isinstance(reference, dict) and kind == "ref/resource":
-        return _shown(*_for_template(call, reference.get("uri"), name, value, chosen))
+        return _completion(*_for_template(call, reference.get("uri"), name, value, chosen))
     raise RpcError(INVALID_PARAMS, "ref must be of type ref/prompt or ref/resource")
 
 
-def _shown(values: list[str], total: int) -> dict[str, Any]:
+def _completion(values: list[str], total: int) -> dict[str, Any]:
     return {"completion": {"values": values[:MAX_COUNT], "total": total, "hasMore": total > MAX_COUNT}}
 
 
 def _starting(known: Iterable[str], value: str) -> tuple[list[str], int]:
-    found = [each for each in known if each.lower().startswith(value.lower())]
-    return found, len(found)
+    matching = [name for name in known if name.lower().startswith(value.lower())]
+    return matching, len(matching)
 
 
 def _for_prompt(
@@ -55,7 +55,7 @@ def _for_prompt(
     if prompt == "explain-code" and name == "language":
         return _starting(document()["frameworks"], value)
     if prompt == "explain-code" and name == "framework":
-        every = sorted(each for names in document()["frameworks"].values() for each in names)
+        every = sorted(framework for names in document()["frameworks"].values() for framework in names)
         language = chosen.get("language")
         return _starting(document()["frameworks"].get(language, every) if isinstance(language, str) else every, value)
     if name == "detail":
@@ -64,14 +64,14 @@ def _for_prompt(
         return _starting(_LANGUAGES, value)
     if name == "uri":
         listed = call.world.resources.page(0, MAX_COUNT)
-        return _starting([each["uri"] for each in listed], value)
+        return _starting([resource["uri"] for resource in listed], value)
     return [], 0
 
 
 def _for_template(
     call: ClientRequest, template: Any, name: str, value: str, chosen: dict[str, Any]
 ) -> tuple[list[str], int]:
-    if template not in [each["uriTemplate"] for each in call.world.resources.templates]:
+    if template not in [entry["uriTemplate"] for entry in call.world.resources.templates]:
         raise RpcError(INVALID_PARAMS, f"Unknown template {template}")
     if name not in UriTemplate(template).names():
         raise RpcError(INVALID_PARAMS, f"The template {template} has no variable {name}")
@@ -81,7 +81,7 @@ def _for_template(
         return _starting(document()["cities"], value)
     if name == "city":
         country = chosen.get("country")
-        every = sorted(each for names in document()["cities"].values() for each in names)
+        every = sorted(city for names in document()["cities"].values() for city in names)
         return _starting(document()["cities"].get(country, every) if isinstance(country, str) else every, value)
     if name == "path":
         return _starting(document()["files"], value)
@@ -99,5 +99,5 @@ def _numbers(value: str, last: int) -> tuple[list[str], int]:
         if not value:
             break
         low, high = low * 10, high * 10 + 9
-    numbers = [str(number) for each in ranges for number in each[:MAX_COUNT]]
+    numbers = [str(number) for part in ranges for number in part[:MAX_COUNT]]
     return numbers, sum(map(len, ranges))

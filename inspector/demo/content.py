@@ -114,14 +114,14 @@ def contents(uri: str, mime: str, data: str | bytes) -> dict[str, Any]:
 
 def result(*blocks: dict[str, Any] | str, structured: dict[str, Any] | None = None) -> dict[str, Any]:
     """Returns a tool's result. Structured content is repeated as text, for clients without support for it."""
-    said = [text(block) if isinstance(block, str) else block for block in blocks]
+    content = [text(block) if isinstance(block, str) else block for block in blocks]
     if structured is None:
-        return {"content": said}
-    if not said:
+        return {"content": content}
+    if not content:
         from inspector.demo.rpc import encode
 
-        said = [text(encode(structured).decode())]
-    return {"content": said, "structuredContent": structured}
+        content = [text(encode(structured).decode())]
+    return {"content": content, "structuredContent": structured}
 
 
 def form(features: DemoFeatures, message: str, **fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:

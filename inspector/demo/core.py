@@ -27,7 +27,7 @@ def _lister(kind: str, key: str, entries: Entries) -> Handler:
     def serve(call: ClientRequest) -> dict[str, Any]:
         start = start_of(kind, call.params.get("cursor"))
         page, total = entries(call, start, start + PAGE_SIZE)
-        return page_of(kind, key, [fit(each, call.features) for each in page], start + PAGE_SIZE, total)
+        return page_of(kind, key, [fit(entry, call.features) for entry in page], start + PAGE_SIZE, total)
 
     return serve
 

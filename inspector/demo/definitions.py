@@ -80,8 +80,8 @@ class DemoPrompt:
                 raise RpcError(INVALID_PARAMS, f"Missing required argument: {argument['name']}")
         if not all(isinstance(value, str) for value in given.values()):
             raise RpcError(INVALID_PARAMS, "Prompt arguments must be strings")
-        said = [(role, fit_block(block, call.features)) for role, block in self.render(call, given)]
+        messages = [(role, fit_block(block, call.features)) for role, block in self.render(call, given)]
         return {
             "description": self.definition["description"],
-            "messages": [{"role": role, "content": block} for role, block in said],
+            "messages": [{"role": role, "content": block} for role, block in messages],
         }

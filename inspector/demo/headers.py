@@ -20,9 +20,9 @@ _SAFE = 2**53 - 1
 
 def check_version(head: RequestHead, revision: str) -> None:
     """Raises RpcError (-32020) if the header does not have the request's revision."""
-    said = _read(head, VERSION)
-    if said != revision:
-        _refuse(VERSION, said, revision)
+    sent = _read(head, VERSION)
+    if sent != revision:
+        _refuse(VERSION, sent, revision)
 
 
 def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) -> None:
@@ -31,14 +31,14 @@ def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) 
     from inspector.protocol.members import value_at
 
     method, params = message["method"], message["params"]
-    said = _read(head, "Mcp-Method")
-    if said != method:
-        _refuse("Mcp-Method", said, method)
+    sent = _read(head, "Mcp-Method")
+    if sent != method:
+        _refuse("Mcp-Method", sent, method)
     name = params.get(headers.NAMED_BY.get(method))
     if isinstance(name, str):
-        said = _read(head, "Mcp-Name", encoded=True)
-        if said != name:
-            _refuse("Mcp-Name", said, name)
+        sent = _read(head, "Mcp-Name", encoded=True)
+        if sent != name:
+            _refuse("Mcp-Name", sent, name)
     tool = world.find_tool(name) if method == "tools/call" else None
     if tool is not None:
         mirrored, reasons = headers.mirrored(tool.definition)
@@ -47,16 +47,16 @@ def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) 
 
 
 def _check_parameter(head: RequestHead, header: str, value: Any) -> None:
-    said = _read(head, header, encoded=True)
+    sent = _read(head, header, encoded=True)
     if isinstance(value, bool):
-        same = said == ("true" if value else "false")
+        same = sent == ("true" if value else "false")
     elif isinstance(value, (int, float)):
-        number = _INTEGER.fullmatch(said or "")
+        number = _INTEGER.fullmatch(sent or "")
         same = number is not None and int(number[1]) == value and abs(value) <= _SAFE
     else:  # other values cannot be repeated; whether they are valid is up to their schema
-        same = said == (value if isinstance(value, str) else None)
+        same = sent == (value if isinstance(value, str) else None)
     if not same:
-        _refuse(header, said, value)
+        _refuse(header, sent, value)
 
 
 def _read(head: RequestHead, header: str, *, encoded: bool = False) -> str | None:
@@ -68,14 +68,14 @@ def _read(head: RequestHead, header: str, *, encoded: bool = False) -> str | Non
         return None
     if len(every) > 1:
         raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} occurs {len(every)} times", status=400)
-    said: str = every[0].strip(" \t")
-    decoded = headers.decode(said)
+    sent: str = every[0].strip(" \t")
+    decoded = headers.decode(sent)
     if decoded is None:
         what = "contains invalid characters, or Base64 that is not UTF-8"
         raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} {what}", status=400)
-    return decoded if encoded else said
+    return decoded if encoded else sent
 
 
-def _refuse(header: str, said: str | None, wanted: Any) -> NoReturn:
-    what = "is missing" if said is None else f"says {said!r}"
-    raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} {what}, the request {wanted!r}", status=400)
+def _refuse(header: str, sent: str | None, expected: Any) -> NoReturn:
+    what = "is missing" if sent is None else f"says {sent!r}"
+    raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} {what}, the request {expected!r}", status=400)

@@ -117,7 +117,7 @@ class SessionHandler:
         revision = arrived.head.field(VERSION) if arrived.head is not None else None
         try:
             message = decode(arrived.data)
-            kinds = [kind_of(each) for each in (message if isinstance(message, list) else [message])]
+            kinds = [kind_of(item) for item in (message if isinstance(message, list) else [message])]
             if isinstance(message, list):
                 self._session.check_batch(message)
             if revision is not None and revision not in HANDSHAKE:
@@ -158,7 +158,7 @@ class ModernHandler:
             reply.begin("json", 202 if kind == "notification" else 400)
             reply.end()
             return
-        self._running = {each: modern for each, modern in self._running.items() if each.open}
+        self._running = {other: modern for other, modern in self._running.items() if other.open}
         self._running[reply] = modern = Modern(self._world, "http", arrived.head)
         modern.receive(message, ReplyChannel(reply, endless=stream_of(message["method"]) is not None))
         asyncio.get_running_loop().call_later(STREAM_AFTER, reply.begin, "sse")
@@ -275,7 +275,7 @@ class DemoServer(HttpServer):
     def _message(self, request: ServedRequest, response: ServedResponse) -> None:
         """Handle a POST of HTTP+SSE."""
         query = request.head.target.partition("?")[2].split("&")
-        names = [each.removeprefix("session_id=") for each in query if each.startswith("session_id=")]
+        names = [parameter.removeprefix("session_id=") for parameter in query if parameter.startswith("session_id=")]
         session = self.sse_sessions.get(names[0]) if names else None
         if session is None:
             response.whole(*refusal(404 if names else 400, f"Unknown session: start with GET {STREAM}"))

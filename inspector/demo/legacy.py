@@ -66,30 +66,30 @@ class SessionTasks:
     def call_tool(self, call: ClientRequest) -> dict[str, Any]:
         """Serves tools/call with or without a task; raises RpcError (-32601) if the tool does not support it."""
         handler = HANDLERS["tools/call"]
-        wanted = call.params.get("task")
+        requested = call.params.get("task")
         tool = call.world.tool(call.params.get("name"), call.features)
         support = tool.definition.get("execution", {}).get("taskSupport", "forbidden")
-        if wanted is None and support == "required":
+        if requested is None and support == "required":
             raise RpcError(METHOD_NOT_FOUND, f"{tool.name} can only be called as a task")
-        if wanted is None:
+        if requested is None:
             return handler(call)
         if support == "forbidden":
             raise RpcError(METHOD_NOT_FOUND, f"{tool.name} cannot be called as a task")
-        task = self._tasks.add(_life(wanted), self._told)
+        task = self._tasks.add(_life(requested), self._status_changed)
         created = described(task)
         within = _LegacyTaskCall(task, call, self._notify, self._level)
         task.run(within, lambda: handler(within), errors_fail=True)
         words = f"{tool.name} runs as task {task.id}."
         return {"task": created, "_meta": {IMMEDIATE: words}}
 
-    def _told(self, task: DemoTask) -> None:
+    def _status_changed(self, task: DemoTask) -> None:
         self._notify("notifications/tasks/status", described(task))
 
     def _list(self, call: ClientRequest) -> dict[str, Any]:
         start = start_of("tasks", call.params.get("cursor"))
         tasks = self._tasks.all()
-        shown = [described(task) for task in tasks[start : start + PAGE_SIZE]]
-        return page_of("tasks", "tasks", shown, start + PAGE_SIZE, len(tasks))
+        page = [described(task) for task in tasks[start : start + PAGE_SIZE]]
+        return page_of("tasks", "tasks", page, start + PAGE_SIZE, len(tasks))
 
     def _cancel(self, call: ClientRequest) -> dict[str, Any]:
         task = self._tasks.get(call.text_param("taskId"))
@@ -141,8 +141,8 @@ class _LegacyTaskCall(TaskCall):
             self.notify("notifications/message", {"level": level, "logger": logger, "data": data})
 
 
-def _life(wanted: Any) -> int:
-    life = wanted.get("ttl", MAX_LIFE) if isinstance(wanted, dict) else None
+def _life(requested: Any) -> int:
+    life = requested.get("ttl", MAX_LIFE) if isinstance(requested, dict) else None
     if not isinstance(life, int) or isinstance(life, bool) or life < 0:
         raise RpcError(INVALID_PARAMS, "task must be an object, and its ttl a number of milliseconds")
     return life
@@ -226,8 +226,8 @@ class LegacySession:
         except RpcError as problem:
             channel.answer(encode(error(None, problem)))
             return True
-        batch = _Batch(channel, sum(_wants_answer(each) for each in message))
-        return all([self._receive_one(each, batch) for each in message])
+        batch = _Batch(channel, sum(_wants_answer(item) for item in message))
+        return all([self._receive_one(item, batch) for item in message])
 
     def close(self) -> None:
         """Ends the session: running calls are cancelled, nothing more is sent."""
@@ -310,8 +310,8 @@ class LegacySession:
         if self.features is not None:
             raise RpcError(INVALID_REQUEST, "Already initialized")
         check_initialize(call.params)
-        wanted, known = call.params["protocolVersion"], self.world.handshakes
-        features = DemoFeatures(wanted if wanted in known else known[-1])
+        requested, known = call.params["protocolVersion"], self.world.handshakes
+        features = DemoFeatures(requested if requested in known else known[-1])
         self.client, self.capabilities = call.params["clientInfo"], call.params["capabilities"]
         self.features = features
         offered: dict[str, Any] = {
@@ -373,16 +373,16 @@ class LegacySession:
             self._questions |= asked
 
         def give_up() -> None:
-            for each in asked.values():
-                each.settled.set()
+            for pending in asked.values():
+                pending.settled.set()
 
         call.when_cancelled(give_up)
         sent = not call.cancelled
         if sent:
             for number, (method, params) in zip(asked, questions, strict=True):
                 call.channel.send(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
-            for each in asked.values():
-                each.settled.wait()
+            for pending in asked.values():
+                pending.settled.wait()
         if call.cancelled:
             with self._lock:
                 unanswered = [number for number in asked if self._questions.pop(number, None)]
@@ -390,7 +390,7 @@ class LegacySession:
                 withdrawal = {"requestId": number, "reason": "The request that needed it was cancelled"}
                 call.channel.send(encode(notification("notifications/cancelled", withdrawal)))
             raise Cancelled
-        return [_read_response(each.response or {}) for each in asked.values()]
+        return [_read_response(pending.response or {}) for pending in asked.values()]
 
 
 class LegacyCall(ClientRequest):

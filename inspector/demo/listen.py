@@ -80,14 +80,14 @@ class ListenRequest(LastingRequest):
         self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message, serving)
-        wanted = self.params.get("notifications")
-        if not isinstance(wanted, dict):
+        notifications = self.params.get("notifications")
+        if not isinstance(notifications, dict):
             raise RpcError(INVALID_PARAMS, "notifications must be an object")
-        self._topics = [topic for topic, key in _LISTS.items() if wanted.get(key) is True]
-        self._uris = [uri for uri in _names(wanted, "resourceSubscriptions") if world.resources.exists(uri)]
-        if "taskIds" in wanted:
+        self._topics = [topic for topic, key in _LISTS.items() if notifications.get(key) is True]
+        self._uris = [uri for uri in _names(notifications, "resourceSubscriptions") if world.resources.exists(uri)]
+        if "taskIds" in notifications:
             need_tasks(self)
-        self._tasks = [name for name in _names(wanted, "taskIds") if world.tasks.find(name) is not None]
+        self._tasks = [name for name in _names(notifications, "taskIds") if world.tasks.find(name) is not None]
 
     def begin(self) -> None:
         """Acknowledges the subscription, and sends its changes from then on; raises RpcError."""
@@ -127,9 +127,9 @@ class ListenRequest(LastingRequest):
                 self._send("notifications/tasks", in_full(task))
 
 
-def _names(wanted: dict[str, Any], key: str) -> list[str]:
+def _names(notifications: dict[str, Any], key: str) -> list[str]:
     """Returns a list of names in a filter, each once."""
-    names = wanted.get(key, [])
+    names = notifications.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise RpcError(INVALID_PARAMS, f"{key} must be a list of strings")
     return list(dict.fromkeys(names))[:MAX_WATCHED]

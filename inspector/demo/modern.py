@@ -57,8 +57,8 @@ def is_modern(message: Any) -> bool:
         return False
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
-    told = isinstance(meta, dict) and any(PREFIX + each in meta for each in _META)
-    return told or message.get("method") in ("server/discover", LISTEN)
+    has_metadata = isinstance(meta, dict) and any(PREFIX + key in meta for key in _META)
+    return has_metadata or message.get("method") in ("server/discover", LISTEN)
 
 
 class Modern:
@@ -147,8 +147,8 @@ class Modern:
         return DemoFeatures(revision)
 
     def _unsupported(self, params: Any, words: str) -> RpcError:
-        wanted = params.get("protocolVersion") if isinstance(params, dict) else None
-        data = {"supported": self.world.modern, "requested": wanted if isinstance(wanted, str) else ""}
+        requested = params.get("protocolVersion") if isinstance(params, dict) else None
+        data = {"supported": self.world.modern, "requested": requested if isinstance(requested, str) else ""}
         return RpcError(UNSUPPORTED_VERSION, f"{words} {', '.join(self.world.modern)}", data, status=400)
 
     def _discover(self, call: ClientRequest) -> dict[str, Any]:

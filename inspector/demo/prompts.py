@@ -25,8 +25,8 @@ def _explain(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict
 
 
 def _summarize(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    found = call.world.resources.read(given["uri"])
-    return [("user", text("Summarize what follows.")), *(("user", embedded(each)) for each in found)]
+    entries = call.world.resources.read(given["uri"])
+    return [("user", text("Summarize what follows.")), *(("user", embedded(entry)) for entry in entries)]
 
 
 def _describe(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:

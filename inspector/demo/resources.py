@@ -43,18 +43,18 @@ class UriTemplate:
         """Returns the variables by name, or None for another URI. Exploded ones are lists or dicts, others text."""
         if self._pattern is None:
             self._pattern = self._compile()
-        found = self._pattern.fullmatch(uri)
-        if found is None:
+        match = self._pattern.fullmatch(uri)
+        if match is None:
             return None
         values: dict[str, Any] = {}
-        for (operator, names), part in zip(self._expressions, found.groups(), strict=True):
+        for (operator, names), part in zip(self._expressions, match.groups(), strict=True):
             values |= _read(operator, names, part)
         return values
 
     def names(self) -> list[str]:
         """The names of its variables."""
         lists = [match[2].split(",") for match in _EXPRESSION.finditer(self.template)]
-        return [_bare(name) for each in lists for name in each]
+        return [_bare(name) for names in lists for name in names]
 
     def _compile(self) -> re.Pattern[str]:
         pattern, position = "", 0
@@ -143,12 +143,12 @@ class Resources:
 
     def find(self, query: str, limit: int) -> list[dict[str, Any]]:
         """Returns the first resources whose name contains the query."""
-        found: list[dict[str, Any]] = []
+        matching: list[dict[str, Any]] = []
         for start in range(0, len(self), 100):
-            found += [each for each in self.page(start, start + 100) if query.lower() in each["name"]]
-            if len(found) >= limit:
+            matching += [resource for resource in self.page(start, start + 100) if query.lower() in resource["name"]]
+            if len(matching) >= limit:
                 break
-        return found[:limit]
+        return matching[:limit]
 
     def read(self, uri: str) -> list[dict[str, Any]]:
         """Returns the contents of a resource; raises NotFound if it does not exist."""
@@ -166,13 +166,13 @@ class Resources:
         for name, template in self._matchers:
             values = template.match(uri) if len(uri) < MAX_URI else None
             if values:
-                found = self._read_template(name, uri, values)
-                if found is not None:
-                    return [found]
+                content = self._read_template(name, uri, values)
+                if content is not None:
+                    return [content]
         for part in parts():
-            found = part.read(uri) if part.read is not None else None
-            if found is not None:
-                return [found]
+            content = part.read(uri) if part.read is not None else None
+            if content is not None:
+                return [content]
         raise NotFound(uri)
 
     def exists(self, uri: str) -> bool:

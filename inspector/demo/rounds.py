@@ -81,8 +81,8 @@ class ModernCall(ClientRequest):
         return self.world.seal.close(self._identity(), {"answers": self._answers, "rounds": rounds})
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
-        wanted = self.meta.get(PREFIX + "logLevel")
-        if wanted is not None and LEVELS.index(level) >= LEVELS.index(wanted):
+        log_level = self.meta.get(PREFIX + "logLevel")
+        if log_level is not None and LEVELS.index(level) >= LEVELS.index(log_level):
             self.notify("notifications/message", {"level": level, "logger": logger, "data": data})
 
     def missing(self, capability: str) -> str:
@@ -130,8 +130,8 @@ def missing_capability(name: str, required: dict[str, Any]) -> RpcError:
 
 def checked_answer(key: str, method: str, answer: Any) -> dict[str, Any]:
     """Returns the answer to a question; raises RpcError if it is not valid."""
-    wanted = _ANSWERS[method]
-    if not isinstance(answer, dict) or not all(isinstance(answer.get(each), wanted[each]) for each in wanted):
+    expected = _ANSWERS[method]
+    if not isinstance(answer, dict) or not all(isinstance(answer.get(member), expected[member]) for member in expected):
         raise RpcError(INVALID_PARAMS, f"inputResponses/{key} is not a valid answer to {method}")
     return answer
 
@@ -171,16 +171,19 @@ def call_tool(call: ClientRequest) -> dict[str, Any]:
 
 def in_full(task: DemoTask) -> dict[str, Any]:
     """Returns a task with the details of its status: its result, its error or its questions."""
-    shown = described(task, "Ms")
+    details = described(task, "Ms")
     if task.status == "input_required":
-        asked = {key: {"method": each.method, "params": each.params} for key, each in task.open_questions().items()}
-        shown["inputRequests"] = asked
+        asked = {
+            key: {"method": question.method, "params": question.params}
+            for key, question in task.open_questions().items()
+        }
+        details["inputRequests"] = asked
     elif task.status == "completed":
-        shown["result"] = task.result
+        details["result"] = task.result
     elif task.error is not None:
         data = {} if task.error.data is None else {"data": task.error.data}
-        shown["error"] = {"code": task.error.code, "message": task.error.message, **data}
-    return shown
+        details["error"] = {"code": task.error.code, "message": task.error.message, **data}
+    return details
 
 
 def _get(call: ClientRequest) -> dict[str, Any]:

@@ -95,15 +95,15 @@ def _check(value: Any, schema: dict[str, Any], root: dict[str, Any], place: str)
 
 
 def _check_itself(value: Any, schema: dict[str, Any], place: str) -> Iterator[Problem]:
-    wanted = schema.get("type")
-    if wanted is not None:
-        kinds = wanted if isinstance(wanted, list) else [wanted]
+    declared = schema.get("type")
+    if declared is not None:
+        kinds = declared if isinstance(declared, list) else [declared]
         if not any(_TYPES[kind](value) for kind in kinds):
             yield place, f"must be {' or '.join(kinds)}"
             return
     if "const" in schema and not _same(value, schema["const"]):
         yield place, f"must be {schema['const']!r}"
-    if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
+    if "enum" in schema and not any(_same(value, allowed) for allowed in schema["enum"]):
         yield place, f"must be one of {', '.join(map(repr, schema['enum']))}"
     if _is_number(value):
         for keyword, (holds, words) in _BOUNDS.items():
@@ -144,19 +144,19 @@ def _check_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str,
                 yield f"{place}/{other}", f"is required together with {name}"
     known = schema.get("properties", {})
     rest = schema.get("additionalProperties", True)
-    for name, each in value.items():
+    for name, member in value.items():
         if name in known:
-            yield from _check(each, known[name], root, f"{place}/{name}")
+            yield from _check(member, known[name], root, f"{place}/{name}")
         elif rest is False:
             yield f"{place}/{name}", "is not allowed"
         elif rest is not True:
-            yield from _check(each, rest, root, f"{place}/{name}")
+            yield from _check(member, rest, root, f"{place}/{name}")
 
 
 def _check_array(value: list[Any], schema: dict[str, Any], root: dict[str, Any], place: str) -> Iterator[Problem]:
     first = schema.get("prefixItems", ())
-    for number, each in enumerate(value):
+    for number, item in enumerate(value):
         part = first[number] if number < len(first) else schema.get("items", {})
-        yield from _check(each, part, root, f"{place}/{number}")
+        yield from _check(item, part, root, f"{place}/{number}")
     if schema.get("uniqueItems") and any(_same(a, b) for n, a in enumerate(value) for b in value[:n]):
         yield place, "must not contain the same item twice"

@@ -95,8 +95,8 @@ class DemoState:
         self.delay = delay
         self.tick = tick
         self.beat = beat
-        self.handshakes = [each for each in HANDSHAKE if each <= newest and era != "modern"]
-        self.modern = [each for each in MODERN if each <= newest and era != "legacy"]
+        self.handshakes = [revision for revision in HANDSHAKE if revision <= newest and era != "modern"]
+        self.modern = [revision for revision in MODERN if revision <= newest and era != "legacy"]
         self.resources = Resources(items)
         self._tools = {tool.name: tool for tool in tools}
         self._prompts = {prompt.definition["name"]: prompt for prompt in prompts}
@@ -134,12 +134,12 @@ class DemoState:
             return True
         if method == "resources/read":
             return str(params.get("uri")).startswith(GUARDED)
-        found: DemoTool | DemoPrompt | None = None
+        definition: DemoTool | DemoPrompt | None = None
         if method == "tools/call":
-            found = None if "task" in params else self.find_tool(name)
+            definition = None if "task" in params else self.find_tool(name)
         elif method == "prompts/get" and isinstance(name, str):
-            found = self._prompts.get(name)
-        return found is not None and found.patient
+            definition = self._prompts.get(name)
+        return definition is not None and definition.patient
 
     def prompts(self) -> list[DemoPrompt]:
         """All prompts, in the order in which they are listed."""

@@ -45,7 +45,7 @@ class TaskQuestion:
 class DemoTask:
     """One task. `told` is called after each change, before the next one."""
 
-    def __init__(self, life: int, told: Callable[[DemoTask], None]) -> None:
+    def __init__(self, life: int, on_change: Callable[[DemoTask], None]) -> None:
         self.id = os.urandom(16).hex()
         self.status = "working"
         self.message = "The work has started."
@@ -56,7 +56,7 @@ class DemoTask:
         self.questions: dict[str, TaskQuestion] = {}
         self.call: Cancellable | None = None
         self._asked = 0
-        self._told = told
+        self._on_change = on_change
         self._news = threading.Condition()
 
     def run(self, call: Cancellable, work: Callable[[], dict[str, Any]], *, errors_fail: bool) -> None:
@@ -112,16 +112,16 @@ class DemoTask:
                 self.questions[mine[-1]] = TaskQuestion(question)
             asked = [self.questions[key] for key in mine]
             self._change("input_required", "Waiting for an answer of the client.")
-            self._news.wait_for(lambda: self.ended or all(each.answer is not None for each in asked))
+            self._news.wait_for(lambda: self.ended or all(pending.answer is not None for pending in asked))
             for key in mine:
                 del self.questions[key]
         if self.ended:
             raise Cancelled
         answers = []
-        for each in asked:
-            if isinstance(each.answer, Refused):
-                raise each.answer
-            answers.append(each.answer or {})
+        for pending in asked:
+            if isinstance(pending.answer, Refused):
+                raise pending.answer
+            answers.append(pending.answer or {})
         return answers
 
     def answer(self, key: str, answer: dict[str, Any] | Refused) -> None:
@@ -148,7 +148,7 @@ class DemoTask:
 
         def free() -> tuple[str, TaskQuestion] | None:
             waiting = self.questions.items()
-            return next(((key, each) for key, each in waiting if not each.taken and each.answer is None), None)
+            return next(((key, asked) for key, asked in waiting if not asked.taken and asked.answer is None), None)
 
         call.when_cancelled(self._wake)
         with self._news:
@@ -180,7 +180,7 @@ class DemoTask:
             self.status, self.message, self.updated = status, message, time.time()
             self.result, self.error = result, error
             self._news.notify_all()
-            self._told(self)
+            self._on_change(self)
 
 
 class Tasks:
@@ -190,12 +190,12 @@ class Tasks:
         self._tasks: dict[str, DemoTask] = {}
         self._lock = threading.Lock()
 
-    def add(self, life: int, told: Callable[[DemoTask], None]) -> DemoTask:
+    def add(self, life: int, on_change: Callable[[DemoTask], None]) -> DemoTask:
         """Adds a task that is kept for `life` milliseconds; raises RpcError if too many are running."""
         self._end_expired()
-        task = DemoTask(min(life, MAX_LIFE), told)
+        task = DemoTask(min(life, MAX_LIFE), on_change)
         with self._lock:
-            ended = [each.id for each in self._tasks.values() if each.ended]
+            ended = [known.id for known in self._tasks.values() if known.ended]
             for name in ended[: max(len(self._tasks) - MAX_TASKS + 1, 0)]:
                 del self._tasks[name]
             if len(self._tasks) >= MAX_TASKS:

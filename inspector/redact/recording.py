@@ -28,7 +28,7 @@ EVENTS_NAMED = 10
 MIN_FOR_A_HEAD = 12
 """Characters of a secret from which its first ones may be shown."""
 
-_SHOWN = {shape.name: shape.shown for shape in SHAPES}
+_SHOWN = {shape.name: shape.prefix for shape in SHAPES}
 _SPREADS = ("named", "entropy", "aws-secret", "bearer", "url")
 
 

@@ -261,7 +261,7 @@ class SecretScanner:
         low = text.lower()
         present = [hint for hint in self._present if hint in low]
         for shape in self._shapes:
-            if (binary and not shape.shown) or (shape.hints and shape.hints.isdisjoint(present)):
+            if (binary and not shape.prefix) or (shape.hints and shape.hints.isdisjoint(present)):
                 continue
             for start, end in shape.places(text):
                 yield self._edit(start, end, shape.name, text[start:end], where)

@@ -227,7 +227,7 @@ class Rerun:
                 await self._until_seen(step, expected)
                 await self._do(step)
             await self._until_answered()
-            if self._unreached is not None and self._connection is not None and not self._connection.heard:
+            if self._unreached is not None and self._connection is not None and not self._connection.has_received:
                 self._end(self._unreached)
         except InspectorError as error:
             self._end(error)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector.config.paths import shown
+from inspector.config.paths import display_path
 from inspector.config.settings import keep_setting
 from inspector.errors import ConfigError
 from inspector.tui.themes import DEFAULT, NO_COLOUR, ThemeStyles, bundled, bundled_folder, read_theme, textual_theme
@@ -71,7 +71,7 @@ class ThemeSwitch:
             except ConfigError as problem:
                 self.report(problem)
             else:
-                self.app.notify(f"Theme {name}, kept in {shown(file)}.", timeout=4)
+                self.app.notify(f"Theme {name}, kept in {display_path(file)}.", timeout=4)
 
     def poll(self) -> None:
         """Reload the theme if its file has changed."""

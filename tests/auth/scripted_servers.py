@@ -134,7 +134,7 @@ class World:
             case Fetch():
                 return self._fetched(action)
             case OpenListener():
-                return action.wanted if action.fixed else self.redirect
+                return action.redirect_uri if action.fixed else self.redirect
             case VisitPage():
                 return self.back(action.url) if self.back else callback(action.url, code="code-1", **self.extra)
             case AskClient():

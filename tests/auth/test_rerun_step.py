@@ -151,5 +151,5 @@ def test_what_is_given_belongs_to_the_step_that_is_run_again() -> None:
 def test_nothing_that_is_found_so_is_used() -> None:
     world, now = World({AS_PLACE: metadata(token_endpoint="https://login.example/other")}), state(granted())
     world.run(rerun_step.step(now, "metadata", KNOWN))
-    assert now.found is None
+    assert now.discovery is None
     assert now.grant == granted()

@@ -180,7 +180,7 @@ def test_reports_name_a_path_relative_to_the_folder_or_the_home(
     work = tmp_path / "home" / "work"
     work.mkdir(parents=True)
     monkeypatch.chdir(work)
-    assert paths.shown(work / "kept" / "a.mcp.jsonl") == "kept/a.mcp.jsonl"
-    assert paths.shown(Path("kept/a.mcp.jsonl")) == "kept/a.mcp.jsonl"
-    assert paths.shown(tmp_path / "home" / ".local" / "a") == "~/.local/a"
-    assert paths.shown(tmp_path / "other" / "a") == str(tmp_path / "other" / "a")
+    assert paths.display_path(work / "kept" / "a.mcp.jsonl") == "kept/a.mcp.jsonl"
+    assert paths.display_path(Path("kept/a.mcp.jsonl")) == "kept/a.mcp.jsonl"
+    assert paths.display_path(tmp_path / "home" / ".local" / "a") == "~/.local/a"
+    assert paths.display_path(tmp_path / "other" / "a") == str(tmp_path / "other" / "a")

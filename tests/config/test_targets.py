@@ -95,8 +95,9 @@ def test_the_host_of_a_url_is_as_it_is_requested(world: World) -> None:
     target = world.open("http://MÜNCHEN.example:81/ü")
     assert target == HttpTarget("http://xn--mnchen-3ya.example:81/ü")
     assert (target.label, target.describe()) == ("xn--mnchen-3ya.example:81", "http://xn--mnchen-3ya.example:81/ü")
-    assert world.open(LOOKALIKE).shown() == f"{REQUESTED} {MIXES}"
-    assert world.open("npx", "mcp-remote", LOOKALIKE).shown().endswith(f"(its host is xn--pi-6kc.github.com) {MIXES}")
+    assert world.open(LOOKALIKE).describe_fully() == f"{REQUESTED} {MIXES}"
+    described = world.open("npx", "mcp-remote", LOOKALIKE).describe_fully()
+    assert described.endswith(f"(its host is xn--pi-6kc.github.com) {MIXES}")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from inspector.check.outcome import Seen
 from inspector.check.result import OBSERVED, VERDICTS, Result, Verdict
-from inspector.config.foreign_files import load_object, read_text, shown
+from inspector.config.foreign_files import load_object, printable, read_text
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
 
@@ -197,7 +197,7 @@ def _is_sarif(document: Any) -> bool:
 
 
 def _shown(value: object) -> str:
-    return shown(str(value))
+    return printable(str(value))
 
 
 def key_of(result: Result) -> FindingKey:

@@ -32,7 +32,7 @@ from inspector.check.reports.sdks import attributed, recognised
 from inspector.check.reports.source_files import Sources
 from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.check.run import Run
-from inspector.config.paths import shown
+from inspector.config.paths import display_path
 from inspector.errors import ServerExited
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
@@ -103,7 +103,7 @@ class Report:
     @property
     def shown_recording(self) -> str:
         """The recording as reports name it; empty without one."""
-        return shown(Path(self.recording)) if self.recording else ""
+        return display_path(Path(self.recording)) if self.recording else ""
 
     @property
     def results(self) -> list[Result]:

@@ -118,10 +118,10 @@ def _targets(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem
         return _files(incomplete)
     from inspector.config.servers import find_servers
 
-    servers = find_servers(config=scanner.values.get("config"))
+    listed = find_servers(config=scanner.values.get("config"))
     named = [
         CompletionItem(entry.reference, help=_one_line(entry.source_label))
-        for entry in servers.entries
+        for entry in listed.entries
         if entry.reference.startswith(incomplete) and _PLAIN_NAME.fullmatch(entry.reference)
     ]
     return named[:_MAX_NAMES]

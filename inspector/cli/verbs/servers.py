@@ -37,17 +37,17 @@ def run(invocation: Invocation) -> int:
         code: int | None = added.use(invocation)
         if code is not None:
             return code
-    server_list = find_servers(config=invocation.option("config"))
+    listed = find_servers(config=invocation.option("config"))
     logins = _logins()
     memory = trust.Memory()
-    lasts = [ServerMemory(entry).last_open() for entry in server_list.entries]
-    exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, server_list.entries)]
+    lasts = [ServerMemory(entry).last_open() for entry in listed.entries]
+    exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, listed.entries)]
     if out.json:
-        problems = [{"path": str(problem.path), "message": problem.message} for problem in server_list.problems]
+        problems = [{"path": str(problem.path), "message": problem.message} for problem in listed.problems]
         from inspector.cli.login_options import as_json
 
         servers = [
-            _entry(entry, *asked, last) for entry, asked, last in zip(server_list.entries, exposed, lasts, strict=True)
+            _entry(entry, *asked, last) for entry, asked, last in zip(listed.entries, exposed, lasts, strict=True)
         ]
         out.document(
             {
@@ -63,9 +63,9 @@ def run(invocation: Invocation) -> int:
                 out.safe(entry.reference, NAME),
                 out.safe(entry.source_label, NAME),
                 "never connected" if last is None else out.safe(last.describe(), STATE),
-                _switched(entry) + _MARKS[standing] + out.safe(entry.definition.shown(2000)),
+                _switched(entry) + _MARKS[standing] + out.safe(entry.definition.describe_fully(2000)),
             )
-            for entry, (_, standing), last in zip(server_list.entries, exposed, lasts, strict=True)
+            for entry, (_, standing), last in zip(listed.entries, exposed, lasts, strict=True)
         ]
     )
     if logins:
@@ -74,27 +74,23 @@ def run(invocation: Invocation) -> int:
         for kept in logins:
             description = described(kept.grant, kept.renewable, out)
             out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {description}")
-    for entry, (exposure, standing) in zip(server_list.entries, exposed, strict=True):
+    for entry, (exposure, standing) in zip(listed.entries, exposed, strict=True):
         if exposure is not None and standing == "asks":
             facts = "; ".join(out.safe(fact, 800) for fact in exposure.facts())
             out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
-    for text, hint in _notes(server_list):
+    for text, hint in _notes(listed):
         out.note(f"note: {out.safe(text, 500)}" + (f" ({out.safe(hint, 500)})" if hint else ""))
-    if not server_list.entries and not (server_list.config and server_list.problems):
-        where = (
-            "No config file names a"
-            if server_list.config is None
-            else f"{out.safe(str(server_list.config), 500)} names no"
-        )
+    if not listed.entries and not (listed.config and listed.problems):
+        where = "No config file names a" if listed.config is None else f"{out.safe(str(listed.config), 500)} names no"
         out.note(f"{where} server. Try `inspector demo`.")
     return 0
 
 
-def _notes(server_list: ServerList) -> Iterator[tuple[str, str]]:
+def _notes(listed: ServerList) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with files and entries, each with its fix, once."""
-    for problem in server_list.problems:
+    for problem in listed.problems:
         yield problem.message, problem.hint.command_line
-    yield from dict.fromkeys((remark.text, remark.fix) for remark in server_list.remarks() if not remark.is_choice)
+    yield from dict.fromkeys((remark.text, remark.fix) for remark in listed.remarks() if not remark.is_choice)
 
 
 def _switched(entry: ServerEntry) -> str:

@@ -48,8 +48,8 @@ class Verdicts:
 
     def get(self, target: Target) -> EraVerdict | None:
         """Return the verdict for a target, unless it has expired."""
-        found = self._read().get(key_of(target))
-        verdict = _verdict(found) if found is not None else None
+        entry = self._read().get(key_of(target))
+        verdict = _verdict(entry) if entry is not None else None
         if verdict is None or not 0 <= self._clock() - verdict.at < EXPIRES:
             return None
         return verdict
@@ -95,11 +95,11 @@ def key_of(target: Target) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _verdict(found: Any) -> EraVerdict | None:
-    if type(found) is not dict:
+def _verdict(entry: Any) -> EraVerdict | None:
+    if type(entry) is not dict:
         return None
-    texts = [found.get(name) for name in ("era", "revision", "transport", "server")]
-    at: Any = found.get("at")
+    texts = [entry.get(name) for name in ("era", "revision", "transport", "server")]
+    at: Any = entry.get("at")
     if not all(isinstance(text, str) for text in texts) or type(at) not in (int, float):
         return None
     era: Era = "modern" if texts[0] == "modern" else "legacy"

@@ -21,11 +21,11 @@ class HeaderFields:
     def __init__(self, refused: dict[str, list[str]] | None = None) -> None:
         self.refused = {} if refused is None else refused
         """Tools that must not be called over HTTP, with the reasons (C-HTTP-34)."""
-        self._wanted: dict[str, tuple[HeaderParam, ...]] = {}
+        self._header_params: dict[str, tuple[HeaderParam, ...]] = {}
 
     def forget(self) -> None:
         """Clear the headers of tools before the list is loaded again."""
-        self._wanted.clear()
+        self._header_params.clear()
         self.refused.clear()
 
     def learn(self, tools: Iterable[Any]) -> None:
@@ -33,7 +33,7 @@ class HeaderFields:
         for tool in tools:
             name = value_at(tool, "name")
             if isinstance(name, str):
-                self._wanted[name], reasons = mirrored(tool)
+                self._header_params[name], reasons = mirrored(tool)
                 if reasons:
                     self.refused[name] = reasons
 
@@ -41,5 +41,5 @@ class HeaderFields:
         """Return the headers of a request; `revision` is used if its metadata names none."""
         named = value_at(params, "_meta", VERSION_KEY)
         name = params.get("name")
-        wanted = self._wanted.get(name, ()) if method == "tools/call" and isinstance(name, str) else ()
-        return ((VERSION_FIELD, str(named or revision)), *request_headers(method, params, wanted))
+        header_params = self._header_params.get(name, ()) if method == "tools/call" and isinstance(name, str) else ()
+        return ((VERSION_FIELD, str(named or revision)), *request_headers(method, params, header_params))

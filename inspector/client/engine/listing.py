@@ -32,42 +32,42 @@ class Listing:
     async def load(self, name: ListName, *, page_limit: int, cursor: str | None, fresh: bool) -> None:
         """`Session.load`."""
         engine = self.engine
-        found = engine.state.catalog[name]
-        method = found.kind.method
-        if fresh and found.complete and engine.state.cache.list_is_fresh(method):
+        catalog_list = engine.state.catalog[name]
+        method = catalog_list.kind.method
+        if fresh and catalog_list.complete and engine.state.cache.list_is_fresh(method):
             return
-        found.begin()
+        catalog_list.begin()
         if cursor is None:
             engine.state.cache.forget(method)
         engine.state.changes.bump(name)
         try:
-            if not engine.state.server.can(found.kind.capability):
-                found.items = []
-                raise NotOffered(f"The server does not offer {found.kind.capability}.")
+            if not engine.state.server.can(catalog_list.kind.capability):
+                catalog_list.items = []
+                raise NotOffered(f"The server does not offer {catalog_list.kind.capability}.")
             while True:
                 call = engine.start(method, None if cursor is None else {"cursor": cursor}, progress=False)
-                cursor, trouble = found.page(await call.result())
+                cursor, trouble = catalog_list.page(await call.result())
                 self._took_page(name, call.answer_n)
                 engine.state.changes.bump(name)
                 if trouble:
                     self._cursor_finding(call.answer_n, method, trouble)
-                if cursor is None or found.pages == page_limit:
+                if cursor is None or catalog_list.pages == page_limit:
                     break
-            found.end()
+            catalog_list.end()
         except ServerError as error:
             # Many servers offer resources without templates: that is an empty list, not a failure.
             absent = error.rpc_code == jsonrpc.METHOD_NOT_FOUND and name == "templates"
-            found.end(None if absent else error)
+            catalog_list.end(None if absent else error)
         except InspectorError as error:
-            found.end(error)
+            catalog_list.end(error)
         except asyncio.CancelledError:
-            found.end(SessionLost("The listing was interrupted."))
+            catalog_list.end(SessionLost("The listing was interrupted."))
             raise
         finally:
             engine.state.changes.bump(name)
         if name in self._stale:
             self._stale.discard(name)
-            found.loading = True
+            catalog_list.loading = True
             engine.run(self._again(name))
 
     def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
@@ -85,11 +85,11 @@ class Listing:
     def changed(self, notification: str) -> None:
         """Handle a list change. Changes during a load cause one more load."""
         for name, kind in KINDS.items():
-            found = self.engine.state.catalog[name]
-            if kind.changed == notification and found.loading:
+            catalog_list = self.engine.state.catalog[name]
+            if kind.changed == notification and catalog_list.loading:
                 self._stale.add(name)
-            elif kind.changed == notification and found.pages:
-                found.loading = True
+            elif kind.changed == notification and catalog_list.pages:
+                catalog_list.loading = True
                 self.engine.run(self._again(name))
 
     async def _again(self, name: ListName) -> None:

@@ -164,13 +164,13 @@ class ModernDriver:
 
         The rules belong to the HTTP transport; on stdio the annotations have no effect (C-HTTP-34).
         """
-        found = self.engine.state.catalog[name]
+        catalog_list = self.engine.state.catalog[name]
         if name != "tools" or not self._over_http:
             return
-        if found.pages == 1:
+        if catalog_list.pages == 1:
             self._fields.forget()
         if ANNOTATION in self.engine.state.journal.event(n).text:
-            self._fields.learn(found.items[found.newest :])
+            self._fields.learn(catalog_list.items[catalog_list.newest :])
 
     def give_up(self, call: Call, reason: str) -> None:
         """Close the request's stream (C-HTTP-36), or send `notifications/cancelled` (C-STDIO-07).

@@ -211,7 +211,7 @@ class Negotiation:
         await self._attach()
         driver = self._modern(self.options.protocol or NEWEST_MODERN)
         try:
-            return self._found(await driver.open(), _PINNED)
+            return self._conclude(await driver.open(), _PINNED)
         except ServerError as error:
             words = ", ".join(supported(error)[:10])
             raise HandshakeError(
@@ -235,7 +235,7 @@ class Negotiation:
         driver = self._modern(NEWEST_MODERN)
         verdict = await self._probe(driver)
         if isinstance(verdict, Server):
-            return self._found(verdict, _DISCOVERED)
+            return self._conclude(verdict, _DISCOVERED)
         return await self._handshake_after(verdict)
 
     async def _as_remembered(self, transport: str, known: str) -> Server | None:
@@ -255,7 +255,7 @@ class Negotiation:
         if f"{_named(server)}\0{server.revision}" != known:
             verdicts.forget(self.target)  # The server has another version: the next start probes it.
             return self._ready(server, _REMEMBERED)
-        return self._found(server, _REMEMBERED)
+        return self._conclude(server, _REMEMBERED)
 
     async def _probe(self, driver: ModernDriver) -> Server | Conclusion:
         """Send `server/discover`. Return the server, or the reason to try the handshake."""
@@ -371,14 +371,14 @@ class Negotiation:
         """Retry a failed handshake with a new process: the probe may have disturbed the first one."""
         self._step("respawn", f"{error.message} Restarting the server")
         await self._attach()
-        return self._found(await self._handshake(), _FRESH_START)
+        return self._conclude(await self._handshake(), _FRESH_START)
 
     async def _modern_after_all(self, error: HandshakeError) -> Server:
         """Probe again after a refused handshake: the server may have been too slow for the first probe."""
         self._step("modern", f"{error.message} Sending server/discover again")
         driver = self._modern(NEWEST_MODERN)
         try:
-            return self._found(await driver.open(), _REFUSED)
+            return self._conclude(await driver.open(), _REFUSED)
         except (ServerError, HttpError):
             raise error from None
 
@@ -390,7 +390,7 @@ class Negotiation:
         refused: HttpError | HandshakeError | None = None
         if not (reason.reason is Reason.STATUS and _path(self.target).endswith("/sse") and self._may_be_sse()):
             try:
-                return self._found(await self._handshake(), reason)
+                return self._conclude(await self._handshake(), reason)
             except (HttpError, HandshakeError) as error:
                 if not self._may_be_sse() or not _is_refusal(error):
                     raise
@@ -402,7 +402,7 @@ class Negotiation:
             if refused is None or error.status is None:
                 raise
             raise refused from error
-        return self._found(await self._handshake(), reason if reason.reason is Reason.PINNED else _NAMES_ENDPOINT)
+        return self._conclude(await self._handshake(), reason if reason.reason is Reason.PINNED else _NAMES_ENDPOINT)
 
     def _may_be_sse(self) -> bool:
         return isinstance(self.target, HttpTarget) and self.target.transport == "auto"
@@ -426,7 +426,7 @@ class Negotiation:
         self.engine.use(driver)
         return await driver.open()
 
-    def _found(self, server: Server, how: Conclusion) -> Server:
+    def _conclude(self, server: Server, how: Conclusion) -> Server:
         """Record and store the verdict."""
         verdicts = self.options.verdicts
         if verdicts is not None and how.reason is not Reason.PINNED:

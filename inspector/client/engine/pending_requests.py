@@ -423,9 +423,9 @@ class PendingRequests:
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = due
-        self._timer = loop.call_at(due, self._look, loop)
+        self._timer = loop.call_at(due, self._expire_due, loop)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _expire_due(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         now = loop.time() + 0.001
         for call in self.calls():

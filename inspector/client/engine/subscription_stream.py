@@ -27,11 +27,11 @@ FIRST_PAUSE = 0.5
 class ListenStream:
     """One `subscriptions/listen`: its filter, and the part that the server acknowledged."""
 
-    def __init__(self, call: Call, wanted: dict[str, Any]) -> None:
+    def __init__(self, call: Call, requested: dict[str, Any]) -> None:
         self.call = call
-        self.wanted = wanted
+        self.requested = requested
         self.agreed: dict[str, Any] | None = None
-        self.heard = asyncio.Event()
+        self.settled = asyncio.Event()
         """Set when the stream is acknowledged or has ended."""
 
 
@@ -84,42 +84,42 @@ class Listening:
         declared = value_at(self.engine.state.server.capabilities, "extensions", EVENTS, "listChanged")
         return offered and declared is True
 
-    def _wanted(self) -> dict[str, Any]:
-        wanted: dict[str, Any] = {}
+    def _requested(self) -> dict[str, Any]:
+        requested: dict[str, Any] = {}
         if self._lists:
             if self._events:
-                wanted["eventsListChanged"] = True  # C-EVENT-20
-            wanted.update(
+                requested["eventsListChanged"] = True  # C-EVENT-20
+            requested.update(
                 {f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)}
             )
         if self._uris:
-            wanted["resourceSubscriptions"] = list(self._uris)
-        return wanted
+            requested["resourceSubscriptions"] = list(self._uris)
+        return requested
 
     async def _renew(self) -> None:
         """Open a stream with the current filter; the old one is closed when the new one is acknowledged."""
         async with self._lock:
             await asyncio.sleep(0)  # What is subscribed in the same turn goes into one request.
-            before, wanted = self.stream, self._wanted()
-            if before is not None and before.wanted == wanted and before.call.fate == "pending":
+            before, requested = self.stream, self._requested()
+            if before is not None and before.requested == requested and before.call.fate == "pending":
                 return
-            stream = self.stream = await self._open(wanted) if wanted else None
+            stream = self.stream = await self._open(requested) if requested else None
             if stream is not None and stream.call.fate != "pending":
                 self._ended(stream)  # The stream ended in the same read as its acknowledgement.
             if before is not None:
-                before.call.cancel("replaced by another subscription" if wanted else "no longer wanted")
+                before.call.cancel("replaced by another subscription" if requested else "no longer wanted")
 
-    async def _open(self, wanted: dict[str, Any]) -> ListenStream:
+    async def _open(self, requested: dict[str, Any]) -> ListenStream:
         """Send the request, and wait for the acknowledgement. Raises the server's error."""
         engine = self.engine
         call = engine.start(
-            "subscriptions/listen", {"notifications": wanted}, timeout=FOR_EVER, progress=False, background=True
+            "subscriptions/listen", {"notifications": requested}, timeout=FOR_EVER, progress=False, background=True
         )
-        stream = self._opening = ListenStream(call, wanted)
+        stream = self._opening = ListenStream(call, requested)
         call.on_result = lambda _call: self._ended(stream)
         try:
             async with asyncio.timeout(engine.options.timeout):
-                await stream.heard.wait()
+                await stream.settled.wait()
         except TimeoutError:
             call.cancel("it was not acknowledged")
             raise NotOffered(
@@ -140,9 +140,9 @@ class Listening:
         if stream is None or not self._is_of(stream, frame, params):
             return
         stream.agreed = object_at(params, "notifications")
-        self.engine.state.subscriptions.refused = _missing(stream.wanted, stream.agreed)
+        self.engine.state.subscriptions.refused = _missing(stream.requested, stream.agreed)
         self.engine.state.changes.bump("subscriptions")
-        stream.heard.set()
+        stream.settled.set()
 
     def _is_of(self, stream: ListenStream, frame: Frame, params: dict[str, Any]) -> bool:
         """Match the subscription id, including its type (C-SUB-02); over HTTP, the stream it came on matches too."""
@@ -159,7 +159,7 @@ class Listening:
 
     def _ended(self, stream: ListenStream) -> None:
         """Handle the end of a stream: only a broken one is reopened."""
-        stream.heard.set()
+        stream.settled.set()
         if stream is not self.stream or stream.call.fate == "cancelled":
             return
         engine = self.engine
@@ -167,7 +167,7 @@ class Listening:
         if stream.call.fate == "lost" and engine.state.phase == "ready":
             engine.run(self._reopen())  # C-SUB-03
         else:
-            engine.state.subscriptions.refused = [*_names(stream.wanted)]
+            engine.state.subscriptions.refused = [*_names(stream.requested)]
         engine.state.changes.bump("subscriptions")
 
     async def _reopen(self) -> None:
@@ -188,13 +188,13 @@ class Listening:
             self.engine.on_lost(broken)
 
 
-def _names(wanted: dict[str, Any]) -> list[str]:
+def _names(notifications: dict[str, Any]) -> list[str]:
     """Return the names of what a filter requests."""
-    names = [name for name, value in wanted.items() if value is True]
-    return names + texts_at(wanted, "resourceSubscriptions")
+    names = [name for name, value in notifications.items() if value is True]
+    return names + texts_at(notifications, "resourceSubscriptions")
 
 
-def _missing(wanted: dict[str, Any], agreed: dict[str, Any]) -> list[str]:
+def _missing(requested: dict[str, Any], agreed: dict[str, Any]) -> list[str]:
     """Return what was requested and not acknowledged."""
     known = set(_names(agreed))
-    return [name for name in _names(wanted) if name not in known]
+    return [name for name in _names(requested) if name not in known]

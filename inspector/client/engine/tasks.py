@@ -67,9 +67,9 @@ class TaskPoller:
 
     # A call becomes a task
 
-    def begin(self, call: Call, n: int, told: Any) -> Coroutine[Any, Any, Any]:
+    def begin(self, call: Call, n: int, task_object: Any) -> Coroutine[Any, Any, Any]:
         """Handle response `n` that makes a call a task. Return the wait for its result. Raises `InvalidAnswer`."""
-        id = value_at(told, "taskId")
+        id = value_at(task_object, "taskId")
         if not isinstance(id, str):
             raise InvalidAnswer(
                 f"The response to {call.method} is a task without a taskId.",
@@ -79,7 +79,7 @@ class TaskPoller:
         task.made_by(call.n, call.method, call.name)
         self.table.keep(task)
         followed = self._followed[id] = PolledTask(task, call)
-        self._took(task, n, told)
+        self._took(task, n, task_object)
         self.engine.run(self._follow(followed))
         return self._outcome(followed, call)
 
@@ -117,7 +117,7 @@ class TaskPoller:
             if task.done:
                 return
             try:
-                await self._look(task)
+                await self._poll(task)
                 failed = 0
             except ServerError as error:
                 self._over(task, error=error)
@@ -131,43 +131,43 @@ class TaskPoller:
 
     async def _look_once(self, task: Task) -> None:
         try:
-            await self._look(task)
+            await self._poll(task)
         except InspectorError as error:
             self._over(task, error=error)
 
-    async def _look(self, task: Task) -> None:
+    async def _poll(self, task: Task) -> None:
         call = self.engine.start("tasks/get", {"taskId": task.id}, progress=False, background=True)
-        told = await call.result()
-        if type(told) is dict and told.get("taskId", task.id) == task.id:
-            self._took(task, call.answer_n, told)
+        task_object = await call.result()
+        if type(task_object) is dict and task_object.get("taskId", task.id) == task.id:
+            self._took(task, call.answer_n, task_object)
 
-    def _took(self, task: Task, n: int, told: dict[str, Any]) -> None:
+    def _took(self, task: Task, n: int, task_object: dict[str, Any]) -> None:
         """Handle a task's new state, from a response or a notification."""
         if task.done:
             return
-        task.take(n, told)
+        task.update(n, task_object)
         call = self._of(task).call
         if call is not None and call.fate == "pending":
             call.deadline.alive()
             self.engine.state.changes.bump("calls")
         if self.engine.state.server.features.tasks_extension:
-            self._took_extension(task, n, told)
+            self._took_extension(task, n, task_object)
         elif task.status in OVER or task.status == "input_required":
             # The server asks on the stream of `tasks/result`, and responds to it when the task ends.
             self._fetch(task)
         self.table.changed()
 
-    def _took_extension(self, task: Task, n: int, told: dict[str, Any]) -> None:
+    def _took_extension(self, task: Task, n: int, task_object: dict[str, Any]) -> None:
         if task.status == "completed":
             task.answer_n = n
-            self._over(task, result=told.get("result"))
+            self._over(task, result=task_object.get("result"))
         elif task.status == "failed":
             task.answer_n = n
-            self._over(task, error=server_error(told.get("error"), task.method or "the task"))
+            self._over(task, error=server_error(task_object.get("error"), task.method or "the task"))
         elif task.status == "cancelled":
             self._over(task, error=_cancelled(task))
         elif task.status == "input_required":
-            self._ask(task, n, told.get("inputRequests"))
+            self._ask(task, n, task_object.get("inputRequests"))
 
     def _ask(self, task: Task, n: int, requests: Any) -> None:
         """Add new input requests to the inbox; the answers are sent with `tasks/update`."""
@@ -245,9 +245,9 @@ class TaskPoller:
         if not self.table.can_cancel:
             raise NotOffered("The server does not offer task cancellation.")
         call = self.engine.start("tasks/cancel", {"taskId": task.id}, progress=False, background=True)
-        told = await call.result()
-        if type(told) is dict and told.get("taskId") == task.id:
-            self._took(task, call.answer_n, told)
+        task_object = await call.result()
+        if type(task_object) is dict and task_object.get("taskId") == task.id:
+            self._took(task, call.answer_n, task_object)
         self._of(task).wake.set()
 
     def refresh(self, task: Task) -> None:
@@ -268,7 +268,7 @@ class TaskPoller:
             call = self.engine.start("tasks/list", params, progress=False, background=True)
             result = await call.result()
             for item in array_at(result, "tasks"):
-                known = self.table.found(call.answer_n, item)
+                known = self.table.add_listed(call.answer_n, item)
                 if known is not None:
                     self._took(known, call.answer_n, item)
             cursor = value_at(result, "nextCursor")

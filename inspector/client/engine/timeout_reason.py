@@ -47,8 +47,8 @@ def explain_timeout(journal: Journal, call: Call) -> str:
             event = journal.event(n)
             if is_stdio(index.channel(n)) and event.text.strip()[:1] not in ("{", "["):
                 # Text and no broken message: most often a program that logs to stdout.
-                shown = safe(event.text.strip(), TEXT_SHOWN)
-                return f"The server printed “{shown}” to stdout, which must contain only messages. Print it to stderr."
+                output = safe(event.text.strip(), TEXT_SHOWN)
+                return f"The server printed “{output}” to stdout, which must contain only messages. Print it to stderr."
             reason = event.fields.get("why", "not a JSON-RPC message")
             return f"Message {n} arrived meanwhile but cannot be read: {reason}."
         if index.state(n) is State.UNKNOWN:

@@ -80,9 +80,9 @@ class Wire:
         self.journal.flush()
 
     def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        shown = self.journal.record_stderr("stderr", lines, conn=self.conn)
+        recorded = self.journal.record_stderr("stderr", lines, conn=self.conn)
         self._changed()
-        return shown
+        return recorded
 
     def life(self, channel: str, event: str, **fields: Any) -> int:
         n = self.journal.record_life(channel, event, **self._named, **fields)

@@ -194,7 +194,7 @@ class NewestAnswers:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._seen = 0
-        self._found: dict[tuple[str, str], int] = {}
+        self._newest: dict[tuple[str, str], int] = {}
         """The event of the newest answer by method and subject, in the order of arrival."""
         self._answers: list[AnswerFreshness] = []
         self._findings = -1
@@ -206,7 +206,7 @@ class NewestAnswers:
         """
         last = len(self._journal) if upto is None else upto
         if last < self._seen:
-            self._seen, self._found, self._findings = 0, {}, -1
+            self._seen, self._newest, self._findings = 0, {}, -1
         new = _ANSWERS.numbers(self._journal.index, after=self._seen, upto=last)
         self._seen = last
         if not new and self._findings == self._journal.findings.version:
@@ -215,15 +215,15 @@ class NewestAnswers:
         for n in new[-MAX_COUNT:]:
             answer = freshness(self._journal, n)
             if answer is not None:
-                self._found.pop((answer.method, answer.subject), None)
-                self._found[answer.method, answer.subject] = n
-        while len(self._found) > MAX_KEPT:
-            del self._found[next(iter(self._found))]
-        answers = [answer for n in self._found.values() if (answer := freshness(self._journal, n)) is not None]
+                self._newest.pop((answer.method, answer.subject), None)
+                self._newest[answer.method, answer.subject] = n
+        while len(self._newest) > MAX_KEPT:
+            del self._newest[next(iter(self._newest))]
+        answers = [answer for n in self._newest.values() if (answer := freshness(self._journal, n)) is not None]
         scopes: dict[str, set[str]] = {}
         for answer in answers:
             scopes.setdefault(answer.method, set()).add(answer.scope)
-        mixed = {name for name, each in scopes.items() if name.endswith("/list") and len(each) > 1}
+        mixed = {name for name, method_scopes in scopes.items() if name.endswith("/list") and len(method_scopes) > 1}
         answers = [
             answer._replace(scope="private", problem=answer.problem or "the pages differ in scope")
             if answer.method in mixed
@@ -236,16 +236,16 @@ class NewestAnswers:
 
 def folded(answers: Sequence[AnswerFreshness]) -> list[tuple[AnswerFreshness, int]]:
     """Return one answer for each list, that of the page which is stale first, and its number of pages."""
-    found: dict[tuple[str, str], list[AnswerFreshness]] = {}
+    groups: dict[tuple[str, str], list[AnswerFreshness]] = {}
     for answer in answers:
         subject = "" if answer.method.endswith("/list") else answer.subject
-        found.setdefault((answer.method, subject), []).append(answer)
+        groups.setdefault((answer.method, subject), []).append(answer)
     return [
         (
             min(pages, key=lambda page: page.until)._replace(changed_early=any(page.changed_early for page in pages)),
             len(pages),
         )
-        for pages in found.values()
+        for pages in groups.values()
     ]
 
 

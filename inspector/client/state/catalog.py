@@ -138,10 +138,10 @@ class CatalogList:
             self._empty()
         self.version += 1
         body = result if type(result) is dict else {}
-        found = body.get(self.kind.key)
+        entries = body.get(self.kind.key)
         before = len(self.items)
-        if type(found) is list:
-            for item in found:
+        if type(entries) is list:
+            for item in entries:
                 if type(item) is not dict:
                     self.odd += 1
                     continue
@@ -203,7 +203,7 @@ class Catalog:
 
     def surface(self) -> dict[ListName, dict[str, dict[str, Any]]]:
         """Return the current items by name, for a comparison after a reconnect."""
-        return {name: found.by_id() for name, found in self.lists.items()}
+        return {name: catalog_list.by_id() for name, catalog_list in self.lists.items()}
 
 
 @dataclass(frozen=True, slots=True)

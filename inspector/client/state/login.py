@@ -84,7 +84,7 @@ class LoggedIn:
         """Whether `aud` equals the resource, character by character; None without `aud`."""
         audience = self.claims.get("aud")
         named = audience if type(audience) is list else [audience]
-        named = [each for each in named if isinstance(each, str)]
+        named = [entry for entry in named if isinstance(entry, str)]
         return self.resource in named if named and self.resource else None
 
 
@@ -117,7 +117,7 @@ class Authorizations:
 
     def steps(self) -> list[AuthStep]:
         """The steps of the latest login, and those that it did not reach."""
-        steps = _settled(_newest(self._told()))
+        steps = _settled(_newest(self._events()))
         if not steps or (steps[-1].name in _ENDS and steps[-1].outcome == "ok"):
             return steps
         last = steps[-1]
@@ -131,18 +131,18 @@ class Authorizations:
     def logged_in(self) -> LoggedIn | None:
         """The latest token's properties; None without a token, or after its revocation."""
         issuer = ""
-        found: LoggedIn | None = None
-        for event in self._told():
+        latest: LoggedIn | None = None
+        for event in self._events():
             step, ok, facts = event.fields.get("step"), event.fields.get("ok") is True, _facts(event)
             if step == "server" and ok:
                 issuer = _text(facts.get("issuer")) or issuer
             elif step == "token" and ok and "token_type" in facts:
-                found = _logged_in(event, issuer, facts)
+                latest = _logged_in(event, issuer, facts)
             elif step == "revoke":
-                found = None
-        return found
+                latest = None
+        return latest
 
-    def _told(self) -> list[Event]:
+    def _events(self) -> list[Event]:
         last = len(self.numbers) if self.upto is None else bisect_right(self.numbers, self.upto)
         return [self._journal.event(n) for n in self.numbers[max(last - MAX_STEPS, 0) : last]]
 
@@ -205,12 +205,12 @@ def _repeated(events: list[Event]) -> tuple[AuthStep, ...]:
     runs: dict[object, list[Event]] = {}
     for event in events:
         runs.setdefault(_number(_facts(event).get("run")), []).append(event)
-    found: list[AuthStep] = []
+    steps: list[AuthStep] = []
     for run in runs.values():
-        told = [event for event in run if event.fields.get("step") != "fetch"]
-        last = (told or run)[-1]
-        found.append(_step(last, _text(last.fields.get("step")), [each for each in run if each not in told]))
-    return tuple(found)
+        outcomes = [event for event in run if event.fields.get("step") != "fetch"]
+        last = (outcomes or run)[-1]
+        steps.append(_step(last, _text(last.fields.get("step")), [fetch for fetch in run if fetch not in outcomes]))
+    return tuple(steps)
 
 
 def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
@@ -224,8 +224,8 @@ def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
         _text(fields.get("rule")),
         Hint.from_json(fields.get("fix_parts"), fields.get("fix")),
         _facts(event),
-        tuple(each.n for each in fetches),
-        math.fsum(_number(_facts(each).get("ms")) for each in fetches),
+        tuple(fetch.n for fetch in fetches),
+        math.fsum(_number(_facts(fetch).get("ms")) for fetch in fetches),
     )
 
 
@@ -241,9 +241,9 @@ def _not_reached(steps: list[AuthStep]) -> list[str]:
 def _grant(steps: list[AuthStep]) -> str:
     """Return the grant of a login according to its steps; by default the one in a browser."""
     for step in reversed(steps):
-        told = _text(step.facts.get("grant")) or _OWN.get(step.name, "")
-        if told in ORDERS:
-            return told
+        grant = _text(step.facts.get("grant")) or _OWN.get(step.name, "")
+        if grant in ORDERS:
+            return grant
     return "code"
 
 
@@ -281,7 +281,7 @@ def _text(value: object) -> str:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return tuple(each for each in value[:MAX_WORDS] if isinstance(each, str)) if type(value) is list else ()
+    return tuple(word for word in value[:MAX_WORDS] if isinstance(word, str)) if type(value) is list else ()
 
 
 def _number(value: object) -> float:

@@ -103,7 +103,7 @@ class Track:
             return True
         self.done = self.begin(want)
         while self.done < want and budget.left:
-            self.take(self.events[self.done])
+            self.process(self.events[self.done])
             self.done += 1
         return self.done == want
 
@@ -117,7 +117,7 @@ class Track:
         """Set the state back to at most `want` events, and return their number."""
         raise NotImplementedError
 
-    def take(self, n: int) -> None:
+    def process(self, n: int) -> None:
         """Process event `n`, the next one."""
         raise NotImplementedError
 
@@ -130,7 +130,7 @@ class ServerTrack(Track):
             self._show(Server())
         return max(want - 1, 0)
 
-    def take(self, n: int) -> None:
+    def process(self, n: int) -> None:
         journal = self.model.journal
         result, request = result_of(journal.event(n)), journal.index.pair(n)
         if journal.index.method(n) == "initialize":
@@ -150,25 +150,25 @@ class ListTrack(Track):
     def __init__(self, model: SessionModel, name: ListName) -> None:
         super().__init__(model)
         self._name: ListName = name
-        self._found = model.catalog[name]
+        self._catalog_list = model.catalog[name]
         self._begins = array("I")
         """Positions of the events that started a listing, as far as processed."""
 
     def go_back(self, want: int) -> int:
-        self._found.clear()
+        self._catalog_list.clear()
         self.model.changes.bump(self._name)
         at = bisect_left(self._begins, want)
         return self._begins[at - 1] if at else 0
 
-    def take(self, n: int) -> None:
-        journal, found = self.model.journal, self._found
+    def process(self, n: int) -> None:
+        journal, catalog_list = self.model.journal, self._catalog_list
         request = journal.index.pair(n)
         if not request or "cursor" not in params_of(journal.event(request)):
-            found.begin()
+            catalog_list.begin()
             if not self._begins or self._begins[-1] < self.done:
                 self._begins.append(self.done)
-        found.page(result_of(journal.event(n)))
-        found.loading = False
+        catalog_list.page(result_of(journal.event(n)))
+        catalog_list.loading = False
         self.model.changes.bump(self._name)
 
 
@@ -180,34 +180,36 @@ class SubscriptionTrack(Track):
         self._checkpoints: Checkpoints[tuple[dict[str, int], dict[str, int]]] = Checkpoints()
 
     def go_back(self, want: int) -> int:
-        found = self.model.subscriptions
+        subscriptions = self.model.subscriptions
         at, (uris, counts) = self._checkpoints.before(want) or (0, ({}, {}))
-        found.uris, found.counts = dict(uris), dict(counts)
+        subscriptions.uris, subscriptions.counts = dict(uris), dict(counts)
         self.model.changes.bump("subscriptions")
         return at
 
-    def take(self, n: int) -> None:
-        journal, found = self.model.journal, self.model.subscriptions
+    def process(self, n: int) -> None:
+        journal, subscriptions = self.model.journal, self.model.subscriptions
         if self._checkpoints.due(self.done):
-            self._checkpoints.keep(self.done, (dict(found.uris), dict(found.counts)), len(found.uris))
+            self._checkpoints.keep(
+                self.done, (dict(subscriptions.uris), dict(subscriptions.counts)), len(subscriptions.uris)
+            )
         method = journal.index.method(n)
         if method == "notifications/resources/updated":
-            found.updated(params_of(journal.event(n)).get("uri"), n)
+            subscriptions.updated(params_of(journal.event(n)).get("uri"), n)
         elif method == "subscriptions/listen":
             self._listen(params_of(journal.event(n)))
         else:
             request = journal.index.pair(n)
             uri = params_of(journal.event(request)).get("uri") if request else None
             if type(uri) is str:
-                (found.add if method == "resources/subscribe" else found.remove)(uri)
+                (subscriptions.add if method == "resources/subscribe" else subscriptions.remove)(uri)
 
     def _listen(self, params: dict[str, Any]) -> None:
         """Handle a listening stream, which replaces the one before it."""
-        found, kept = self.model.subscriptions, texts_at(params, "notifications", "resourceSubscriptions")
-        for uri in set(found.uris).difference(kept):
-            found.remove(uri)
+        subscriptions, kept = self.model.subscriptions, texts_at(params, "notifications", "resourceSubscriptions")
+        for uri in set(subscriptions.uris).difference(kept):
+            subscriptions.remove(uri)
         for uri in kept:
-            found.add(uri)
+            subscriptions.add(uri)
 
 
 class TaskTrack(Track):
@@ -224,21 +226,21 @@ class TaskTrack(Track):
         self.model.changes.bump("tasks")
         return at
 
-    def take(self, n: int) -> None:
+    def process(self, n: int) -> None:
         journal, tasks = self.model.journal, self.model.tasks
         if self._checkpoints.due(self.done):
             self._checkpoints.keep(self.done, [copy(task) for task in tasks.items.values()], len(tasks.items))
         event, request, fetched = journal.event(n), journal.index.pair(n), False
-        told = params_of(event)
+        task_object = params_of(event)
         if journal.index.shape(n) == Shape.RESULT:
             result = result_of(event)
             if type(result) is not dict or not request:
                 return
-            told = {**params_of(journal.event(request)), **result}
+            task_object = {**params_of(journal.event(request)), **result}
             fetched = journal.index.method(n) == "tasks/result"
-        id = told.get("taskId")
+        id = task_object.get("taskId")
         known = isinstance(id, str) and id in tasks.items
-        tasks.replay(n, told, fetched=fetched)
+        tasks.replay(n, task_object, fetched=fetched)
         task = tasks.items.get(id) if isinstance(id, str) else None
         if task is not None and not known and self._makers_sought < MAX_COUNT:
             self._makers_sought += 1
@@ -267,7 +269,7 @@ def _find_maker(journal: Journal, task: Task, n: int) -> None:
 def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[Dir, Shape]]]]:
     """Return, by method, the track that processes which of its messages."""
     answer = frozenset(((Dir.RECV, Shape.RESULT),))
-    told = frozenset(((Dir.RECV, Shape.NOTIFICATION),))
+    notification = frozenset(((Dir.RECV, Shape.NOTIFICATION),))
     asked = frozenset(((Dir.SEND, Shape.REQUEST),))
     subscriptions, tasks = tracks["subscriptions"], tracks["tasks"]
     return {
@@ -277,10 +279,10 @@ def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[D
         "resources/subscribe": (subscriptions, answer),
         "resources/unsubscribe": (subscriptions, answer),
         "subscriptions/listen": (subscriptions, asked),
-        "notifications/resources/updated": (subscriptions, told),
+        "notifications/resources/updated": (subscriptions, notification),
         **{f"tasks/{name}": (tasks, answer) for name in ("get", "result", "list", "cancel")},
-        "notifications/tasks": (tasks, told),
-        "notifications/tasks/status": (tasks, told),
+        "notifications/tasks": (tasks, notification),
+        "notifications/tasks/status": (tasks, notification),
     }
 
 
@@ -345,8 +347,8 @@ class RecordedCall:
     @property
     def person_time(self) -> float:
         """Seconds of them in which it waited for a person."""
-        found = durations.took(self._flight.journal.index, self.n, until=self.now)
-        return found.person / 1_000_000 if found is not None else 0.0
+        duration = durations.took(self._flight.journal.index, self.n, until=self.now)
+        return duration.person / 1_000_000 if duration is not None else 0.0
 
 
 class RequestsInFlight:
@@ -374,13 +376,13 @@ class RequestsInFlight:
         """Return the requests in flight after event `n`, oldest first, the latest `KEPT` of them."""
         n = min(n, self.seen)
         block = n // BLOCK
-        found = dict.fromkeys(self._blocks[block])
-        self._walk(found, block * BLOCK, n)
-        return list(found)[-KEPT:]
+        in_flight = dict.fromkeys(self._blocks[block])
+        self._walk(in_flight, block * BLOCK, n)
+        return list(in_flight)[-KEPT:]
 
-    def _walk(self, found: dict[int, None], first: int, last: int) -> int:
+    def _walk(self, in_flight: dict[int, None], first: int, last: int) -> int:
         """Process the events after `first` up to `last`; return `last`."""
-        walk_open(self.journal.index, found, first, last, MAX_OPEN)
+        walk_open(self.journal.index, in_flight, first, last, MAX_OPEN)
         return last
 
     def settled_at(self, request: int) -> int:
@@ -433,16 +435,16 @@ class Questions:
         `at_end`: the recording ends there, so an open question stays open.
         """
         want = bisect_right(self.events, n)
-        wanted = self.events[max(want - Inbox.KEPT, 0) : want]
-        for event in wanted:
+        events = self.events[max(want - Inbox.KEPT, 0) : want]
+        for event in events:
             if event not in self._known:
                 if not budget.left:
                     return False
                 self._known[event] = self._asked(event)
         if len(self._known) > 2 * Inbox.KEPT:
-            self._known = {event: self._known[event] for event in wanted}
-            self._replies = {key: found for key, found in self._replies.items() if key[0] in self._known}
-        questions = [question for event in wanted for question in self._known[event]]
+            self._known = {event: self._known[event] for event in events}
+            self._replies = {key: reply for key, reply in self._replies.items() if key[0] in self._known}
+        questions = [question for event in events for question in self._known[event]]
         before = self.model.inbox.questions
         changed = len(before) != len(questions) or any(map(_differ, before, questions))
         for question in questions:

@@ -195,12 +195,12 @@ def _life_step(event: Event) -> ConnectionStep | None:
         outcome: ConnectionStepState = "ok" if fields.get("step") == "remembered" else "note"
         return ConnectionStep("negotiation", outcome, str(fields.get("text")), event.t, event.n)
     if name in ("retry", "reconnect", "redirect"):
-        return ConnectionStep(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
+        return ConnectionStep(str(name), "note", _joined(fields, "to", "why", "reason", "url"), event.t, event.n)
     return None
 
 
 def _connect_step(fields: dict[str, Any], event: Event) -> ConnectionStep:
-    detail, unverified = _said(fields, "to", "address", "http"), fields.get("verified") is False
+    detail, unverified = _joined(fields, "to", "address", "http"), fields.get("verified") is False
     if fields.get("proxy"):
         detail += f"  through the proxy {fields['proxy']}"
     if unverified:
@@ -208,7 +208,7 @@ def _connect_step(fields: dict[str, Any], event: Event) -> ConnectionStep:
     return ConnectionStep("connect", "note" if unverified else "ok", detail, event.t, event.n)
 
 
-def _said(fields: dict[str, Any], *names: str) -> str:
+def _joined(fields: dict[str, Any], *names: str) -> str:
     return "  ".join(str(fields[name]) for name in names if fields.get(name))
 
 

@@ -44,18 +44,20 @@ def _surface(server: Server, lists: dict[ListName, tuple[list[Any] | None, str]]
 
 def _as_loaded(session: Offers, name: ListName) -> tuple[list[Any] | None, str]:
     """Return the items of one list as far as it is loaded, and why it is not complete."""
-    found = session.catalog[name]
-    if found.pages:
-        reason = found.error.message if found.error is not None else "not all pages were read"
-        return found.items, "" if found.complete else reason
-    absent = session.server.known and (found.complete or not session.server.can(found.kind.capability))
+    catalog_list = session.catalog[name]
+    if catalog_list.pages:
+        reason = catalog_list.error.message if catalog_list.error is not None else "not all pages were read"
+        return catalog_list.items, "" if catalog_list.complete else reason
+    absent = session.server.known and (catalog_list.complete or not session.server.can(catalog_list.kind.capability))
     return [] if absent else None, ""
 
 
 def is_read(session: Offers) -> bool:
     """Whether every offered list was loaded to its end, or failed."""
     lists = [session.catalog[name] for name, kind in KINDS.items() if session.server.can(kind.capability)]
-    return all((found.complete or found.error is not None) and not found.loading for found in lists)
+    return all(
+        (catalog_list.complete or catalog_list.error is not None) and not catalog_list.loading for catalog_list in lists
+    )
 
 
 async def read_surface(session: Lists) -> dict[str, Any]:

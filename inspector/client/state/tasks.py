@@ -36,17 +36,17 @@ class TaskReport:
     poll: float = POLL
     """Seconds between two polls."""
 
-    def next(self, n: int, told: dict[str, Any]) -> TaskReport:
+    def next(self, n: int, task_object: dict[str, Any]) -> TaskReport:
         """Return the report after message `n`, which contains a task object, valid or not."""
-        ttl = told.get("ttlMs", told.get("ttl"))
+        ttl = task_object.get("ttlMs", task_object.get("ttl"))
         return TaskReport(
             n,
-            _text(told.get("status"), self.status),
-            _text(told.get("statusMessage")),
-            _text(told.get("createdAt")) or self.created,
-            _text(told.get("lastUpdatedAt")) or self.updated,
+            _text(task_object.get("status"), self.status),
+            _text(task_object.get("statusMessage")),
+            _text(task_object.get("createdAt")) or self.created,
+            _text(task_object.get("lastUpdatedAt")) or self.updated,
             ttl if type(ttl) is int and ttl >= 0 else None,
-            _seconds(told.get("pollIntervalMs", told.get("pollInterval"))),
+            _seconds(task_object.get("pollIntervalMs", task_object.get("pollInterval"))),
         )
 
 
@@ -104,9 +104,9 @@ class Task:
         """Record that request `n` of this session created the task."""
         self.call_n, self.method, self.title = n, method, title
 
-    def take(self, n: int, told: dict[str, Any]) -> None:
+    def update(self, n: int, task_object: dict[str, Any]) -> None:
         """Process a task object, valid or not."""
-        self.report = self.report.next(n, told)
+        self.report = self.report.next(n, task_object)
 
     def end(self, *, result: Any = None, error: InspectorError | None = None) -> None:
         """Store the task's end, or the end of polling."""
@@ -158,8 +158,8 @@ class TaskTable:
         if not server.features.tasks:
             return "forbidden"
         value = value_at(server.capabilities, "tasks", "requests", "tools", "call")
-        wanted = value_at(tool, "execution", "taskSupport")
-        return wanted if value not in (None, False) and wanted in ("required", "optional") else "forbidden"
+        declared = value_at(tool, "execution", "taskSupport")
+        return declared if value not in (None, False) and declared in ("required", "optional") else "forbidden"
 
     def get(self, id: Any) -> Task | None:
         """Return the task with this id; any type is accepted."""
@@ -178,23 +178,23 @@ class TaskTable:
             del self.items[over]
         self.changed()
 
-    def found(self, n: int, told: Any) -> Task | None:
+    def add_listed(self, n: int, task_object: Any) -> Task | None:
         """Process one item of a `tasks/list` response, if it has an id. Return a task that was known before."""
-        id = value_at(told, "taskId")
+        id = value_at(task_object, "taskId")
         if not isinstance(id, str):
             return None
         known = self.items.get(id)
         if known is None:
             task = Task(id)
-            task.take(n, told)
+            task.update(n, task_object)
             task.done = task.status in OVER
             self.keep(task)
         return known
 
-    def replay(self, n: int, told: dict[str, Any], *, fetched: bool = False) -> None:
+    def replay(self, n: int, task_object: dict[str, Any], *, fetched: bool = False) -> None:
         """Process message `n` of a recording about one or more tasks; `fetched`: it is the result itself."""
-        several = told.get("tasks")
-        for item in several if type(several) is list else (told,):
+        several = task_object.get("tasks")
+        for item in several if type(several) is list else (task_object,):
             id = value_at(item, "taskId")
             if not isinstance(id, str):
                 continue
@@ -205,7 +205,7 @@ class TaskTable:
             if fetched:
                 task.answer_n, task.result = n, item
             else:
-                task.take(n, item)
+                task.update(n, item)
                 if "result" in item:
                     task.answer_n, task.result = n, item["result"]
                 if task.status == "failed" and "error" in item:

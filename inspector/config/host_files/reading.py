@@ -77,11 +77,11 @@ class FileReading:
             return None
         try:
             content = foreign_files.read_bytes(self.path)
-            found = [("byte order mark", 1, 1)] if content.startswith(b"\xef\xbb\xbf") else []
-            found += jsonc.deviations(foreign_files.read_text(self.path))
+            deviations = [("byte order mark", 1, 1)] if content.startswith(b"\xef\xbb\xbf") else []
+            deviations += jsonc.deviations(foreign_files.read_text(self.path))
         except (ConfigError, jsonc.JsoncError):
             return None  # it is reported as unreadable
-        for kind, line, column in found:
+        for kind, line, column in deviations:
             if kind in refused:
                 text = (
                     f"{self.host.name} does not read {self.path}: line {line}, column {column} has {_SAYS[kind]}, "
@@ -199,14 +199,14 @@ def passed_as_written(host: Host, raw: Mapping[str, Any]) -> Remark | None:
     own = host.rule("expands")
     if own is None:
         return None
-    others = {pattern for each in table.hosts() for pattern in each.rule("expands", ()) if pattern != _BARE.pattern}
+    others = {pattern for other in table.hosts() for pattern in other.rule("expands", ()) if pattern != _BARE.pattern}
     foreign, mine = re.compile("|".join(sorted(others))), re.compile("|".join(own) or "(?!)")
     for place, text in _texts(host, raw):
         rest = mine.sub(lambda own: "\0" * len(own[0]), text)
-        found = foreign.search(rest) or (None if place.startswith("the ") else _BARE.fullmatch(rest))
-        if found is not None:
-            shown, fact = text[slice(*found.span())], host.facts["expands"]
-            sentence = f"{host.name} passes “{shown}” in {place} as it is written: it expands {fact.what}."
+        match = foreign.search(rest) or (None if place.startswith("the ") else _BARE.fullmatch(rest))
+        if match is not None:
+            reference, fact = text[slice(*match.span())], host.facts["expands"]
+            sentence = f"{host.name} passes “{reference}” in {place} as it is written: it expands {fact.what}."
             return Remark(sentence, "Write the value, or the form that it expands.", fact)
     return None
 
@@ -258,7 +258,8 @@ _TOPS = ("mcpServers", "servers", "mcp.servers", "mcp_servers", "context_servers
 def _looks_like_servers(value: Any) -> bool:
     members = value.values() if isinstance(value, dict) else _listed(value)
     return any(
-        isinstance(each, dict) and {"command", "url", "cmd", "httpUrl", "serverUrl"} & each.keys() for each in members
+        isinstance(member, dict) and {"command", "url", "cmd", "httpUrl", "serverUrl"} & member.keys()
+        for member in members
     )
 
 

@@ -134,13 +134,13 @@ def hosts() -> tuple[Host, ...]:
 def host_named(word: str) -> Host:
     """Return the host with this id or name, or the id of its client. Raises `UsageError` with the nearest one."""
     named = {name: host for host in hosts() for name in (host.client, host.id, host.name.casefold())}
-    found = named.get(word) or named.get(word.casefold())
-    if found is None:
+    named_host = named.get(word) or named.get(word.casefold())
+    if named_host is None:
         ids = [host.id for host in hosts()]
         near = foreign_files.nearest(word, ids)
         hint = f"Did you mean {near}?" if near else f"Use one of: {', '.join(ids)}; or all."
-        raise UsageError(f"{foreign_files.shown(word)} is not a host that Inspector knows.", hint=hint)
-    return found
+        raise UsageError(f"{foreign_files.printable(word)} is not a host that Inspector knows.", hint=hint)
+    return named_host
 
 
 def host_with_id(id: str) -> Host | None:

@@ -65,14 +65,14 @@ def _by_code(issuer: Issuer, client: RegisteredClient, form: RequestParameters) 
 
 def _by_refresh(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
     text = form.need("refresh_token")
-    found = issuer.vault.peek(text)
+    refresh = issuer.vault.peek(text)
     scopes: tuple[str, ...] = ()
-    if found is not None and form.get("scope"):
+    if refresh is not None and form.get("scope"):
         scopes = tuple(form.get("scope").split())
-        if not set(scopes) <= set(found.grant.scopes):
+        if not set(scopes) <= set(refresh.grant.scopes):
             raise OAuthError("invalid_scope", "A refresh cannot request more scopes than were granted")
-    if found is not None:
-        _check_resource(issuer, found.grant, form)
+    if refresh is not None:
+        _check_resource(issuer, refresh.grant, form)
     grant = issuer.vault.refresh(text, client.id)
     if grant is None:
         raise OAuthError("invalid_grant", "The refresh token is unknown, revoked or already used")
@@ -85,8 +85,8 @@ def _by_itself(issuer: Issuer, client: RegisteredClient, form: RequestParameters
 
 
 def _check_resource(issuer: Issuer, grant: IssuedGrant, form: RequestParameters) -> None:
-    said = form.get("resource")
-    if said and issuer.resource(said) != grant.resource:
+    resource = form.get("resource")
+    if resource and issuer.resource(resource) != grant.resource:
         raise OAuthError("invalid_target", f"The grant is for {grant.resource}")
 
 
@@ -176,18 +176,18 @@ class Authority:
                 "subject_types_supported": ["public"],
                 "id_token_signing_alg_values_supported": ["RS256"],
             }
-        return self._said("metadata", document, request.origin(urlsplit(self.issuer).port) + request.path)
+        return self._document_reply("metadata", document, request.origin(urlsplit(self.issuer).port) + request.path)
 
     def _register(self, request: Request) -> HttpReply:
         document = self._issuer.clients.register(request, self._issuer.settings.now())
-        return self._said("registered", document, self._issuer.endpoint("/register"), status=201)
+        return self._document_reply("registered", document, self._issuer.endpoint("/register"), status=201)
 
     def _token(self, request: Request) -> HttpReply:
         document, refreshed = exchange(self._issuer, self._devices, request)
         if refreshed:
             document = self._issuer.faults.apply("refresh", document, self._issuer.endpoint("/token"))
-        return self._said("token", document, self._issuer.endpoint("/token"))
+        return self._document_reply("token", document, self._issuer.endpoint("/token"))
 
-    def _said(self, place: str, document: Any, url: str, *, status: int = 200) -> HttpReply:
-        said = self._issuer.faults.apply(place, document, url)
-        return said if isinstance(said, HttpReply) else json_answer(status, said)
+    def _document_reply(self, place: str, document: Any, url: str, *, status: int = 200) -> HttpReply:
+        answer = self._issuer.faults.apply(place, document, url)
+        return answer if isinstance(answer, HttpReply) else json_answer(status, answer)

@@ -54,9 +54,9 @@ class RegisteredClient:
         """Whether a redirect URI is allowed: as registered, except for the port of a loopback address."""
         return any(_same_place(registered, uri) for registered in self.redirects)
 
-    def has_secret(self, said: str) -> bool:
+    def has_secret(self, secret: str) -> bool:
         """Whether a secret is the client's."""
-        return bool(self.secret) and compare_digest(self.secret.encode(), said.encode("utf-8", "replace"))
+        return bool(self.secret) and compare_digest(self.secret.encode(), secret.encode("utf-8", "replace"))
 
 
 def known(jwks: Any = None) -> list[RegisteredClient]:
@@ -90,8 +90,8 @@ class Clients:
 
     def find(self, client_id: str) -> RegisteredClient | None:
         """A client by its id."""
-        found: RegisteredClient | None = self._known.get(client_id) or self._registered.get(client_id)
-        return found
+        client: RegisteredClient | None = self._known.get(client_id) or self._registered.get(client_id)
+        return client
 
     def register(self, request: Request, now: float) -> dict[str, Any]:
         """Serves the registration endpoint: returns the accepted metadata with an id (RFC 7591 section 3.2.1)."""
@@ -153,7 +153,7 @@ def from_metadata(client_id: str, asked: dict[str, Any]) -> RegisteredClient:
 def _texts(asked: dict[str, Any], key: str, default: list[str]) -> list[str]:
     value = asked.get(key, default)
     good = isinstance(value, list) and len(value) <= MAX_REDIRECTS
-    if not good or not all(isinstance(each, str) and len(each) <= MAX_URI for each in value):
+    if not good or not all(isinstance(text, str) and len(text) <= MAX_URI for text in value):
         raise OAuthError("invalid_client_metadata", f"{key} must be a list of at most {MAX_REDIRECTS} texts")
     return list(value)
 
@@ -218,10 +218,10 @@ class ClientAuthentication:
         """Returns the client of a request; raises OAuthError (401) if it is not authenticated."""
         header = request.head.field("Authorization") or ""
         assertion = form.get("client_assertion")
-        said = [method for method, there in _ways(header, form.get("client_secret"), assertion) if there]
-        if len(said) > 1:
-            raise OAuthError("invalid_request", f"The client authenticates in several ways: {' and '.join(said)}")
-        method = said[0] if said else "none"
+        methods = [method for method, there in _ways(header, form.get("client_secret"), assertion) if there]
+        if len(methods) > 1:
+            raise OAuthError("invalid_request", f"The client authenticates in several ways: {' and '.join(methods)}")
+        method = methods[0] if methods else "none"
         if method == "private_key_jwt":
             return self._signed(form, assertion)
         client_id, secret = form.get("client_id"), form.get("client_secret")
@@ -252,7 +252,7 @@ class ClientAuthentication:
         audience = claims.get("aud")
         if claims.get("iss") != client_id or claims.get("sub") != client_id:
             raise ValueError("iss and sub must be the client's id")
-        if not any(each in self._audiences for each in (audience if isinstance(audience, list) else [audience])):
+        if not any(value in self._audiences for value in (audience if isinstance(audience, list) else [audience])):
             raise ValueError(f"aud must be {self._audiences[0]}")
         if not isinstance(until, int | float) or not until > now - SKEW:  # NaN is not a time either
             raise ValueError("exp is in the past")
@@ -284,8 +284,8 @@ def _basic(header: str, client_id: str) -> tuple[str, str]:
 
 def _check_method(client: RegisteredClient, method: str) -> None:
     if method not in client.methods:
-        wanted = " or ".join(client.methods)
-        raise OAuthError("invalid_client", f"This client is registered with {wanted}, not {method}", status=401)
+        registered = " or ".join(client.methods)
+        raise OAuthError("invalid_client", f"This client is registered with {registered}, not {method}", status=401)
 
 
 def _subject(assertion: str) -> str:
@@ -324,15 +324,15 @@ class Documents:
 
     def find(self, url: str) -> RegisteredClient:
         """Returns the client whose id is a URL; raises OAuthError."""
-        found: RegisteredClient | None = self._clients.get(url)
-        if found is None:
+        client: RegisteredClient | None = self._clients.get(url)
+        if client is None:
             _check_url(url)
             try:
                 document = json.loads(self._fetch(url))
             except (OSError, ValueError, RecursionError) as problem:
                 raise OAuthError("invalid_client", f"Cannot fetch the document at {url}: {problem}") from None
-            found = self._clients[url] = read(url, document)
-        return found
+            client = self._clients[url] = read(url, document)
+        return client
 
 
 def read(url: str, document: Any) -> RegisteredClient:

@@ -46,13 +46,13 @@ class Faults:
     def __contains__(self, name: str) -> bool:
         return name in self.names
 
-    def apply(self, place: str, said: Any, url: str) -> Any:
+    def apply(self, place: str, document: Any, url: str) -> Any:
         """Returns the response of a place after all its enabled faults."""
         for name in self.names:
             fault = FAULTS[name]
-            if fault.place == place and not isinstance(said, HttpReply):
-                said = fault.change(said, url)
-        return said
+            if fault.place == place and not isinstance(document, HttpReply):
+                document = fault.change(document, url)
+        return document
 
 
 def _other_name(url: str) -> str:
@@ -62,8 +62,8 @@ def _other_name(url: str) -> str:
     return parts._replace(netloc=f"{other}:{parts.port}").geturl()
 
 
-def _same(said: Any, url: str) -> Any:
-    return said
+def _same(document: Any, url: str) -> Any:
+    return document
 
 
 def _changed(**members: Any) -> Change:
@@ -79,7 +79,7 @@ def _extended(member: str, text: str) -> Change:
 
 
 def _answered(reply: Callable[[], HttpReply]) -> Change:
-    return lambda said, url: reply()
+    return lambda document, url: reply()
 
 
 def _pair(name: str, value: str) -> Change:

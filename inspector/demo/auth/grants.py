@@ -130,26 +130,26 @@ class Grants:
     def refresh(self, text: str, client_id: str) -> IssuedGrant | None:
         """Returns the grant of a refresh token and uses it up. A second use ends the grant."""
         with self.lock:
-            found: Refresh | None = self._refresh.get(text)
-            if found is None or found.grant.client_id != client_id or found.grant.revoked:
+            refresh: Refresh | None = self._refresh.get(text)
+            if refresh is None or refresh.grant.client_id != client_id or refresh.grant.revoked:
                 return None
-            if found.used:
-                found.grant.revoked = True
+            if refresh.used:
+                refresh.grant.revoked = True
                 return None
-            found.used = True
-            return found.grant
+            refresh.used = True
+            return refresh.grant
 
     def peek(self, text: str) -> Refresh | None:
         """Returns a refresh token without using it up."""
-        found: Refresh | None = self._refresh.get(text)
-        return found
+        refresh: Refresh | None = self._refresh.get(text)
+        return refresh
 
     def access(self, token: str) -> Access | None:
         """Returns an access token that is valid now."""
-        found: Access | None = self._access.get(token)
-        if found is None or found.revoked or found.grant.revoked or found.until <= self.now():
+        access: Access | None = self._access.get(token)
+        if access is None or access.revoked or access.grant.revoked or access.until <= self.now():
             return None
-        return found
+        return access
 
     def revoke(self, text: str, client_id: str) -> None:
         """Revokes an access token, or a refresh token with its grant; ignores tokens of other clients."""

@@ -96,7 +96,7 @@ class Issuer:
     def scopes(self, text: str) -> tuple[str, ...]:
         """Returns the requested scopes; raises OAuthError for unknown ones. Without any, the minimum."""
         asked = tuple(dict.fromkeys(text.split()))
-        unknown = [each for each in asked if each not in SCOPES]
+        unknown = [scope for scope in asked if scope not in SCOPES]
         if unknown:
             raise OAuthError("invalid_scope", f"Unknown scope {unknown[0]}: use one of {', '.join(SCOPES)}")
         return asked or (READ,)

@@ -27,9 +27,9 @@ class AuthServer(HttpListener):
     def answer(self, request: ServedRequest, response: ServedResponse) -> None:
         """Serve every method; the path determines which are served."""
         if request.complete:
-            found = self.gate.ask(Request(request.head, request.body))
+            reply = self.gate.ask(Request(request.head, request.body))
             nothing = HttpReply(404, {"Content-Type": "text/plain"}, b"There is nothing here")
-            self.own(send(response, found or nothing))
+            self.own(send(response, reply or nothing))
 
 
 async def open_gate(settings: IssuerSettings, server_url: str) -> tuple[TokenCheck, AuthServer | None]:

@@ -26,8 +26,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 def settings_of(options: Namespace, parser: ArgumentParser) -> IssuerSettings | None:
     """Returns the settings; None without options. Ends the process with a usage error for invalid options."""
-    said = [options.auth_layout, options.auth_expiry, options.auth_port, options.auth_jwks]
-    if not (options.auth or options.auth_auto or options.auth_fault or any(each is not None for each in said)):
+    values = [options.auth_layout, options.auth_expiry, options.auth_port, options.auth_jwks]
+    if not (options.auth or options.auth_auto or options.auth_fault or any(value is not None for value in values)):
         return None
     from inspector.demo.auth.faults import FAULTS
     from inspector.demo.auth.issuer import LAYOUTS, IssuerSettings

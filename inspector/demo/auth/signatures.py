@@ -71,8 +71,8 @@ def _is_rsa(key: dict[str, Any], digest: bytes, signature: bytes) -> bool:
         return False
     if not 2 < exponent < 2**33:
         return False
-    wanted = b"\x00\x01" + b"\xff" * (size - 3 - len(_DIGEST_INFO) - len(digest)) + b"\x00" + _DIGEST_INFO + digest
-    return pow(int.from_bytes(signature, "big"), exponent, modulus) == int.from_bytes(wanted, "big")
+    expected = b"\x00\x01" + b"\xff" * (size - 3 - len(_DIGEST_INFO) - len(digest)) + b"\x00" + _DIGEST_INFO + digest
+    return pow(int.from_bytes(signature, "big"), exponent, modulus) == int.from_bytes(expected, "big")
 
 
 def _is_ecdsa(key: dict[str, Any], digest: bytes, signature: bytes) -> bool:

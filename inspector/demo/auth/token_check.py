@@ -72,8 +72,8 @@ class TokenCheck:
             "bearer_methods_supported": ["header"],
             "resource_name": "Demo server",
         }
-        said = self._settings.faults.apply("prm", document, origin)
-        return said if isinstance(said, HttpReply) else json_answer(200, said)
+        answer = self._settings.faults.apply("prm", document, origin)
+        return answer if isinstance(answer, HttpReply) else json_answer(200, answer)
 
     def _check(self, request: Request, origin: str, resource: str) -> HttpReply | None:
         header = request.head.field("Authorization")
@@ -95,8 +95,8 @@ class TokenCheck:
         return None
 
     def _access(self, token: str) -> Access | None:
-        found = (authority.access(token) for authority in self._responsible)
-        return next((access for access in found if access is not None), None)
+        candidates = (authority.access(token) for authority in self._responsible)
+        return next((access for access in candidates if access is not None), None)
 
     def _moves(self) -> bool:
         """Whether another authorization server becomes responsible now."""
@@ -122,7 +122,7 @@ def _calls(body: bytes) -> Iterator[Any]:
         message = decode(body)
     except RpcError:
         return
-    for each in message if isinstance(message, list) else [message]:
-        if isinstance(each, dict) and each.get("method") == "tools/call":
-            params = each.get("params")
+    for item in message if isinstance(message, list) else [message]:
+        if isinstance(item, dict) and item.get("method") == "tools/call":
+            params = item.get("params")
             yield params.get("name") if isinstance(params, dict) else None

@@ -33,9 +33,9 @@ def _roll_dice(call: ClientRequest) -> dict[str, Any]:
 
 @tool("order-pizza")
 def _order_pizza(call: ClientRequest) -> dict[str, Any]:
-    wanted = call.arguments
-    where = "comes to you" if wanted.get("deliver") else "waits for you"
-    return result(f"A pizza ({wanted['size']}) with {', '.join(wanted['toppings'])} {where}.")
+    arguments = call.arguments
+    where = "comes to you" if arguments.get("deliver") else "waits for you"
+    return result(f"A pizza ({arguments['size']}) with {', '.join(arguments['toppings'])} {where}.")
 
 
 @tool("book-trip")
@@ -48,13 +48,13 @@ def _book_trip(call: ClientRequest) -> dict[str, Any]:
 
 @tool("search")
 def _search(call: ClientRequest) -> dict[str, Any]:
-    wanted = call.arguments
-    sort = wanted.get("sort", {})
-    found = call.world.resources.find(wanted["query"], int(wanted.get("limit", 5)))
-    if not found:
-        return failure(f"No resource has “{wanted['query']}” in its name.")
-    found.sort(key=lambda each: each.get(sort.get("by", "name"), 0), reverse=sort.get("descending", False))
-    return result(f"{len(found)} found", *(link(each) for each in found))
+    arguments = call.arguments
+    sort = arguments.get("sort", {})
+    resources = call.world.resources.find(arguments["query"], int(arguments.get("limit", 5)))
+    if not resources:
+        return failure(f"No resource has “{arguments['query']}” in its name.")
+    resources.sort(key=lambda resource: resource.get(sort.get("by", "name"), 0), reverse=sort.get("descending", False))
+    return result(f"{len(resources)} found", *(link(resource) for resource in resources))
 
 
 @tool("what-time")

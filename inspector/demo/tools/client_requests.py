@@ -40,15 +40,15 @@ def _as_text(value: Any) -> str:
 
 @tool("ask-model", patient=True)
 def _ask_model(call: ClientRequest) -> dict[str, Any]:
-    wanted = call.arguments
-    messages = [{"role": "user", "content": text(wanted.get("prompt", "Write a haiku about terminals."))}]
-    if wanted.get("with_picture"):
+    arguments = call.arguments
+    messages = [{"role": "user", "content": text(arguments.get("prompt", "Write a haiku about terminals."))}]
+    if arguments.get("with_picture"):
         from inspector.demo.content import picture
 
         messages.insert(0, {"role": "user", "content": image(picture(48, 32))})
-    params = {"messages": messages, "maxTokens": int(wanted.get("max_tokens", 200)), **document()["sampling"]}
-    if "temperature" in wanted:
-        params["temperature"] = wanted["temperature"]
+    params = {"messages": messages, "maxTokens": int(arguments.get("max_tokens", 200)), **document()["sampling"]}
+    if "temperature" in arguments:
+        params["temperature"] = arguments["temperature"]
     answer = _ask(call, "sampling", "sampling/createMessage", params)
     return result(f"{answer.get('model')} said: {_as_text(answer.get('content'))}")
 
@@ -62,12 +62,12 @@ def _ask_model_with_tools(call: ClientRequest) -> dict[str, Any]:
         choice = {"mode": "none" if last else "auto"}
         params = {"messages": messages, "maxTokens": 500, "tools": [document()["sampledTool"]], "toolChoice": choice}
         answer = _ask(call, "sampling.tools", "sampling/createMessage", params)
-        said = answer.get("content")
-        blocks = said if isinstance(said, list) else [said]
+        content = answer.get("content")
+        blocks = content if isinstance(content, list) else [content]
         uses = [block for block in blocks if isinstance(block, dict) and block.get("type") == "tool_use"]
         if not uses:
-            return result(f"After {round_number + 1} rounds {answer.get('model')} said: {_as_text(said)}")
-        messages.append({"role": "assistant", "content": said})
+            return result(f"After {round_number + 1} rounds {answer.get('model')} said: {_as_text(content)}")
+        messages.append({"role": "assistant", "content": content})
         made = [{"type": "tool_result", "toolUseId": use.get("id"), "content": [text("20 °C, sunny")]} for use in uses]
         messages.append({"role": "user", "content": made})
     return failure(f"The model still wanted tools after {MAX_ROUNDS} rounds.")

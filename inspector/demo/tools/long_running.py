@@ -108,14 +108,14 @@ def _task_ask(call: ClientRequest) -> dict[str, Any]:
     missing = call.missing("elicitation")
     if missing:
         return failure(missing)
-    said = []
+    answers = []
     try:
         for field, words in (("name", "What is your name?"), ("colour", "Which colour do you like?")):
             content = accepted(call.ask(form(call.features, words, **{field: {"type": "string"}}))[0])
-            said.append(f"no {field}" if content is None else str(content.get(field)))
+            answers.append(f"no {field}" if content is None else str(content.get(field)))
     except Refused as refusal:
         return failure(f"The client refused a question: {refusal}")
-    return result(f"You are {said[0]}, and you like {said[1]}.")
+    return result(f"You are {answers[0]}, and you like {answers[1]}.")
 
 
 @tool("task-fail", patient=True)

@@ -59,9 +59,9 @@ def _show_unicode(call: ClientRequest) -> dict[str, Any]:
 def _draw_picture(call: ClientRequest) -> dict[str, Any]:
     from inspector.demo.content import picture
 
-    wanted = call.arguments
-    colour = (250, 220, 90) if wanted.get("colour") == "yellow" else (235, 120, 60)
-    return result(image(picture(int(wanted.get("width", 96)), int(wanted.get("height", 64)), colour)))
+    arguments = call.arguments
+    colour = (250, 220, 90) if arguments.get("colour") == "yellow" else (235, 120, 60)
+    return result(image(picture(int(arguments.get("width", 96)), int(arguments.get("height", 64)), colour)))
 
 
 @tool("play-tone")
@@ -84,7 +84,7 @@ def _embed_blob(call: ClientRequest) -> dict[str, Any]:
 @tool("link-resources")
 def _link_resources(call: ClientRequest) -> dict[str, Any]:
     listed = call.world.resources.page(0, int(call.arguments.get("count", 3)))
-    return result("See also:", *(link(each) for each in listed))
+    return result("See also:", *(link(resource) for resource in listed))
 
 
 @tool("mixed")
@@ -136,7 +136,7 @@ _CUSTOMERS = (
 
 def _orders(count: int) -> list[dict[str, Any]]:
     """Returns orders that are the same in every call."""
-    found = []
+    orders = []
     for at in range(count):
         seed = (at * 7919 + 104729) % 99991
         customer, country = _CUSTOMERS[seed % len(_CUSTOMERS)]
@@ -148,8 +148,8 @@ def _orders(count: int) -> list[dict[str, Any]]:
             "total": seed % 200000 / 100,
             "placed": placed,
         }
-        found.append(order | ({"note": "gift\nwrap in blue paper"} if seed % 17 == 0 else {}))
-    return found
+        orders.append(order | ({"note": "gift\nwrap in blue paper"} if seed % 17 == 0 else {}))
+    return orders
 
 
 @tool("list-orders")
@@ -177,9 +177,9 @@ def _fail(call: ClientRequest) -> dict[str, Any]:
 
 @tool("protocol-error")
 def _protocol_error(call: ClientRequest) -> dict[str, Any]:
-    wanted = call.arguments
-    data = {"asked": True, "trace": ["demo", "tools", "protocol-error"]} if wanted.get("with_data", True) else None
-    raise RpcError(int(wanted.get("code", -32603)), wanted.get("message", "Something broke inside"), data)
+    arguments = call.arguments
+    data = {"asked": True, "trace": ["demo", "tools", "protocol-error"]} if arguments.get("with_data", True) else None
+    raise RpcError(int(arguments.get("code", -32603)), arguments.get("message", "Something broke inside"), data)
 
 
 @tool("empty")

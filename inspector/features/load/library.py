@@ -68,7 +68,9 @@ async def load(
     if isinstance(meant, RecordingTarget):
         raise UsageError(f"{meant.describe()} is a recording.", hint="A load needs a server.")
     if not allow_remote and not is_this_machine(meant):
-        raise UsageError(f"{meant.shown()} is not on this machine.", hint="If you may load it, set allow_remote.")
+        raise UsageError(
+            f"{meant.describe_fully()} is not on this machine.", hint="If you may load it, set allow_remote."
+        )
     length = seconds if seconds is not None else STEP_SECONDS if find_limit else SECONDS
     plan = LoadPlan(
         (PlannedCall(tool, dict(arguments or {})),) if isinstance(tool, str) else tuple(tool),

@@ -512,7 +512,7 @@ async def ask_and_load(app: App[Any], session: Commands, plan: LoadPlan) -> None
         if not await app.push_screen_wait(Confirm("Call this tool many times?", detail, "call it", "cancel")):
             return
     if not is_this_machine(target):
-        detail = f"{target.shown()[:300]} is not on this machine ({calls})."
+        detail = f"{target.describe_fully()[:300]} is not on this machine ({calls})."
         if not await app.push_screen_wait(Confirm("Load this server?", detail, "load it", "cancel")):
             return
     app.push_screen(LoadScreen(session, found, frozenset(found.tools)))

@@ -142,7 +142,7 @@ def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     calls = "calls as fast as it answers" if plan.users else f"{plan.rate * plan.seconds:,.0f} calls"
     if invocation.option("find-limit"):
         calls = "more and more calls until it no longer keeps up"
-    where = out.safe(target.shown(), 400)
+    where = out.safe(target.describe_fully(), 400)
     if not has_user():
         raise UsageError(
             f"{where} is not on this machine, and would get {calls}.", hint="If you may do that, add --yes."

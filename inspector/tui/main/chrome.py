@@ -36,7 +36,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
         exchange_lost=session.exchange_lost,
         unauthorized=isinstance(session.error, AuthorizationNeeded),
         unchecked=isinstance(target, HttpTarget) and not target.verify,
-        host="".join(target.shown().partition("its host ")[1:]).rstrip(")"),
+        host="".join(target.describe_fully().partition("its host ")[1:]).rstrip(")"),
         incomplete=session.journal.incomplete,
         questions=len(session.inbox.open()),
         declined=session.inbox.declined,

@@ -253,7 +253,7 @@ class ServerPane(Container, VerbsByRules):
         unknown = "" if server.revision_known else "  unknown"
         rows = [
             *fact("name", f"{server.title}  {server.version}".strip() or "not given", "bright"),
-            *fact("opened as", safe(session.target.shown(), _SHOWN_TARGET)),
+            *fact("opened as", safe(session.target.describe_fully(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
         if isinstance(roots := session.inbox.standing.roots, tuple):

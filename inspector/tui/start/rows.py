@@ -259,7 +259,7 @@ class StartRows:
             [opened.sign],
             opened.name,
             target.kind,
-            target.shown(),
+            target.describe_fully(),
             paint.cell([opened.state], _states(width) if roomy else 20),
             paint.cell(asked, _ENDS if roomy else 12, right=True),
         )
@@ -399,7 +399,7 @@ def _of_session(opened: OpenSession) -> RowDetails:
         rows += fact("protocol", f"{server.revision} {server.era} over {session.transport_name}")
     if session.error is not None:
         rows += fact("error", session.error.message, "error")
-    rows += fact("target", session.target.shown())
+    rows += fact("target", session.target.describe_fully())
     if session.journal.path is not None:
         rows += fact("recording", str(session.journal.path))
     return RowDetails(opened.name, ([opened.state], quantity(len(session.journal), "event")), rows)

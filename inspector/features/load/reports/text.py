@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from inspector.config.paths import shown
+from inspector.config.paths import display_path
 from inspector.features.load.histogram import Histogram
 from inspector.features.load.plan import LoadPlan, number_text, rate_text
 from inspector.features.load.report import LoadReport, percent
@@ -278,7 +278,7 @@ def as_junit(report: LoadReport) -> str:
         cases.append(Case("complete", "load", error=problem, details=details if problem else ""))
     properties = [("plan", plan_line(report.plan)), ("verdict", report.verdict)]
     if report.recording:
-        properties.append(("recording", shown(Path(report.recording))))
+        properties.append(("recording", display_path(Path(report.recording))))
     return documents([Suite(f"load of {', '.join(report.plan.tools)}", cases, properties, report.seconds)])
 
 
