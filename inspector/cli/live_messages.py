@@ -215,7 +215,7 @@ class Watch:
         if self._strays > STRAYS:
             return ["note: The recording has more unusable messages."]
         if event.kind is Kind.INVALID:
-            reason = f"is not JSON: {self._out.safe(event.fields.get('why'), 200)}"
+            reason = f"cannot be read as JSON: {self._out.safe(event.fields.get('why'), 200)}"
         elif event.shape is Shape.NONE:
             reason = "is JSON, but not a JSON-RPC message"
         else:

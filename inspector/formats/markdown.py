@@ -164,7 +164,7 @@ def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
         if event.kind == Kind.RPC:
             yield f"- {event.n} {_rpc_title(journal, event)}\n"
         elif event.kind == Kind.INVALID:
-            yield f"- {event.n} {SIGNS.received} not JSON, {size(len(event.bytes))}\n"
+            yield f"- {event.n} {SIGNS.received} not read as JSON, {size(len(event.bytes))}\n"
         elif event.kind == Kind.LIFE:
             fields = event.fields
             conclusions = [

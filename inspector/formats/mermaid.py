@@ -80,7 +80,7 @@ def _line(journal: Journal, n: int) -> str:
             arrow = "-)"
         return f"  {sender}{arrow}{receiver}: {n} {_message(journal, n)}\n"
     if kind == Kind.INVALID:
-        return f"  {sender}-x{receiver}: {n} not JSON\n"
+        return f"  {sender}-x{receiver}: {n} not read as JSON\n"
     if kind == Kind.STDERR:
         output = next(journal.events(n, n)).text[: LABEL * 2]
         return f"  Note right of S: {n} stderr{text(' ' + output) if output.strip() else ''}\n"

@@ -6,6 +6,7 @@ Sources: JSON-RPC 2.0 sections 4 to 6; MCP "Base protocol", "Messages" (C-BASE-0
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
@@ -29,6 +30,11 @@ USER_REJECTED = -1
 _WARM_AFTER = 2 << 20
 _WEIGHT = 128
 
+MAX_VALUES = 2_000_000
+"""Values of a message above which it is not parsed: each takes up to 100 times the memory of its text."""
+
+_STRING_OR_REST = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^"]++', re.DOTALL)
+
 
 class Shape(IntEnum):
     """The JSON-RPC shape of a parsed value."""
@@ -42,7 +48,7 @@ class Shape(IntEnum):
 
 
 class NotJson(ValueError):
-    """The bytes are not JSON; the text has the reason and the position."""
+    """The bytes cannot be read as JSON; the text has the reason and the position."""
 
 
 class Codec:
@@ -71,8 +77,10 @@ class Codec:
         Integers of any size are exact; `NaN`, `1E400` and lone surrogate escapes are accepted; a byte order mark is
         skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes). Of
         duplicate keys the last wins; values that are nested too deeply for any parser are removed (see `jsondepth`).
-        Raises `NotJson` with the reason.
+        Raises `NotJson` with the reason, also for more than `MAX_VALUES` values.
         """
+        if len(raw) > MAX_VALUES and has_too_many_values(raw):
+            raise NotJson(f"it holds more than {MAX_VALUES:,} values")
         if self._fast_parse is None:
             self.parsed += len(raw) + _WEIGHT
             if self.parsed < _WARM_AFTER:
@@ -109,6 +117,29 @@ warm_up = _codec.warm_up
 _decode = json.JSONDecoder().decode
 _encode_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+def has_too_many_values(json_text: bytes | str) -> bool:
+    """Whether a JSON text has more than `MAX_VALUES` values, by its commas and brackets."""
+    if len(json_text) <= MAX_VALUES:
+        return False
+    raw = json_text if isinstance(json_text, bytes) else json_text.encode("utf-8", "surrogatepass")
+    if _marks(raw, 0, len(raw)) <= MAX_VALUES:
+        return False
+    marks = strings = 0
+    for piece in _STRING_OR_REST.finditer(raw):  # A table or a document in one string is one value.
+        at = piece.start()
+        if raw[at] == 34:
+            strings += 1
+        else:
+            marks += _marks(raw, at, piece.end())
+        if marks > MAX_VALUES or strings > 2 * MAX_VALUES:
+            return True
+    return False
+
+
+def _marks(raw: bytes, start: int, end: int) -> int:
+    return raw.count(b",", start, end) + raw.count(b"[", start, end) + raw.count(b"{", start, end)
 
 
 def _lenient(raw: bytes) -> Any:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from inspector.protocol.jsonrpc import has_too_many_values
 from inspector.protocol.members import objects_at
 from inspector.protocol.schema_violations import Violation
 
@@ -108,7 +109,7 @@ def _says(text: str, value: Any) -> bool:
 
 
 def _is_json_of(text: str, value: Any) -> bool:
-    if len(text) > MAX_COMPARED:
+    if len(text) > MAX_COMPARED or has_too_many_values(text):
         return False
     try:
         return _equal(json.loads(text, strict=False), value)

@@ -205,7 +205,7 @@ def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) ->
         kind = safe(answer.media_type, 60) or "no content type"
         text = excerpt(body, answer.media_type)
         return HttpError(
-            f"{where} answered {said} to {method}, but the body ({kind}) is not JSON: {text}",
+            f"{where} answered {said} to {method}, but the body ({kind}) cannot be read as JSON: {text}",
             hint="Check that the URL is that of the MCP endpoint, not of a web page."
             if "html" in kind
             else "The message log has the body and the reason.",

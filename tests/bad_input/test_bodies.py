@@ -21,7 +21,10 @@ from inspector.journal.journal import Journal
 from tests.bad_input.conftest import PATIENCE, Run, Serve, is_one_sentence
 
 BODIES = {
-    ("html-page", "json"): "answered 200 OK to tools/call, but the body (text/html) is not JSON: Error Something broke",
+    (
+        "html-page",
+        "json",
+    ): "answered 200 OK to tools/call, but the body (text/html) cannot be read as JSON: Error Something broke",
     ("html-page", "http+sse"): "",
     ("empty-body", "json"): "answered 200 OK with an empty body to tools/call, which expects an answer",
     ("empty-body", "http+sse"): "",

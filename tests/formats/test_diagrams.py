@@ -26,7 +26,7 @@ def test_who_said_what_to_whom() -> None:
     assert lines[4].endswith(" (isError)")
     assert lines[5:] == [
         "  S-)C: 3 notifications/progress",
-        "  S-xC: 4 not JSON",
+        "  S-xC: 4 not read as JSON",
         "  S->>C: 5 not JSON-RPC",
         "  Note right of S: 6 stderr warning#59; no",
         "  Note over C,S: 7 exit 3",

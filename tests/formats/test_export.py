@@ -268,7 +268,7 @@ def test_what_was_asked_until_a_connection_stood_is_short() -> None:
     negotiated = text.partition("### 1–5 ▪ negotiation +")[2].partition("####")[0]
     assert "- 1 → `server/discover`, id `1`, answered by 3" in negotiated
     assert "- 3 ← result of 1 `server/discover`" in negotiated
-    assert "- 4 ← not JSON, 5 B\n" in negotiated
+    assert "- 4 ← not read as JSON, 5 B\n" in negotiated
     assert "- 5 ▪ `ready` `2026-07-28`, `` it `answered` ``" in negotiated
     assert "warming up" in text
     assert "### 6 → `tools/list`" in text

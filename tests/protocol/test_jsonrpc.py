@@ -86,6 +86,20 @@ def test_an_integer_of_five_thousand_digits_is_refused_in_words():
         jsonrpc._lenient(b'{"a": ' + b"9" * 5000 + b"}")
 
 
+@pytest.mark.parametrize("item", [b"0,", b"[],", b'{"a":{}},'])
+def test_more_values_than_a_message_may_hold_are_refused(parse, monkeypatch, item):
+    monkeypatch.setattr(jsonrpc, "MAX_VALUES", 200)
+    with pytest.raises(NotJson, match=r"^it holds more than 200 values$"):
+        parse(b"[" + item * 200 + b"0]")
+    assert jsonrpc.has_too_many_values("[" + "[]," * 200 + "0]")
+
+
+def test_a_table_in_one_string_is_one_value(parse, monkeypatch):
+    monkeypatch.setattr(jsonrpc, "MAX_VALUES", 200)
+    text = json.dumps([{"a": "1,2"}] * 500)
+    assert parse(json.dumps({"text": text}).encode()) == {"text": text}
+
+
 def test_the_fast_library_is_loaded_once_there_was_much_to_parse():
     codec = jsonrpc.Codec()
     assert codec.parse(b'{"a": 1}') == {"a": 1}

@@ -447,7 +447,7 @@ async def test_a_web_page_is_no_answer_and_its_words_are_shown(serve, peer):
     web = await serve(answering(page, ("Content-Type", "text/html; charset=utf-8")))
     client = await peer(web.url)
     error = await client.error()
-    assert "is not JSON: Hi & welcome to␛[31m us" in error.message
+    assert "cannot be read as JSON: Hi & welcome to␛[31m us" in error.message
     assert "web page" in error.hint
     recorded = client.sink.events(Kind.INVALID)[0]
     assert recorded.bytes == page.encode()

@@ -62,10 +62,10 @@ def lines(sections: list[Section]) -> list[str]:
 def test_what_is_not_json_says_why_and_bytes_are_shown_as_bytes() -> None:
     talk = example()
     shown = lines(detail_view.plain_sections(talk.journal.event(11)))
-    assert shown[0] == "not JSON: a value is missing at character 1"
+    assert shown[0] == "not read as JSON: a value is missing at character 1"
     assert shown[-1] == "Server running on port 3000"
     event = talk.journal.event(talk.receive_raw(b"\x00\xff Hello, world of bytes"))
-    assert lines(detail_view.plain_sections(event))[0].startswith("not JSON")
+    assert lines(detail_view.plain_sections(event))[0].startswith("not read as JSON")
     shown = lines(detail_view.raw_sections(event))
     assert "00000000  00 ff 20 48 65 6c 6c 6f  2c 20 77 6f 72 6c 64 20  .. Hello, world" in shown
     assert shown[-1].startswith("00000010  6f 66 20 62 79 74 65 73")

@@ -230,7 +230,7 @@ def read_file(path: Path) -> RegistryListing:
     try:
         document = parse(data)
     except NotJson as error:
-        raise UsageError(f"{path} is not JSON: {error}.") from None
+        raise UsageError(f"{path} cannot be read as JSON: {error}.") from None
     return read_listing(document)
 
 

@@ -21,7 +21,7 @@ _NEWEST = 2000
 
 _KINDS = {
     "rpc": "a JSON-RPC message",
-    "invalid": "bytes that are not JSON",
+    "invalid": "bytes that cannot be read as JSON",
     "stderr": "a line of the server's stderr",
     "http": "head of an HTTP request or response",
     "sse": "SSE event without a message",

@@ -107,7 +107,7 @@ def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
     reason = event.fields.get("why")
     if event.kind == Kind.INVALID:
         words = reason if isinstance(reason, str) else "this is not JSON"
-        head: list[Section] = [PieceSection([line(("not JSON: ", "error"), (words, "normal")), EMPTY])]
+        head: list[Section] = [PieceSection([line(("not read as JSON: ", "error"), (words, "normal")), EMPTY])]
     elif event.kind == Kind.OTHER and isinstance(reason, str):
         head = [PieceSection([line((reason, "muted")), EMPTY])]
     else:

@@ -96,7 +96,7 @@ def _login_step(facts: View) -> list[Piece]:
 
 def _too_large(kind: Kind, shape: Shape, method: str, octets: int) -> list[Piece]:
     what = {Shape.REQUEST: method, Shape.NOTIFICATION: method, Shape.RESULT: "a result", Shape.ERROR: "an error"}
-    words = what.get(shape) or {Kind.INVALID: "not JSON", Kind.STDERR: "a line"}.get(kind, "a message")
+    words = what.get(shape) or {Kind.INVALID: "an unreadable message", Kind.STDERR: "a line"}.get(kind, "a message")
     return [words, (f" of {size(octets)}", "muted")]
 
 

@@ -25,7 +25,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json.tokens import escape_step
-from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.jsonrpc import Shape, has_too_many_values
 from inspector.protocol.result_shape import has_structured, records_at, repeats_content, schema_errors, text_blocks
 from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
 from inspector.protocol.token_costs import ResultCost, result_cost
@@ -416,6 +416,8 @@ def _content_table(outcome: CallOutcome) -> Table | None:
     body = blocks[0].body
     if body.lstrip()[:1] not in ("[", "{"):
         return table_of_text(body, blocks[0].mime_type)
+    if has_too_many_values(body):
+        return None
     try:
         whole = json.loads(body, strict=False)
     except (ValueError, RecursionError):
