@@ -115,7 +115,9 @@ class CallsActions(VerbsByRules):
 
     def _tell_left_out(self, flows: list[Flow]) -> None:
         """Name the flows that “run all” skipped, and their servers: one may be this server in another spelling."""
-        names = [f"{self.saved.shown(flow.path)} (server: {safe(self.saved.other_server(flow), 60)})" for flow in flows]
+        names = [
+            f"{self.saved.path_text(flow.path)} (server: {safe(self.saved.other_server(flow), 60)})" for flow in flows
+        ]
         named = ", ".join(names[:_NAMED])
         if len(names) > _NAMED:
             named += f" and {quantity(len(names) - _NAMED, 'other saved call')}"
@@ -127,7 +129,7 @@ class CallsActions(VerbsByRules):
         """Stop the run; False where nothing runs."""
         if self.saved.running is None:
             return False
-        workers: list[Worker[object]] = [each for each in self.screen.workers if each.group == "saved-calls"]
+        workers: list[Worker[object]] = [worker for worker in self.screen.workers if worker.group == "saved-calls"]
         for worker in workers:
             worker.cancel()
         return True
@@ -160,7 +162,7 @@ class CallsActions(VerbsByRules):
     async def _choose_environment(self) -> None:
         saved = self.saved
         choices = [(_NONE, "only the variables of the saved calls")]
-        choices += [(name, ", ".join(each.names)) for name, each in saved.environments.items()]
+        choices += [(name, ", ".join(environment.names)) for name, environment in saved.environments.items()]
         chosen = await self.app.push_screen_wait(Choose("Environment", choices, saved.environment or _NONE))
         if chosen is not None:
             self.use_environment("" if chosen == _NONE else chosen)
@@ -190,5 +192,5 @@ class CallsActions(VerbsByRules):
     def action_its_messages(self) -> None:
         """Show only the messages of the last run of the flow."""
         place = self.place
-        if place is not None and place.flow is not None and (found := self._filter_of(place.flow)):
-            self.post_message(ShowFiltered(found))
+        if place is not None and place.flow is not None and (flow_filter := self._filter_of(place.flow)):
+            self.post_message(ShowFiltered(flow_filter))

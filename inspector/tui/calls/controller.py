@@ -110,7 +110,7 @@ class CallsPart:
         if shown_for == self._shown_for:
             return
         self._shown_for = shown_for
-        found: dict[tuple[str, str], list[SavedArguments]] = {}
+        saved_arguments: dict[tuple[str, str], list[SavedArguments]] = {}
         for flow in self.saved.flows:
             values = self.saved.plain_values(flow)
             for number, step in enumerate(self.saved.steps(flow), 1):
@@ -121,8 +121,8 @@ class CallsPart:
                     key = (item[0], str(inserted(item[1], values)))
                     own = step.get("name") or label(arguments)
                     label_shown = safe(f"{flow.path.stem} {signs_now().crumb} {own}", 40)
-                    found.setdefault(key, []).append(SavedArguments(arguments, label_shown, where))
-        self._panes.work.request.show_saved(found)
+                    saved_arguments.setdefault(key, []).append(SavedArguments(arguments, label_shown, where))
+        self._panes.work.request.show_saved(saved_arguments)
 
     # What the cursor of the tab is on
 
@@ -174,17 +174,22 @@ class CallsPart:
             saved.plain_values(flow),
             self._secrets(),
             named=saved.named_secrets(),
-            taken={name for each in saved.environments.values() for name in each.references},
+            taken={name for environment in saved.environments.values() for name in environment.references},
             templates=self._templates(),
         )
         draft.expect, draft.name = expect, name
-        folder = saved.shown(saved.folder)
+        folder = saved.path_text(saved.folder)
         files = [
-            FlowFileChoice(each.path, saved.shown(each.path), len(each.model.steps), saved.other_server(each))
-            for each in saved.flows
+            FlowFileChoice(
+                saved_flow.path,
+                saved.path_text(saved_flow.path),
+                len(saved_flow.model.steps),
+                saved.other_server(saved_flow),
+            )
+            for saved_flow in saved.flows
         ]
         new_name = self._new_name(address)
-        suggested = saved.shown(flow.path) if flow is not None else new_name
+        suggested = saved.path_text(flow.path) if flow is not None else new_name
         chosen = await self._screen.app.push_screen_wait(SaveCallDialog(draft, files, suggested, new_name, folder))
         if chosen is None:
             return
@@ -196,10 +201,10 @@ class CallsPart:
         except InspectorError as error:
             self._screen.notify(error_text(error, self._screen), severity="error", timeout=_TOLD, markup=False)
             return
-        where = f"{saved.shown(chosen.path)}:{line}"
+        where = f"{saved.path_text(chosen.path)}:{line}"
         note = f" {secret_note(draft.secrets, Path(folder, 'env', 'NAME.yaml'))}" if draft.secrets else ""
         if not has_schema and schema_file.exists():
-            note += f" Editors check it by {saved.shown(schema_file)}, written beside it."
+            note += f" Editors check it by {saved.path_text(schema_file)}, written beside it."
         self._screen.notify(f"Saved to {where}.{note}", timeout=_TOLD, markup=False)
         await asyncio.to_thread(saved.read)
         saved.note_change()
@@ -209,22 +214,22 @@ class CallsPart:
 
     def _templates(self) -> dict[str, str]:
         """The texts of this server's saved steps that insert a variable without a value, by what the form shows."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for flow in self.saved.flows:
             values = self.saved.plain_values(flow)
             for step in () if self.saved.other_server(flow) else self.saved.steps(flow):
                 for text in _texts([value for key, value in step.items() if key in _SENT]):
-                    if any(each.name not in values for each in placeholders(text)):
-                        found.setdefault(str(inserted(text, values)), text)
-        return found
+                    if any(placeholder.name not in values for placeholder in placeholders(text)):
+                        texts.setdefault(str(inserted(text, values)), text)
+        return texts
 
     def _chosen_flow(self) -> Flow | None:
         """The flow that the cursor of the tab is on, else the only one; never one of another server."""
         saved, calls = self.saved, self._panes.calls
         place = calls.place if calls is not None else None
         own = [flow for flow in saved.flows if not saved.other_server(flow)]
-        if place is not None and place.flow is not None and (found := saved.flow(place.path)) in own:
-            return found
+        if place is not None and place.flow is not None and (chosen := saved.flow(place.path)) in own:
+            return chosen
         return own[0] if len(own) == 1 else None
 
     def _new_name(self, address: str) -> str:
@@ -233,7 +238,7 @@ class CallsPart:
         stem, number = path.stem, 2
         while path.exists():
             path, number = path.with_name(f"{stem}-{number}.yaml"), number + 1
-        return self.saved.shown(path)
+        return self.saved.path_text(path)
 
     def _write(self, path: Path, step: PlainStep, snapshot: tuple[str, str] | None) -> int:
         """Append a step to a flow, or write a new flow with it. Returns the line of the step."""
@@ -250,14 +255,14 @@ class CallsPart:
         self._screen.run_worker(self._new_from_call(), group="dialog", exclusive=True)
 
     async def _new_from_call(self) -> None:
-        found = self._recent_calls()
-        if not found:
+        recent = self._recent_calls()
+        if not recent:
             self._screen.notify("This session made no call yet.", timeout=5)
             return
         chosen = await self._screen.app.push_screen_wait(
-            Choose("Save a call of this session", [(word, text) for word, text, _ in found])
+            Choose("Save a call of this session", [(word, text) for word, text, _ in recent])
         )
-        call = next((call for word, _, call in found if word == chosen), None)
+        call = next((call for word, _, call in recent if word == chosen), None)
         if call is not None:
             list_name, address, arguments = call
             tool = self.saved.session.catalog[list_name].get(address) or {}
@@ -266,7 +271,7 @@ class CallsPart:
     def _recent_calls(self) -> list[tuple[str, str, tuple[ListName, str, Any]]]:
         """The newest calls, each once: a word for the menu, what was sent, and the call."""
         journal = self.saved.session.journal
-        found: list[tuple[str, str, tuple[ListName, str, Any]]] = []
+        calls: list[tuple[str, str, tuple[ListName, str, Any]]] = []
         seen: set[str] = set()
         for n in islice(Query(shape=Shape.REQUEST, dir=Dir.SEND).backwards(journal.index), _LOOKED_AT):
             list_name = _LISTS.get(journal.index.method(n))
@@ -281,10 +286,10 @@ class CallsPart:
             text = f"{address}  {json_of(arguments) if arguments else ''}".rstrip()
             if text not in seen:
                 seen.add(text)
-                found.append((f"#{n}", safe(text, 200), (list_name, address, arguments)))
-            if len(found) == RECENT:
+                calls.append((f"#{n}", safe(text, 200), (list_name, address, arguments)))
+            if len(calls) == RECENT:
                 break
-        return found
+        return calls
 
     # Expectations
 
@@ -301,15 +306,15 @@ class CallsPart:
         value = answer.value(journal)
         offered = choices(answer.outcome, value, pointer, address)
         if _holds_secret(offered, self._secrets()):
-            offered = [each for each in offered if each.id in _WITHOUT_VALUES]
+            offered = [option for option in offered if option.id in _WITHOUT_VALUES]
             self._screen.notify("The result holds a secret: only its shape can be written.", timeout=_TOLD)
         if not offered:
             self._screen.notify("The call has no result to expect.", severity="warning", timeout=5)
             return
         chosen = await app.push_screen_wait(
-            Choose("Expect of this result", [(each.id, each.about) for each in offered])
+            Choose("Expect of this result", [(option.id, option.about) for option in offered])
         )
-        choice = next((each for each in offered if each.id == chosen), None)
+        choice = next((option for option in offered if option.id == chosen), None)
         if choice is None:
             return
         flow = self.saved.flow(work.saved_in[0]) if work.saved_in is not None else None
@@ -317,9 +322,12 @@ class CallsPart:
         if flow is not None and work.saved_in is not None and work.saved_in[1] <= len(flow.steps):
             number = work.saved_in[1]
             line = flow.line_of_step(number)
-            where = f"{self.saved.shown(flow.path)}:{line}"
+            where = f"{self.saved.path_text(flow.path)}:{line}"
             offers = [
-                ("new step", f"add the call again at the end of {self.saved.shown(flow.path)}, with the expectation"),
+                (
+                    "new step",
+                    f"add the call again at the end of {self.saved.path_text(flow.path)}, with the expectation",
+                ),
                 ("editor", f"copy the expectation and open {where} in $EDITOR"),
             ]
             title = "Lines that are in a file are never changed"
@@ -367,7 +375,7 @@ class CallsPart:
         except InspectorError as error:
             self._screen.notify(error_text(error, self._screen), severity="error", timeout=_TOLD, markup=False)
             return
-        self._screen.notify(f"Saved to {self.saved.shown(flow.path)}:{line}.", timeout=_TOLD, markup=False)
+        self._screen.notify(f"Saved to {self.saved.path_text(flow.path)}:{line}.", timeout=_TOLD, markup=False)
         await asyncio.to_thread(self.saved.read)
         self.saved.note_change()
 
@@ -403,13 +411,13 @@ class CallsPart:
         saved.note_change()
 
     def _changes(self, old: NewestRun, new: NewestRun) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
+        changes: dict[int, list[str]] = {}
         for number, results in new.steps.items():
             for one, other in zip(old.steps.get(number, ()), results, strict=False):
                 texts = difference_texts(self._result_of(one), self._result_of(other))
                 if texts:
-                    found.setdefault(number, []).extend(texts)
-        return found
+                    changes.setdefault(number, []).extend(texts)
+        return changes
 
     def _result_of(self, step: StepResult) -> Any:
         journal = self.saved.session.journal
@@ -419,7 +427,7 @@ class CallsPart:
         return message.get("result", message.get("error"))
 
     def _tell_outcome(self, flow: Flow, old: NewestRun, new: NewestRun) -> None:
-        shown = self.saved.shown(flow.path)
+        path_text = self.saved.path_text(flow.path)
         if old.outcome == "passed" and new.outcome == "failed":
             number = next((number for number in new.steps if new.outcome_of(number) == "failed"), 0)
             step = f" at step {number} {name_of(self.saved.steps(flow)[number - 1])}" if number else ""
@@ -429,8 +437,8 @@ class CallsPart:
             new.turned, severity = "failed before the restart, and passes now", "information"
         else:
             return
-        said = safe(f"{shown} {new.turned}.", 300)
-        self._screen.notify(said, severity=severity, timeout=_TOLD, markup=False)
+        message = safe(f"{path_text} {new.turned}.", 300)
+        self._screen.notify(message, severity=severity, timeout=_TOLD, markup=False)
 
 
 async def _until_over(call: Call) -> None:
@@ -440,7 +448,10 @@ async def _until_over(call: Call) -> None:
 
 def _holds_secret(offered: Sequence[WritableExpectation], secrets: Sequence[str]) -> bool:
     """Whether what would be written holds a secret in any of its forms."""
-    text = "\n".join(f"{json_of(dict(each.expect))}\n{each.snapshot[1] if each.snapshot else ''}" for each in offered)
+    text = "\n".join(
+        f"{json_of(dict(expectation.expect))}\n{expectation.snapshot[1] if expectation.snapshot else ''}"
+        for expectation in offered
+    )
     return any(secret and secret in text for secret in secrets) or bool(SecretFinder(secrets).places(text))
 
 
@@ -452,7 +463,7 @@ def inserted(value: Any, values: Mapping[str, Any]) -> Any:
         return [inserted(item, values) for item in value]
     if not isinstance(value, str):
         return value
-    return insert(value, lambda each: values.get(each.name, each.written))
+    return insert(value, lambda placeholder: values.get(placeholder.name, placeholder.written))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -88,12 +88,12 @@ def draft_of(
     kept = without_secrets(whole, schema, tuple(secrets))
     writer = _Writer(named or {}, set(taken), templates or {})
     draft = Draft(list_name, writer.text(address), writer.value(whole, kept), secrets=writer.names)
-    found = list(_scalars(draft.arguments)) + ([address] if list_name in ("resources", "templates") else [])
+    scalars = list(_scalars(draft.arguments)) + ([address] if list_name in ("resources", "templates") else [])
     for name, value in variables.items():
         if (
             isinstance(value, (str, int, float))
             and not isinstance(value, bool)
-            and any(_is(each, value) for each in found)
+            and any(_is(scalar, value) for scalar in scalars)
         ):
             draft.offers.append(OfferedVariable(name, value, isinstance(value, str) and len(value) >= SHORT))
     return draft
@@ -152,11 +152,11 @@ def _scalars(value: Any) -> Iterable[Any]:
         yield value
 
 
-def _is(found: Any, value: Any) -> bool:
+def _is(argument: Any, value: Any) -> bool:
     """Whether a value is that of a variable, or a text that contains it."""
-    if isinstance(value, str) and isinstance(found, str):
-        return bool(value) and (found == value or (len(value) >= SHORT and value in found))
-    return type(found) is type(value) and bool(found == value)
+    if isinstance(value, str) and isinstance(argument, str):
+        return bool(value) and (argument == value or (len(value) >= SHORT and value in argument))
+    return type(argument) is type(value) and bool(argument == value)
 
 
 def _with_variables(value: Any, variables: Mapping[str, Any]) -> Any:
@@ -183,8 +183,8 @@ def server_of(target: Target) -> str | None:
     if _is_demo(target) or (target.name and target.kind != "recording" and getattr(target, "source", "")):
         return server_text(name=target.name)
     if isinstance(target, HttpTarget):
-        shown = target.describe()
-        return None if MASK in shown or shown != target.url else server_text(url=shown)
+        described = target.describe()
+        return None if MASK in described or described != target.url else server_text(url=described)
     if isinstance(target, StdioTarget):
         command = command_words.join(target.command)
         hidden = MASK in target.describe() or any(secret and secret in command for secret in target.secrets)
@@ -250,16 +250,16 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
         return []
     at, path = place(value, pointer)
     written = literal(str(path))
-    found: list[WritableExpectation] = []
+    expectations: list[WritableExpectation] = []
     if outcome.is_tool_error:
-        found.append(WritableExpectation("tool error", "the tool reports an error", {"tool_error": True}))
-    shown = json.dumps(at, ensure_ascii=False)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+        expectations.append(WritableExpectation("tool error", "the tool reports an error", {"tool_error": True}))
+    literal_text = json.dumps(at, ensure_ascii=False)
+    literal_text = literal_text if len(literal_text) <= _SHOWN else f"{literal_text[: _SHOWN - 1]}…"
     allowed = {"tool_error": True} if outcome.is_tool_error else {}
     # An object would be read as an expectation with the names of its members.
-    wanted = {"exactly": literal(at)} if isinstance(at, dict) else literal(at)
-    found += [
-        WritableExpectation("same value", f"{path} is {shown}", {**allowed, "result": {written: wanted}}),
+    expected = {"exactly": literal(at)} if isinstance(at, dict) else literal(at)
+    expectations += [
+        WritableExpectation("same value", f"{path} is {literal_text}", {**allowed, "result": {written: expected}}),
         WritableExpectation(
             "same shape",
             f"{path} has the same members and types",
@@ -267,7 +267,7 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
         ),
     ]
     name = f"snapshots/{Path(file_name(address)).stem}.json"
-    found.append(
+    expectations.append(
         WritableExpectation(
             "same as a file",
             f"the whole result is that of {name}",
@@ -275,7 +275,7 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
             (name, json_document(value)),
         )
     )
-    return found
+    return expectations
 
 
 def place(value: dict[str, Any], pointer: str | None) -> tuple[Any, ValuePath]:

@@ -32,7 +32,7 @@ class FlowView(LinesView, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("list", without="calls"),
-        *(each for each in bindings("text", without="calls") if each.action in ("wrap", "copy")),
+        *(binding for binding in bindings("text", without="calls") if binding.action in ("wrap", "copy")),
     ]
     shows_idle_cursor = True
 
@@ -76,7 +76,7 @@ class FlowPane(CompactPane, CallsActions):
         self._width = 0
         self._go_to: tuple[int, int] | None = None
         """The step that the cursor goes to when the flow is drawn next, and the rows below its first one."""
-        self._told = 0
+        self._reported = 0
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -123,12 +123,12 @@ class FlowPane(CompactPane, CallsActions):
         page = FlowPage()
         if row is None or row.path is None or row.kind == "blank":
             return page
-        shown = saved.shown(row.path)
+        path_text = saved.path_text(row.path)
         if row.flow is not None:
             run = saved.run_of(row.path)
             return page_of(
                 row.flow,
-                shown,
+                path_text,
                 saved.steps(row.flow),
                 run,
                 saved.values(row.flow),
@@ -139,18 +139,18 @@ class FlowPane(CompactPane, CallsActions):
                 saved.other_server(row.flow),
             )
         if row.error is not None:
-            where = f"{shown}:{row.error.line}" if row.error.line else shown
+            where = f"{path_text}:{row.error.line}" if row.error.line else path_text
             page.add(Row([(where, "bright")]), line=row.line)
             page.add(Row())
-            for each in paragraph(row.error.problem, "error"):
-                page.add(each, line=row.line)
+            for text_row in paragraph(row.error.problem, "error"):
+                page.add(text_row, line=row.line)
             if row.error.hint:
-                for each in paragraph(advice(row.error.hint, keymap_of(self)), "muted"):
-                    page.add(each, line=row.line)
+                for text_row in paragraph(advice(row.error.hint, keymap_of(self)), "muted"):
+                    page.add(text_row, line=row.line)
             return page
         environment = saved.environments.get(row.name) if row.kind == "environment" else None
         if environment is not None:
-            page.add(Row([(shown, "muted")]), line=1)
+            page.add(Row([(path_text, "muted")]), line=1)
             page.add(Row())
             for name, value in (environment.located.value or {}).items():
                 pieces = fact(name, "")[0].pieces
@@ -199,9 +199,9 @@ class FlowPane(CompactPane, CallsActions):
             return
         run = self.saved.run_of(place.path)
         n = run.message_of(place.number) if run is not None else 0
-        if n and n != self._told:
+        if n and n != self._reported:
             self.post_message(self.Looked(n))
-        self._told = n
+        self._reported = n
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()

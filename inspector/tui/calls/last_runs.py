@@ -47,10 +47,10 @@ def read_environment_in_use(folder: Path) -> str:
 
 def _read(folder: Path) -> dict[str, Any]:
     try:
-        found = jsonc.parse(foreign_files.read_text(_file(folder), limit=_FILE_BYTES))
+        data = jsonc.parse(foreign_files.read_text(_file(folder), limit=_FILE_BYTES))
     except (ConfigError, jsonc.JsoncError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def keep_last_runs(folder: Path, runs: Mapping[str, FlowTimes]) -> None:
@@ -118,28 +118,28 @@ FilesState = dict[Path, tuple[int, int, int]]
 
 def files_state(folder: Path) -> FilesState:
     """The files below a folder on which its flows may depend. Never raises."""
-    found: FilesState = {}
+    state: FilesState = {}
     for where, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(where, name) for name in files if name.endswith(_ENDINGS)):
             with suppress(OSError):
                 stat = path.stat()
-                found[path] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    return found
+                state[path] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    return state
 
 
 def digest(flow: Flow) -> str:
     """Identify what a flow does and expects, with the flows that it uses and its snapshots. Comments do not count."""
-    found = hashlib.sha256(json_of(flow.located.value).encode("utf-8", "surrogatepass"))
+    hasher = hashlib.sha256(json_of(flow.located.value).encode("utf-8", "surrogatepass"))
     for number in sorted(flow.used):
-        found.update(digest(flow.used[number]).encode())
+        hasher.update(digest(flow.used[number]).encode())
     for number in range(1, len(flow.steps) + 1):
         expect = flow.raw_step(number).get("expect")
         name = expect.get("same_as") if isinstance(expect, dict) else None
         if isinstance(name, str):
             with suppress(InspectorError):  # A file that is missing is a state, too.
-                found.update(hashlib.sha256(read_snapshot(snapshot_path(flow.path, name))).digest())
-    return found.hexdigest()
+                hasher.update(hashlib.sha256(read_snapshot(snapshot_path(flow.path, name))).digest())
+    return hasher.hexdigest()
 
 
 def step_now(before: Flow, number: int, now: Flow) -> int:
@@ -150,10 +150,10 @@ def step_now(before: Flow, number: int, now: Flow) -> int:
     if before is now:
         return number
     step = before.raw_step(number)
-    steps = [now.raw_step(each) for each in range(1, len(now.steps) + 1)]
-    same = [each for each, other in enumerate(steps, 1) if other == step]
+    steps = [now.raw_step(at) for at in range(1, len(now.steps) + 1)]
+    same = [at for at, other in enumerate(steps, 1) if other == step]
     if number in same or len(same) == 1:
         return number if number in same else same[0]
-    wanted = (step.get("name"), action_of(step))
-    named = [each for each, other in enumerate(steps, 1) if (other.get("name"), action_of(other)) == wanted]
+    identity = (step.get("name"), action_of(step))
+    named = [at for at, other in enumerate(steps, 1) if (other.get("name"), action_of(other)) == identity]
     return number if number in named else named[0] if len(named) == 1 else 0

@@ -70,7 +70,7 @@ class CallsPane(Pane, CallsActions):
         self._list = CallsList(self._rows)
         self._filter = FilterInput()
         self._due = False
-        self._wanted: tuple[Path, int] | None = None
+        self._pending_selection: tuple[Path, int] | None = None
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -79,7 +79,7 @@ class CallsPane(Pane, CallsActions):
 
     def on_mount(self) -> None:
         self.saved.listeners.append(self._draw_soon)
-        self._list.empty = f"Reading {self.saved.shown(self.saved.folder)} {signs_now().cut}"
+        self._list.empty = f"Reading {self.saved.path_text(self.saved.folder)} {signs_now().cut}"
         if self.saved.collection is None:
             self.read_again()
         else:
@@ -100,11 +100,11 @@ class CallsPane(Pane, CallsActions):
     def draw(self) -> None:
         """Show what is known now."""
         self._due = False
-        self._rows.take()
+        self._rows.reload()
         self._list.empty = self._empty()
         self._list.source_changed()
-        if self._wanted is not None and self.select(*self._wanted):
-            self._wanted = None
+        if self._pending_selection is not None and self.select(*self._pending_selection):
+            self._pending_selection = None
         if 0 <= self._list.cursor < len(self._rows) and self.row is not None and self.row.kind == "blank":
             self._list.action_down()
         saved = self.saved
@@ -116,12 +116,12 @@ class CallsPane(Pane, CallsActions):
 
     def _empty(self) -> str:
         saved = self.saved
-        folder = saved.shown(saved.folder)
+        folder = saved.path_text(saved.folder)
         if saved.problem:
             return safe(saved.problem, 500)
         if self._rows.words.strip() and saved.flows:
             return "Nothing matches the filter."
-        keys = {name: " ".join(each.label for each in hints(self, name)) for name in ("calls.new", "form.save")}
+        keys = {name: " ".join(hint.label for hint in hints(self, name)) for name in ("calls.new", "form.save")}
         if saved.session.commands is None:
             return f"The folder {folder} has no saved calls."
         return (

@@ -85,7 +85,7 @@ class CallsRows(ListRows[ListRow]):
         self._saved = saved
         self.words = ""
 
-    def take(self) -> None:
+    def reload(self) -> None:
         """Take in what the collection holds now."""
         saved = self._saved
         rows: list[ListRow] = []
@@ -94,27 +94,38 @@ class CallsRows(ListRows[ListRow]):
             *((error.path, error) for error in saved.errors),
         ]
         words = self.words.casefold().split()
-        for path, found in sorted(files, key=lambda file: str(file[0])):
-            shown = self._error(path, found) if isinstance(found, CallsError) else self._flow(path, found, words)
-            if shown:
-                rows += [*([ListRow("blank", number=len(rows))] if rows else []), *shown]
+        for path, content in sorted(files, key=lambda file: str(file[0])):
+            file_rows = (
+                self._error(path, content) if isinstance(content, CallsError) else self._flow(path, content, words)
+            )
+            if file_rows:
+                rows += [*([ListRow("blank", number=len(rows))] if rows else []), *file_rows]
         if saved.environments and not words:
             rows += [ListRow("blank", number=len(rows))] if rows else []
             rows.append(ListRow("folder", saved.folder / "env"))
-            rows += [ListRow("environment", each.path, name=name) for name, each in saved.environments.items()]
+            rows += [
+                ListRow("environment", environment.path, name=name) for name, environment in saved.environments.items()
+            ]
         self.rows = rows
 
     def _flow(self, path: Path, flow: Flow, words: list[str]) -> list[ListRow]:
         head = ListRow("flow", path, line=1, flow=flow)
-        file = f"{self._saved.shown(path)} {flow.name}".casefold()
+        file = f"{self._saved.path_text(path)} {flow.name}".casefold()
         rows = []
         for number, step in enumerate(self._saved.steps(flow), 1):
             name = name_of(step)
-            each = rows_of_each(step)
+            row_count = rows_of_each(step)
             if all(word in f"{file} {name.casefold()}" for word in words):
                 line = flow.line_of_step(number)
                 rows.append(
-                    ListRow("step", path, number, line, f"{name} {signs_now().times}{each}" if each else name, flow)
+                    ListRow(
+                        "step",
+                        path,
+                        number,
+                        line,
+                        f"{name} {signs_now().times}{row_count}" if row_count else name,
+                        flow,
+                    )
                 )
         return [head, *rows] if rows or all(word in file for word in words) else []
 
@@ -125,8 +136,8 @@ class CallsRows(ListRows[ListRow]):
         """Return the row of the next failed step or file with an error, or None. It wraps around."""
         wrong = [index for index, row in enumerate(self.rows) if self._is_failure(row)]
         ahead = [index for index in wrong if (index > at if by > 0 else index < at)]
-        found = ahead or wrong
-        return None if not found else found[0 if by > 0 else -1]
+        candidates = ahead or wrong
+        return None if not candidates else candidates[0 if by > 0 else -1]
 
     def _is_failure(self, row: ListRow) -> bool:
         if row.kind == "error":
@@ -144,13 +155,13 @@ class CallsRows(ListRows[ListRow]):
         if row.kind == "blank" or row.path is None:
             return [], ""
         if row.kind == "folder":
-            return [(saved.shown(row.path), "bright")], ""
+            return [(saved.path_text(row.path), "bright")], ""
         if row.kind == "environment":
             used = row.name == saved.environment
             count = quantity(len(saved.environments[row.name].names), "variable")
             return [f"  {row.name}"], [("in use", "bright")] if used else count
         if row.kind == "error":
-            where = f"{saved.shown(row.path)}:{row.line}" if row.line else saved.shown(row.path)
+            where = f"{saved.path_text(row.path)}:{row.line}" if row.line else saved.path_text(row.path)
             return [(f"{signs_now().failed} ", "error"), (where, "bright"), f"  {row.name}"], ""
         run, running = saved.run_of(row.path), saved.running
         now = running is not None and running.flow.path == row.path
@@ -159,7 +170,7 @@ class CallsRows(ListRows[ListRow]):
             pinned = [(f" {signs_now().progress}", "progress")] if row.path in saved.pinned else []
             changed = "changed" if run is not None and run.outdated else ""
             right = "running" if now else changed or (took(run.outcome, run.seconds) if run else "")
-            return [sign, " ", (saved.shown(row.path), "bright"), *pinned], right
+            return [sign, " ", (saved.path_text(row.path), "bright"), *pinned], right
         outcome = run.outcome_of(row.number) if run else "not_run"
         if now and running is not None and running.number == row.number:
             return ["  ", (signs_now().progress, "progress"), f" {row.name}"], running.state
@@ -262,10 +273,10 @@ def templates(text: str, role: str = "bright") -> list[Piece]:
     """A text with its `{{name}}` in the colour of names."""
     pieces: list[Piece] = []
     at = 0
-    for found in _TEMPLATE.finditer(text):
-        pieces += [(text[at : found.start()], role)] if found.start() > at else []
-        pieces.append((found.group(), "json-key"))
-        at = found.end()
+    for match in _TEMPLATE.finditer(text):
+        pieces += [(text[at : match.start()], role)] if match.start() > at else []
+        pieces.append((match.group(), "json-key"))
+        at = match.end()
     return [*pieces, (text[at:], role)] if at < len(text) or not pieces else pieces
 
 
@@ -303,7 +314,7 @@ class _Step:
             for name, path in captures.items():
                 self._labelled("capture" if name == next(iter(captures)) else "", self._capture(name, path))
         # Of a run of an earlier session only the outcome is known.
-        if not any(each.expectations or each.error for each in self.results):
+        if not any(result.expectations or result.error for result in self.results):
             self._expected_texts()
         for result in self.results:
             self._result(result, opened=opened)
@@ -321,7 +332,7 @@ class _Step:
         outcome = self.run.outcome_of(self.number) if self.run is not None else "not_run"
         sign = (signs.progress, "progress") if self.running else sign_of(outcome)
         lead = f" {self.number} ".ljust(_LEAD - 1)
-        tries = sum(each.tries for each in self.results)
+        tries = sum(result.tries for result in self.results)
         right = self.running or (took(outcome, self.run.seconds_of(self.number)) if self.run else "")
         if tries > max(len(self.results), 1):
             right = f"{tries} tries  {right}"
@@ -334,9 +345,9 @@ class _Step:
 
     def _capture(self, name: str, path: Any) -> list[Piece]:
         pieces: list[Piece] = [(f"{name} = ", "normal"), (plain(path), "muted")]
-        found = next((each.captured[name] for each in self.results[::-1] if name in each.captured), None)
-        if any(name in each.captured for each in self.results):
-            pieces += [(f" {signs_now().sent} ", "muted"), (plain(found), "json-number")]
+        value = next((result.captured[name] for result in self.results[::-1] if name in result.captured), None)
+        if any(name in result.captured for result in self.results):
+            pieces += [(f" {signs_now().sent} ", "muted"), (plain(value), "json-number")]
         return pieces
 
     def _expected_texts(self) -> None:
@@ -356,9 +367,9 @@ class _Step:
             role = "error" if result.outcome == "failed" else "muted"
             for line in text_lines(result.error)[:_LINES]:
                 self._labelled("", [(line, role)])
-        shown = [each for each in result.expectations if opened or not many or not each.ok]
-        for at, each in enumerate(shown):
-            self._expectation(each, label="expect" if not at and not many else "", opened=opened)
+        expectations = [expectation for expectation in result.expectations if opened or not many or not expectation.ok]
+        for at, expectation in enumerate(expectations):
+            self._expectation(expectation, label="expect" if not at and not many else "", opened=opened)
         if opened:
             if result.command:
                 self._labelled("repeat", [(result.command, "muted")])
@@ -374,31 +385,36 @@ class _Step:
         self._add(self._spread(left, took(result.outcome, result.seconds)), self.line, hang=self.column + 4)
         if result.error and result.outcome == "failed":
             self._under([(result.error, "error")], self.line)
-        for each in result.expectations:
-            if opened or not each.ok:
-                self._expectation(each, label="", opened=opened)
+        for expectation in result.expectations:
+            if opened or not expectation.ok:
+                self._expectation(expectation, label="", opened=opened)
 
-    def _expectation(self, each: ExpectationResult, *, label: str, opened: bool) -> None:
+    def _expectation(self, expectation: ExpectationResult, *, label: str, opened: bool) -> None:
         signs = signs_now()
-        line = each.line or self.line
-        sign: Piece = (signs.done, "received") if each.ok else (signs.failed, "error")
-        text = each.text if each.ok or not each.path else each.path
+        line = expectation.line or self.line
+        sign: Piece = (signs.done, "received") if expectation.ok else (signs.failed, "error")
+        text = expectation.text if expectation.ok or not expectation.path else expectation.path
         lead = f"{' ' * _LEAD}{label:<{self.column - _LEAD}}"
-        short = each.ok and not opened and 0 < len(each.found) <= _FOUND and each.found not in each.text
-        pieces: list[Piece] = [(lead, "muted"), sign, " ", *templates(text, "normal" if each.ok else "bright")]
-        self._add(self._spread(pieces, each.found if short else ""), line, hang=self.column + 2)
-        if each.ok and not opened:
+        short = (
+            expectation.ok
+            and not opened
+            and 0 < len(expectation.found) <= _FOUND
+            and expectation.found not in expectation.text
+        )
+        pieces: list[Piece] = [(lead, "muted"), sign, " ", *templates(text, "normal" if expectation.ok else "bright")]
+        self._add(self._spread(pieces, expectation.found if short else ""), line, hang=self.column + 2)
+        if expectation.ok and not opened:
             return
-        if not each.ok or each.expected or each.found:
-            self._value("expected", each.expected, "received", line)
-            self._value("found", each.found, "normal" if each.ok else "error", line)
-        if each.note:
-            for text in text_lines(each.note)[:_LINES]:
+        if not expectation.ok or expectation.expected or expectation.found:
+            self._value("expected", expectation.expected, "received", line)
+            self._value("found", expectation.found, "normal" if expectation.ok else "error", line)
+        if expectation.note:
+            for text in text_lines(expectation.note)[:_LINES]:
                 self._under([(text, "muted")], line)
-        if not each.ok:
+        if not expectation.ok:
             passed = self.run.passed_at.get(self.number) if self.run is not None else None
-            said = f"last passed {day_and_time(passed)}   " if passed else ""
-            self._under([(f"{said}line {line}", "faint")], line)
+            last_pass = f"last passed {day_and_time(passed)}   " if passed else ""
+            self._under([(f"{last_pass}line {line}", "faint")], line)
 
     def _value(self, label: str, value: str, role: str, line: int) -> None:
         if not value:
@@ -438,19 +454,19 @@ def expectation_texts(expect: Any) -> list[str]:
     """Return the expectations of a step that did not run, a line each."""
     if not isinstance(expect, Mapping):
         return []
-    found: list[str] = []
+    texts: list[str] = []
     for key, value in expect.items():
         if key == "result" and isinstance(value, Mapping):
-            found += [f"{path} {_wanted(wanted)}" for path, wanted in value.items()]
+            texts += [f"{path} {_expectation_text(expectation)}" for path, expectation in value.items()]
         else:
-            found.append(f"{key} {plain(value)}")
-    return found
+            texts.append(f"{key} {plain(value)}")
+    return texts
 
 
-def _wanted(value: Any) -> str:
+def _expectation_text(value: Any) -> str:
     """Return the text of one expectation: `is "new"`, `contains order`, `has status "new", lines 2`."""
     if not isinstance(value, Mapping):
         return f"is {json_of(value)}"
     if value and all(key in MATCHERS for key in value):
-        return ", ".join(f"{key.replace('_', ' ')} {plain(wanted)}" for key, wanted in value.items())
-    return f"has {', '.join(f'{key} {json_of(wanted)}' for key, wanted in value.items())}"
+        return ", ".join(f"{key.replace('_', ' ')} {plain(operand)}" for key, operand in value.items())
+    return f"has {', '.join(f'{key} {json_of(operand)}' for key, operand in value.items())}"

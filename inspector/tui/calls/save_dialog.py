@@ -27,7 +27,7 @@ class FlowFileChoice(NamedTuple):
     """A flow file that can take the step."""
 
     path: Path
-    shown: str
+    path_text: str
     steps: int
     server: str = ""
     """The server that it names, where that is not the server of the session."""
@@ -72,7 +72,7 @@ class SaveCallDialog(Dialog[StepToSave]):
         """
         super().__init__()
         self._draft = draft
-        self._files = {file.shown: file for file in files}
+        self._files = {file.path_text: file for file in files}
         self._new = new
         self._folder = folder
         self._chosen = {offer.name for offer in draft.offers if offer.likely}
@@ -108,8 +108,8 @@ class SaveCallDialog(Dialog[StepToSave]):
         self._variables.source = TextRows([self._offer(at) for at in range(len(self._draft.offers))])
         rows = [Row([("Step in the file", "muted")])]
         if file is not None and file.server:
-            said = f"This saved call is of another server: {safe(file.server, 200)}."
-            rows = [*paragraph(f"{signs_now().finding} {said}", "finding"), Row(), *rows]
+            warning = f"This saved call is of another server: {safe(file.server, 200)}."
+            rows = [*paragraph(f"{signs_now().finding} {warning}", "finding"), Row(), *rows]
         try:
             rows += [Row([(line, "normal")], 4) for line in step_text(self._step()).splitlines()]
         except InspectorError as error:

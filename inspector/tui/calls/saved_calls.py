@@ -76,7 +76,7 @@ class NewestRun:
 
     def outcome_of(self, number: int) -> FlowOutcome:
         """The outcome of a step: the worst of its rows."""
-        return worst(each.outcome for each in self.steps.get(number, ()))
+        return worst(result.outcome for result in self.steps.get(number, ()))
 
     @property
     def worst_step(self) -> int:
@@ -87,19 +87,19 @@ class NewestRun:
     def message_of(self, number: int) -> int:
         """Return the event that shows a step: the answer of its first failed row, else the last; or 0."""
         results = self.steps.get(number, []) if self.first else []
-        shown = [each for each in results if each.outcome == "failed"] or results[-1:]
-        return (shown[0].answer or shown[0].request) if shown else 0
+        chosen = [result for result in results if result.outcome == "failed"] or results[-1:]
+        return (chosen[0].answer or chosen[0].request) if chosen else 0
 
     def seconds_of(self, number: int) -> float:
         """How long a step took, all its rows together."""
-        return sum(each.seconds for each in self.steps.get(number, ()))
+        return sum(result.seconds for result in self.steps.get(number, ()))
 
 
 def worst(outcomes: Iterable[FlowOutcome]) -> FlowOutcome:
     """The outcome of several results: failed if one failed, passed if one passed."""
-    found = set(outcomes)
+    distinct = set(outcomes)
     order: tuple[FlowOutcome, ...] = ("failed", "passed", "skipped")
-    return next((outcome for outcome in order if outcome in found), "not_run")
+    return next((outcome for outcome in order if outcome in distinct), "not_run")
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class SavedCalls:
         """The environments by name."""
         return self.collection.environments if self.collection is not None else {}
 
-    def shown(self, path: Path) -> str:
+    def path_text(self, path: Path) -> str:
         """A path of the collection as it is shown: relative to the working directory where it lies below it."""
         return display_path(path)
 
@@ -219,20 +219,20 @@ class SavedCalls:
 
     def _recall(self) -> None:
         """Take in what is remembered of runs in earlier sessions."""
-        for shown, (when, seconds, outcome, steps, of) in read_last_runs(self.folder).items():
+        for path_text, (when, seconds, outcome, steps, of) in read_last_runs(self.folder).items():
             run = NewestRun(when, seconds, outcome, digest=of)
             for number, (step_outcome, took, passed) in steps.items():
                 run.steps[number] = [StepResult(number, outcome=step_outcome, seconds=took)]
                 if passed:
                     run.passed_at[number] = passed
-            self.runs.setdefault(Path(shown).absolute(), run)
+            self.runs.setdefault(Path(path_text).absolute(), run)
 
     def _keep(self, flow: Flow, run: NewestRun) -> None:
         steps = {
             number: (run.outcome_of(number), run.seconds_of(number), run.passed_at.get(number, 0.0))
             for number in run.steps
         }
-        kept = {self.shown(flow.path): (run.when, run.seconds, run.outcome, steps, run.digest)}
+        kept = {self.path_text(flow.path): (run.when, run.seconds, run.outcome, steps, run.digest)}
         keep_last_runs(self.folder, kept)
 
     def flow(self, path: Path) -> Flow | None:
@@ -269,8 +269,8 @@ class SavedCalls:
     def plain_values(self, flow: Flow | None) -> dict[str, Any]:
         """The variables that are not secret, by name."""
         values, secret = in_effect(self._in_use, {})
-        found = {**(flow.model.vars if flow is not None else {}), **values}
-        return {name: value for name, value in found.items() if name not in secret}
+        merged = {**(flow.model.vars if flow is not None else {}), **values}
+        return {name: value for name, value in merged.items() if name not in secret}
 
     def secrets(self) -> list[str]:
         """The secret values that are known: those of earlier runs, and those that the environment may read."""
@@ -281,20 +281,20 @@ class SavedCalls:
 
         A keyring is not asked: it may want the user's consent.
         """
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for name, environment in in_effect(self._in_use, {})[1].items():
             with suppress(InspectorError):
                 if environment.reference(name).kind != "keyring":
-                    found[environment.read(name)] = name
-        return found
+                    names[environment.read(name)] = name
+        return names
 
     def values(self, flow: Flow | None) -> dict[str, Any]:
         """The variables that a step of a flow sees before it runs, as they are written: secrets are references."""
-        found: dict[str, Any] = dict(flow.model.vars) if flow is not None else {}
+        variables: dict[str, Any] = dict(flow.model.vars) if flow is not None else {}
         for environment in self._in_use:
-            found.update(environment.values)
-            found.update(environment.references)
-        return found
+            variables.update(environment.values)
+            variables.update(environment.references)
+        return variables
 
     # Running
 
@@ -312,7 +312,7 @@ class SavedCalls:
             [before], [now] = chosen, flows
             only = step_now(before, only, now)
             if not only:
-                return f"{self.shown(now.path)} has changed: choose the step again."
+                return f"{self.path_text(now.path)} has changed: choose the step again."
         try:
             self._answers = {print: answer for print, answer in self._answers.items() if answer != "no"}
             for flow in flows:
@@ -328,7 +328,7 @@ class SavedCalls:
         Raises `TrustNeeded` where the user does not allow it, and `CallsError` for a variable that is not set.
         """
         target = cast("StdioTarget | HttpTarget", self.session.target)
-        check = CredentialCheck(lambda *_: target, lambda found: self._answers.get(found.fingerprint, "no"))
+        check = CredentialCheck(lambda *_: target, lambda exposure: self._answers.get(exposure.fingerprint, "no"))
         servers = dict.fromkeys(flows, "")
         try:
             check(servers, self._in_use, {}, named=True)
@@ -358,10 +358,10 @@ class SavedCalls:
             run.nested = {number: steps for number, steps in before.nested.items() if number != only}
             run.steps.pop(only, None)
         journal = self.session.journal
-        shown = self.shown(flow.path)
-        self._counts[shown] = count = self._counts.get(shown, 0) + 1
-        run.filter = f"run:{quoted(shown if count == 1 else f'{shown}#{count}')}"
-        run.first = journal.record_note(f"run {shown}", run=shown)
+        path_text = self.path_text(flow.path)
+        self._counts[path_text] = count = self._counts.get(path_text, 0) + 1
+        run.filter = f"run:{quoted(path_text if count == 1 else f'{path_text}#{count}')}"
+        run.first = journal.record_note(f"run {path_text}", run=path_text)
         self.runs[flow.path] = run
         self.running = Running(flow)
         self.note_change()
@@ -388,7 +388,7 @@ class SavedCalls:
         except InspectorError as error:
             run.error, run.outcome = error_text(error), "failed"
         finally:
-            run.last = journal.record_note(f"ran {shown}: {run.outcome.replace('_', ' ')}", run_ended=shown)
+            run.last = journal.record_note(f"ran {path_text}: {run.outcome.replace('_', ' ')}", run_ended=path_text)
             for stop in stops:
                 stop()
             await asyncio.gather(*blanking)

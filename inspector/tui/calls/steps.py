@@ -40,16 +40,16 @@ def item_of(step: PlainStep) -> tuple[ListName, str] | None:
 
 def rows_of_each(step: PlainStep) -> int:
     """How often `each` runs the step; 0 for a step without `each`."""
-    each = step.get("each")
-    return len(each) if isinstance(each, list) else 0
+    rows = step.get("each")
+    return len(rows) if isinstance(rows, list) else 0
 
 
 def arguments_of(step: PlainStep) -> Iterator[tuple[str, Any]]:
     """Yield the names and values that the step sends beside its subject, as written."""
     for key in ("args", "params", "vars"):
-        found = step.get(key)
-        if isinstance(found, Mapping):
-            yield from found.items()
+        arguments = step.get(key)
+        if isinstance(arguments, Mapping):
+            yield from arguments.items()
     for key in ("argument", "value"):
         if key in step:
             yield key, step[key]
