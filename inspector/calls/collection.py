@@ -111,10 +111,10 @@ class Collection:
     @classmethod
     def read(cls, paths: Iterable[str | os.PathLike[str]] = (), *, strict: bool = True) -> Collection:
         """Read files and folders (default: `calls`). `strict` raises the first `CallsError`; else see `errors`."""
-        found = cls()
+        collection = cls()
         with _without_collector():
-            found._read(paths, strict)
-        return found
+            collection._read(paths, strict)
+        return collection
 
     def _read(self, paths: Iterable[str | os.PathLike[str]], strict: bool) -> None:
         for path in [Path(path).expanduser() for path in paths] or [Path(FOLDER)]:
@@ -214,8 +214,8 @@ class Collection:
             key = Path(os.path.abspath(path))
             used = flow.used.get(number) or self._flow(path)
             circle = [*around, flow]
-            if any(Path(os.path.abspath(each.path)) == key for each in circle):
-                names = " → ".join(each.display_path for each in [*circle, used])
+            if any(Path(os.path.abspath(linked.path)) == key for linked in circle):
+                names = " → ".join(linked.display_path for linked in [*circle, used])
                 raise flow.error(
                     place,
                     f"Saved calls use one another in a circle: {safe(names, 400)}",
@@ -287,7 +287,7 @@ def _reason_to_ignore(data: bytes) -> str:
 
 def _near_file(path: Path, beside: Path) -> str:
     try:
-        names = [each.name for each in path.parent.iterdir() if each.suffix in _ENDINGS and each != beside]
+        names = [file.name for file in path.parent.iterdir() if file.suffix in _ENDINGS and file != beside]
     except OSError:
         return ""
     near = nearest(path.name, names)
@@ -309,12 +309,14 @@ def _check_shape(located: LocatedValue) -> None:
     version = value["inspector"]
     if version != 1 or isinstance(version, bool):
         raise located.error(
-            ("inspector",), f"This version of the format is not known: {_shown(version)}", hint="Write “inspector: 1”."
+            ("inspector",),
+            f"This version of the format is not known: {_value_text(version)}",
+            hint="Write “inspector: 1”.",
         )
     steps = value.get("steps")
     for at, step in enumerate(steps if isinstance(steps, list) else []):
         if not isinstance(step, dict):
-            raise located.error(("steps", at), f"A step is a map of keys, and this is {_shown(step)}")
+            raise located.error(("steps", at), f"A step is a map of keys, and this is {_value_text(step)}")
         verbs = [verb for verb in models.VERBS if verb in step]
         if len(verbs) > 1:
             raise located.error(
@@ -340,13 +342,13 @@ _STEP_KEYS = frozenset(key for model in models.STEPS.values() for key in models.
 def _translated(located: LocatedValue, error: ValidationError) -> CallsError:
     """The first error of the models, in the words and at the place of the file."""
     details = error.errors(include_url=False)
-    found = [(_steps(located.value, each["loc"]), each) for each in details]
-    first = min(found, key=lambda each: located.position(each[0]))[0]
+    placed = [(_steps(located.value, detail["loc"]), detail) for detail in details]
+    first = min(placed, key=lambda detail: located.position(detail[0]))[0]
     # Of a union, all branches say why they do not fit: those that went furthest into the value say most.
-    here = [each for place, each in found if place[: len(first)] == first or first[: len(place)] == place]
-    deepest = max((_steps(located.value, each["loc"]) for each in here), key=len)
-    at_place = [each for each in here if _steps(located.value, each["loc"]) == deepest]
-    kinds = {each["type"] for each in at_place}
+    here = [detail for place, detail in placed if place[: len(first)] == first or first[: len(place)] == place]
+    deepest = max((_steps(located.value, detail["loc"]) for detail in here), key=len)
+    at_place = [detail for detail in here if _steps(located.value, detail["loc"]) == deepest]
+    kinds = {detail["type"] for detail in at_place}
     for detail in at_place:
         if detail["type"] == "extra_forbidden":
             return _unknown_key(located, deepest)
@@ -354,19 +356,19 @@ def _translated(located: LocatedValue, error: ValidationError) -> CallsError:
             key = detail["loc"][-1]
             return located.error(deepest, f"The key “{key}” is missing.", hint=f"Add “{key}:”.")
     if "value_error" in kinds:
-        said = str(next(each for each in at_place if each["type"] == "value_error")["ctx"]["error"])
-        return located.error(deepest, f"{said}.")
+        problem = str(next(detail for detail in at_place if detail["type"] == "value_error")["ctx"]["error"])
+        return located.error(deepest, f"{problem}.")
     key = deepest[-1] if deepest else ""
     value = at_place[0]["input"]
-    if any("[key]" in map(str, each["loc"]) for each in at_place):
+    if any("[key]" in map(str, detail["loc"]) for detail in at_place):
         return _bad_key(located, deepest)
-    wanted = _wanted(str(key), deepest, at_place)
+    valid = _valid_values(str(key), deepest, at_place)
     named = (
         f"Item {key + 1} of “{safe(str(deepest[-2]), _SHOWN)}”"
         if isinstance(key, int) and deepest[1:]
         else (f"The value of “{safe(str(key), _SHOWN)}”")
     )
-    return located.error(deepest, f"{named} is {_shown(value)}.", hint=f"Write {wanted}.")
+    return located.error(deepest, f"{named} is {_value_text(value)}.", hint=f"Write {valid}.")
 
 
 _NOTHING: Any = object()
@@ -429,7 +431,7 @@ def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=NAME_HINT)
 
 
-def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
+def _valid_values(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
     """Describe the values that are right at this place."""
     if len(place) > 1 and isinstance(place[-1], str) and place[-2] in ("capture", "result"):
         return "a path such as $.structuredContent.id"
@@ -444,7 +446,7 @@ def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> s
     return " or ".join(dict.fromkeys(filter(None, kinds))) or "something else"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     import json
 
     if isinstance(value, dict):
@@ -682,7 +684,7 @@ def _check_glob(flow: Flow, place: tuple[str | int, ...], path: str, *, key: boo
         # A variable may hold a name or a number.
         values = ("name", "0") if has_placeholder(path) else ("",)
         tried = [str(insert(path, lambda _, value=value: value, str)) for value in values]  # type: ignore[misc]
-        problems = [problem for each in tried if (problem := _glob_problem(each))]
+        problems = [problem for glob in tried if (problem := _glob_problem(glob))]
     except BadTemplate as error:
         raise flow.error(place, str(error), hint=error.hint, key=key) from None
     if len(problems) == len(tried):

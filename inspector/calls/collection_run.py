@@ -399,8 +399,8 @@ class CollectionRun:
                     if (
                         self.options.shared
                     ):  # Its recording has the runs of all flows: the filter “run:” tells them apart.
-                        shown = flow.display_path
-                        opened.session.journal.record_note(f"run {shown}", run=shown)
+                        display_path = flow.display_path
+                        opened.session.journal.record_note(f"run {display_path}", run=display_path)
                     await run.run()
             finally:
                 stop_telling()
@@ -447,12 +447,12 @@ def selected(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int]
     """The flows to run, and the numbers of their steps where not all are wanted."""
     if not globs:
         return dict.fromkeys(flows)
-    found: dict[Flow, set[int] | None] = {}
+    chosen: dict[Flow, set[int] | None] = {}
     for glob in globs:
         for flow, numbers in select(flows, glob).items():
-            old = found.get(flow, set())
-            found[flow] = None if numbers is None or old is None else old | numbers
-    return {flow: found[flow] for flow in flows if flow in found}
+            old = chosen.get(flow, set())
+            chosen[flow] = None if numbers is None or old is None else old | numbers
+    return {flow: chosen[flow] for flow in flows if flow in chosen}
 
 
 def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
@@ -463,7 +463,7 @@ def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
     whole: dict[Flow, set[int] | None] = {flow: None for flow in flows if flow.matches(glob)}
     if whole:
         return whole
-    found: dict[Flow, set[int] | None] = {}
+    chosen: dict[Flow, set[int] | None] = {}
     for flow in flows:
         numbers = {
             number
@@ -471,8 +471,8 @@ def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
             if fnmatchcase(step.name, glob) or fnmatchcase(step_label(step), glob)
         }
         if numbers:
-            found[flow] = numbers
-    if not found:
+            chosen[flow] = numbers
+    if not chosen:
         names = [name for flow in flows for name in (flow.display_path, flow.name)]
         names += [step.name or step_label(step) for flow in flows for step in flow.steps]
         near = nearest(glob, names)
@@ -482,19 +482,19 @@ def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
             if near
             else "Give a path, a name or a glob of a saved call or step.",
         )
-    return found
+    return chosen
 
 
 def topics_answered(flow: Flow) -> set[str]:
     """Return what the steps of a flow, and of those that it uses, answer: `elicitation`, `sampling`, `roots`."""
-    found: set[str] = set()
+    topics: set[str] = set()
     for step in flow.steps:
         answer = getattr(step, "answer", None)
         if answer is not None:
-            found |= answer.model_fields_set
+            topics |= answer.model_fields_set
     for used in flow.used.values():
-        found |= topics_answered(used)
-    return found
+        topics |= topics_answered(used)
+    return topics
 
 
 def declared(base: StandingAnswers, topics: Iterable[str]) -> StandingAnswers:

@@ -55,8 +55,8 @@ async def problem_of(
             return None
 
 
-def _fault(text: str, expected: str, found: str, at: tuple[int, int], note: str = "") -> ExpectationResult:
-    return ExpectationResult(text, False, expected=expected, found=found, note=note, at=at)
+def _fault(text: str, expected: str, actual: str, at: tuple[int, int], note: str = "") -> ExpectationResult:
+    return ExpectationResult(text, False, expected=expected, found=actual, note=note, at=at)
 
 
 async def _items(session: Session, name: ListName) -> list[dict[str, Any]]:
@@ -67,16 +67,16 @@ async def _items(session: Session, name: ListName) -> list[dict[str, Any]]:
 
 
 async def _listed(
-    session: Session, name: ListName, key: str, wanted: str, noun: str, at: tuple[int, int]
+    session: Session, name: ListName, key: str, expected: str, noun: str, at: tuple[int, int]
 ) -> ExpectationResult | None:
-    if "{{" in wanted:
+    if "{{" in expected:
         return None
     names = [str(item.get(key)) for item in await _items(session, name)]
-    if wanted in names:
+    if expected in names:
         return None
-    near = nearest(wanted, names)
+    near = nearest(expected, names)
     note = f"Did you mean “{safe(near, 200)}”?" if near else f"The server lists {len(names)} of them."
-    return _fault(f"the server has the {noun}", f"a {noun} “{safe(wanted, 200)}”", "not in the list", at, note)
+    return _fault(f"the server has the {noun}", f"a {noun} “{safe(expected, 200)}”", "not in the list", at, note)
 
 
 async def _tool(
@@ -94,14 +94,14 @@ async def _tool(
         violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MAX_COUNT)
     except SchemaError:
         return None  # The schema is the server's fault; a call would show it.
-    found = [
+    faults = [
         (_argument(arguments, violation, locate), _named(violation))
         for violation in violations
         if not any(_depends(violation.path, violation.keyword, pointer) for pointer in unknown)
     ]
-    if not found:
+    if not faults:
         return None
-    (at, first), *others = found
+    (at, first), *others = faults
     note = "; ".join(f"{line}:{column} {safe(text, 300)}" for (line, column), text in others)
     return _fault(
         "the arguments match the tool's inputSchema", "arguments that match the inputSchema", safe(first, 300), at, note

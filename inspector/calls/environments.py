@@ -72,8 +72,8 @@ class Environment:
         """Raise `CallsError` for a variable of the process that is not set. Reads nothing else."""
         reference = self.reference(name)
         if reference.kind == "variable" and not (os.environ if environ is None else environ).get(reference.name):
-            shown = safe(reference.name, _SHOWN)
-            raise self._error(name, f"The environment variable {shown} is not set.", f"Set {shown}.")
+            variable = safe(reference.name, _SHOWN)
+            raise self._error(name, f"The environment variable {variable} is not set.", f"Set {variable}.")
 
     def read(self, name: str, environ: Mapping[str, str] | None = None) -> str:
         """Read a secret. Raises `CallsError` where it is not there, and for one that the user did not allow."""
@@ -97,10 +97,10 @@ class Environment:
             content = foreign_files.read_text(self._file(text), limit=_SECRET_BYTES, never=paths.logins_file())
         except ConfigError as problem:
             raise self._error(name, f"{problem.message}.", str(problem.hint)) from None
-        found = content.rstrip("\r\n")
-        if not found:
+        secret = content.rstrip("\r\n")
+        if not secret:
             raise self._error(name, f"The file {safe(text, 200)} is empty.")
-        return found
+        return secret
 
     def _of_keyring(self, name: str, text: str) -> str:
         from inspector.config.keyrings import KeyringProblem, library
@@ -127,12 +127,12 @@ class Environment:
 def read_environment(path: Path) -> Environment:
     """Read one environment: a flat map of names and values. Raises `CallsError`."""
     located = read_yaml(path)
-    found = {} if located.value is None else located.value
-    if not isinstance(found, dict):
+    members = {} if located.value is None else located.value
+    if not isinstance(members, dict):
         raise located.error((), "An environment is a map of names and values.", hint="Write NAME: VALUE on each line.")
     values: dict[str, Any] = {}
     references: dict[str, str] = {}
-    for name, value in found.items():
+    for name, value in members.items():
         check_name(located, (name,), name)
         if isinstance(value, dict) and list(value) == [LITERAL] and isinstance(value[LITERAL], str):
             values[name] = value[LITERAL]
@@ -177,7 +177,7 @@ def in_effect(
                 secret[name] = environment
             else:
                 values[name] = environment.values[name]
-    return values | dict(given), {name: found for name, found in secret.items() if name not in given}
+    return values | dict(given), {name: environment for name, environment in secret.items() if name not in given}
 
 
 def environment_text(values: Mapping[str, Any], references: Collection[str] = (), *, comment: str = "") -> str:

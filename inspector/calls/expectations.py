@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector.calls.matching import MAX_SHOWN, Failure, Matching, clip, difference_text, same, shown, wants_nothing
+from inspector.calls.matching import MAX_SHOWN, Failure, Matching, clip, difference_text, excerpt, same, wants_nothing
 from inspector.calls.models import Counted, Expect, ExpectedError, ExpectedToolError, given
 from inspector.calls.results import ExpectationResult
 from inspector.calls.snapshots import read_snapshot, snapshot_path, write_snapshot
@@ -108,12 +108,12 @@ class _Judge:
     def results(self) -> Iterator[ExpectationResult]:
         expect, observed = self.expect, self.observed
         if observed.failure:
-            yield self._told("an answer", False, "an answer", observed.failure, note=observed.why)
+            yield self._judged("an answer", False, "an answer", observed.failure, note=observed.why)
             return
         wants_error = given(expect, "error") and expect.error is not False
         wants_tool_error = given(expect, "tool_error") and expect.tool_error is not False
         if observed.error is not None and not wants_error:
-            yield self._told("no error", False, "no error", _shown_error(observed.error))
+            yield self._judged("no error", False, "no error", _shown_error(observed.error))
             yield from self._around()
             return
         if wants_error:
@@ -128,7 +128,7 @@ class _Judge:
         elif observed.has_result:
             pass  # What the result of a tool that failed lacks says nothing more.
         elif expect.result:
-            yield self._told("a result", False, "a result", "an error", at=self._at("result"))
+            yield self._judged("a result", False, "a result", "an error", at=self._at("result"))
         yield from self._around()
 
     def _default(self, wants_tool_error: bool) -> Iterator[ExpectationResult]:
@@ -138,11 +138,11 @@ class _Judge:
         failed = result.get("isError") is True
         if failed and not wants_tool_error:
             text = _texts(result)
-            yield self._told("no tool error", False, "no isError", f"isError: {clip(text)}" if text else "isError")
+            yield self._judged("no tool error", False, "no isError", f"isError: {clip(text)}" if text else "isError")
         elif observed.output_schema is not None and not failed:
             problems = _schema_problems(observed.output_schema, result)
             if problems:
-                yield self._told(
+                yield self._judged(
                     "the result fits the tool's outputSchema",
                     False,
                     "a structuredContent that fits the outputSchema",
@@ -155,7 +155,7 @@ class _Judge:
         if observed.output_schema is not None and len(passed) == 1:
             findings = [finding for finding in findings if not finding.startswith(_SCHEMA_RULE)]  # That is said above.
         if findings and not given(self.expect, "findings"):
-            yield self._told(
+            yield self._judged(
                 "no finding of level MUST",
                 False,
                 "no finding of level MUST",
@@ -167,32 +167,32 @@ class _Judge:
 
     def _error(self) -> Iterator[ExpectationResult]:
         expected, observed, at = self.expect.error, self.observed, self._at("error")
-        wanted = "an error"
+        text = "an error"
         if not isinstance(expected, (bool, ExpectedError)):
-            wanted = f"error {self.variables.insert(expected)}"
+            text = f"error {self.variables.insert(expected)}"
         elif isinstance(expected, ExpectedError) and given(expected, "code"):
-            wanted = f"error {self.variables.insert(expected.code)}"
+            text = f"error {self.variables.insert(expected.code)}"
         if observed.error is None:
-            yield self._told(wanted, False, wanted, f"a result: {shown(observed.result)}", at=at)
+            yield self._judged(text, False, text, f"a result: {excerpt(observed.result)}", at=at)
             return
-        found = observed.error
+        error = observed.error
         code = self.variables.insert(expected.code if isinstance(expected, ExpectedError) else expected)
         checks_code = not isinstance(expected, (bool, ExpectedError)) or (
             isinstance(expected, ExpectedError) and given(expected, "code")
         )
-        ok = not checks_code or same(code, found.get("code"))
-        yield self._told(wanted, ok, wanted, _shown_error(found), at=at)
+        ok = not checks_code or same(code, error.get("code"))
+        yield self._judged(text, ok, text, _shown_error(error), at=at)
         if isinstance(expected, ExpectedError):
             for name in ("message", "data"):
                 if given(expected, name):
-                    yield from self._value(getattr(expected, name), found.get(name), ROOT / "error" / name, at)
+                    yield from self._value(getattr(expected, name), error.get(name), ROOT / "error" / name, at)
 
     def _tool_error(self) -> Iterator[ExpectationResult]:
         at = self._at("tool_error")
         result = self.observed.result if isinstance(self.observed.result, dict) else {}
         ok = result.get("isError") is True
-        found = shown(self.observed.result) if self.observed.has_result else "an error"
-        yield self._told("tool error", ok, "isError", found, at=at)
+        actual = excerpt(self.observed.result) if self.observed.has_result else "an error"
+        yield self._judged("tool error", ok, "isError", actual, at=at)
         expected = self.expect.tool_error
         if ok and isinstance(expected, ExpectedToolError) and given(expected, "text"):
             yield from self._value(expected.text, _texts(result), ROOT / "content", at)
@@ -205,10 +205,12 @@ class _Judge:
             from inspector.calls.collection import schema_at
 
             violations = schema_at(self.flow, expect.schema_).errors(self.observed.result, limit=MAX_SHOWN)
-            found = [f"{violation.path or '/'}: {violation.message}" for violation in violations]
-            first, *more = map(clip, found or [""])
+            problems = [f"{violation.path or '/'}: {violation.message}" for violation in violations]
+            first, *more = map(clip, problems or [""])
             expected, at = "a value that matches the schema", self._at("schema")
-            yield self._told("the result matches the schema", not found, expected, first, note="; ".join(more), at=at)
+            yield self._judged(
+                "the result matches the schema", not problems, expected, first, note="; ".join(more), at=at
+            )
         if expect.same_as:
             at = self._at("same_as")
             yield same_as(expect, self.observed.result, self.variables, self.flow, at, update=self.update)
@@ -216,25 +218,25 @@ class _Judge:
     def _at_path(self, path: str, expected: Any) -> Iterator[ExpectationResult]:
         at = self.flow.located.position((*self.place, "expect", "result", path), key=True)
         path = self.variables.insert_text(path)
-        found = places(self.observed.result, path)
+        matches = places(self.observed.result, path)
         try:
-            first = next(found, None)
+            first = next(matches, None)
         except UsageError as error:  # With the value of a variable in it.
-            yield self._told(f"{path} {self._matching.describe(expected)}", False, "a path", error.message, at=at)
+            yield self._judged(f"{path} {self._matching.describe(expected)}", False, "a path", error.message, at=at)
             return
         is_absent = wants_nothing(expected)
         if first is None:
             note = "" if is_absent else _near_member(self.observed.result, path)
-            text, wanted = f"{path} {self._matching.describe(expected)}", self._matching.wanted(expected)
-            yield self._told(text, is_absent, wanted, "nothing at this path", note=note, at=at, path=path)
+            text, phrase = f"{path} {self._matching.describe(expected)}", self._matching.expected_text(expected)
+            yield self._judged(text, is_absent, phrase, "nothing at this path", note=note, at=at, path=path)
             return
-        second = next(found, None)
+        second = next(matches, None)
         if second is None:
             yield from self._value(expected, first[1], first[0], at)
             return
         count = 0
         failures: list[Failure] = []
-        for place, value in (item for some in ((first, second), found) for item in some):
+        for place, value in (item for some in ((first, second), matches) for item in some):
             count += 1
             if len(failures) < MAX_SHOWN:
                 failures += self._matching.failures(expected, value, place)
@@ -244,20 +246,20 @@ class _Judge:
         for failure in failures[:MAX_SHOWN]:
             yield _of_failure(failure, text, at)
 
-    def _value(self, expected: Any, found: Any, place: Place, at: tuple[int, int]) -> Iterator[ExpectationResult]:
+    def _value(self, expected: Any, actual: Any, place: Place, at: tuple[int, int]) -> Iterator[ExpectationResult]:
         """Judge one value; the members of an expected object are told one by one."""
-        if isinstance(expected, dict) and isinstance(found, dict) and 0 < len(expected) <= MAX_MEMBERS:
+        if isinstance(expected, dict) and isinstance(actual, dict) and 0 < len(expected) <= MAX_MEMBERS:
             for name, inner in expected.items():
-                if name in found:
-                    yield from self._value(inner, found[name], place / name, at)
+                if name in actual:
+                    yield from self._value(inner, actual[name], place / name, at)
                 elif wants_nothing(inner):
                     there = place / name
                     yield ExpectationResult(f"{there} {self._matching.describe(inner)}", True, path=str(there), at=at)
                 else:
-                    yield _of_failure(self._matching.missing(inner, found, place, name), f"{place / name} exists", at)
+                    yield _of_failure(self._matching.missing(inner, actual, place, name), f"{place / name} exists", at)
             return
         text = f"{place} {self._matching.describe(expected)}"
-        failures = self._matching.failures(expected, found, place)
+        failures = self._matching.failures(expected, actual, place)
         if not failures:
             yield ExpectationResult(text, True, path=str(place), at=at)
         for failure in failures[:MAX_SHOWN]:
@@ -267,9 +269,9 @@ class _Judge:
         expect, observed = self.expect, self.observed
         if expect.within:
             limit = seconds_of(expect.within)
-            found = f"{observed.seconds * 1000:,.0f} ms"
-            text, wanted = f"within {expect.within}", f"at most {expect.within}"
-            yield self._told(text, observed.seconds <= limit, wanted, found, at=self._at("within"))
+            actual = f"{observed.seconds * 1000:,.0f} ms"
+            text, expected = f"within {expect.within}", f"at most {expect.within}"
+            yield self._judged(text, observed.seconds <= limit, expected, actual, at=self._at("within"))
         for name, noun in (
             ("progress", "progress notification"),
             ("log", "log message"),
@@ -279,60 +281,60 @@ class _Judge:
             if given(expect, name):
                 yield from self._came(name, noun, getattr(expect, name), getattr(observed, name))
 
-    def _came(self, name: str, noun: str, wanted: Any, came: list[Any]) -> Iterator[ExpectationResult]:
+    def _came(self, name: str, noun: str, expected: Any, came: list[Any]) -> Iterator[ExpectationResult]:
         at = self._at(name)
         count = len(came)
 
-        def told(text: str, ok: bool, note: str = "") -> ExpectationResult:
-            return self._told(text, ok, text, quantity(count, noun), note=note, at=at)
+        def judged(text: str, ok: bool, note: str = "") -> ExpectationResult:
+            return self._judged(text, ok, text, quantity(count, noun), note=note, at=at)
 
-        if isinstance(wanted, bool):
-            yield told(f"at least 1 {noun}" if wanted else f"no {noun}", bool(count) is wanted)
-        elif isinstance(wanted, int):
-            yield told(quantity(wanted, noun), count == wanted)
-        elif isinstance(wanted, str):
-            text = str(self.variables.insert(wanted))
+        if isinstance(expected, bool):
+            yield judged(f"at least 1 {noun}" if expected else f"no {noun}", bool(count) is expected)
+        elif isinstance(expected, int):
+            yield judged(quantity(expected, noun), count == expected)
+        elif isinstance(expected, str):
+            text = str(self.variables.insert(expected))
             ok = any(text in json.dumps(item, ensure_ascii=False) for item in came)
-            yield told(f"a {noun} with {shown(text)}", ok)
-        elif isinstance(wanted, Counted):
-            if given(wanted, "min"):
-                least = self._matching.number(wanted.min)
-                yield told(f"at least {quantity(least, noun)}", count >= least)
-            if given(wanted, "max"):
-                limit = self._matching.number(wanted.max)
-                yield told(f"at most {quantity(limit, noun)}", count <= limit)
-            if given(wanted, "any"):
-                ok = any(self._matching.holds(wanted.any, item) for item in came)
-                yield told(f"a {noun}: {self._matching.wanted(wanted.any)}", ok)
-            if given(wanted, "each"):
-                bad = [item for item in came if not self._matching.holds(wanted.each, item)]
-                yield told(
-                    f"each {noun}: {self._matching.wanted(wanted.each)}",
+            yield judged(f"a {noun} with {excerpt(text)}", ok)
+        elif isinstance(expected, Counted):
+            if given(expected, "min"):
+                least = self._matching.number(expected.min)
+                yield judged(f"at least {quantity(least, noun)}", count >= least)
+            if given(expected, "max"):
+                limit = self._matching.number(expected.max)
+                yield judged(f"at most {quantity(limit, noun)}", count <= limit)
+            if given(expected, "any"):
+                ok = any(self._matching.holds(expected.any, item) for item in came)
+                yield judged(f"a {noun}: {self._matching.expected_text(expected.any)}", ok)
+            if given(expected, "each"):
+                bad = [item for item in came if not self._matching.holds(expected.each, item)]
+                yield judged(
+                    f"each {noun}: {self._matching.expected_text(expected.each)}",
                     not bad,
-                    f"Found: {shown(bad[0])}" if bad else "",
+                    f"Found: {excerpt(bad[0])}" if bad else "",
                 )
 
-    def _told(
+    def _judged(
         self,
         text: str,
         ok: bool,
         expected: str,
-        found: str,
+        actual: str,
         *,
         note: str = "",
         at: tuple[int, int] | None = None,
         path: str = "",
     ) -> ExpectationResult:
         """The result, with what was expected and found if it failed."""
-        expected, found = ("", "") if ok else (expected, found)
-        return ExpectationResult(text, ok, path, expected, found, note, at or self.step_at)
+        expected, actual = ("", "") if ok else (expected, actual)
+        return ExpectationResult(text, ok, path, expected, actual, note, at or self.step_at)
 
     def _at(self, key: str) -> tuple[int, int]:
         return self.flow.located.position((*self.place, "expect", key), key=True)
 
 
 def _of_failure(failure: Failure, text: str, at: tuple[int, int]) -> ExpectationResult:
-    return ExpectationResult(text, False, str(failure.path), failure.expected, failure.found, failure.note, at)
+    return ExpectationResult(text, False, str(failure.path), failure.expected, failure.actual, failure.note, at)
 
 
 def _texts(result: dict[str, Any]) -> str:
@@ -357,7 +359,7 @@ def _schema_problems(schema: Any, result: dict[str, Any]) -> list[str]:
             problems = schema_errors(Validator(schema), result, MAX_SHOWN)
         except SchemaError:
             return []  # The judge has a finding on the schema itself.
-    return [clip(f"{each.path or '/'}: {each.message}") for each in problems]
+    return [clip(f"{problem.path or '/'}: {problem.message}") for problem in problems]
 
 
 @lru_cache(maxsize=64)
@@ -396,8 +398,8 @@ def same_as(
 
     text = f"same as {expect.same_as}"
 
-    def failed(expected: str, found: str, note: str = "", path: str = "") -> ExpectationResult:
-        return ExpectationResult(text, False, path=path, expected=expected, found=found, note=note, at=at)
+    def failed(expected: str, actual: str, note: str = "", path: str = "") -> ExpectationResult:
+        return ExpectationResult(text, False, path=path, expected=expected, found=actual, note=note, at=at)
 
     try:
         path = snapshot_path(flow.path, expect.same_as)
@@ -419,7 +421,7 @@ def same_as(
 def _compared(
     expect: Expect,
     expected: Any,
-    found: Any,
+    actual: Any,
     variables: Variables,
     path: Path,
     text: str,
@@ -432,18 +434,18 @@ def _compared(
         rules = DEFAULT.plus(ignore=ignore, unordered=unordered)
     except UsageError as error:  # With the value of a variable in it.
         return ExpectationResult(text, False, expected="paths to ignore", found=error.message, at=at)
-    compared = compare(expected, found, rules, limit=MAX_SHOWN)
+    compared = compare(expected, actual, rules, limit=MAX_SHOWN)
     if compared.same:
         return ExpectationResult(text, True, at=at)
     if update:
-        return _written(path, found, text, at)
+        return _written(path, actual, text, at)
     first = compared.differences[0]
     return ExpectationResult(
         text,
         False,
         path=str(first.path),
-        expected="nothing" if first.kind == "added" else shown(first.a),
-        found="nothing" if first.kind == "removed" else shown(first.b),
+        expected="nothing" if first.kind == "added" else excerpt(first.a),
+        found="nothing" if first.kind == "removed" else excerpt(first.b),
         note="\n".join([*map(difference_text, compared.differences), *["and more"] * compared.truncated]),
         at=at,
     )

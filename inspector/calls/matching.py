@@ -32,7 +32,7 @@ MAX_SHOWN = 20
 """Differences, violations and failures that are listed."""
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     """JSON text of a value, at most `SHOWN` characters of it, whatever its size."""
     if isinstance(value, str) and len(value) > SHOWN:
         return f'{json.dumps(value[:SHOWN], ensure_ascii=False)[:-1]}…" ({len(value):,} characters)'
@@ -61,13 +61,13 @@ def difference_text(difference: Difference) -> str:
     path = difference.path
     match difference.kind:
         case "added":
-            return f"{path}: only found, {shown(difference.b)}"
+            return f"{path}: only found, {excerpt(difference.b)}"
         case "removed":
-            return f"{path}: missing, expected {shown(difference.a)}"
+            return f"{path}: missing, expected {excerpt(difference.a)}"
         case "moved":
             return f"{path}: stands at {difference.path_b}"
         case _:
-            return f"{path}: expected {shown(difference.a)}, found {shown(difference.b)}"
+            return f"{path}: expected {excerpt(difference.a)}, found {excerpt(difference.b)}"
 
 
 MAX_ALIGNED = 10_000
@@ -101,7 +101,7 @@ class Failure(NamedTuple):
 
     path: Place
     expected: str
-    found: str
+    actual: str
     note: str = ""
 
 
@@ -114,37 +114,37 @@ class Matching:
         self._stopped = stopped
         self._checks: dict[int, list[Callable[[Matcher, Any, Place], Iterator[Failure]]]] = {}
 
-    def failures(self, expected: Any, found: Any, place: Place) -> list[Failure]:
+    def failures(self, expected: Any, actual: Any, place: Place) -> list[Failure]:
         """Where the value at `place` is not as expected. Raises `JudgingStopped`."""
         if self._stopped():
             raise JudgingStopped
         if isinstance(expected, Matcher):
-            return list(self._matcher(expected, found, place))
+            return list(self._matcher(expected, actual, place))
         if isinstance(expected, dict):
-            if not isinstance(found, dict):
-                return [Failure(place, self.wanted(expected), shown(found))]
+            if not isinstance(actual, dict):
+                return [Failure(place, self.expected_text(expected), excerpt(actual))]
             failures = []
             for name, inner in expected.items():
-                if name in found:
-                    failures += self.failures(inner, found[name], place / name)
+                if name in actual:
+                    failures += self.failures(inner, actual[name], place / name)
                 elif not wants_nothing(inner):
-                    failures.append(self.missing(inner, found, place, name))
+                    failures.append(self.missing(inner, actual, place, name))
             return failures
         inserted = self._variables.insert(expected)
         if isinstance(inserted, dict) and isinstance(expected, str):
-            return _members(inserted, found, place)
-        return _unequal(inserted, found, place)
+            return _members(inserted, actual, place)
+        return _unequal(inserted, actual, place)
 
-    def holds(self, expected: Any, found: Any) -> bool:
+    def holds(self, expected: Any, actual: Any) -> bool:
         """Whether a value is as expected."""
-        return not self.failures(expected, found, ROOT)
+        return not self.failures(expected, actual, ROOT)
 
-    def _matcher(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _matcher(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         if given(matcher, "exists") and not matcher.exists:
-            yield Failure(place, "nothing", shown(found))
+            yield Failure(place, "nothing", excerpt(actual))
             return
         for check in self._checks_of(matcher):
-            yield from check(matcher, found, place)
+            yield from check(matcher, actual, place)
 
     def _checks_of(self, matcher: Matcher) -> list[Callable[[Matcher, Any, Place], Iterator[Failure]]]:
         """The checks of the keys that a matcher has: found once, because one may be applied to a million rows."""
@@ -163,94 +163,94 @@ class Matching:
         check: Callable[[Matcher, Any, Place], Iterator[Failure]] = getattr(self, f"_{name.rstrip('_')}")
         return check
 
-    def _matches(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _matches(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         expected = f"a text that matches {matcher.matches}"
-        if not isinstance(found, str):
-            yield Failure(place, expected, shown(found))
+        if not isinstance(actual, str):
+            yield Failure(place, expected, excerpt(actual))
             return
-        if len(found) > MAX_SEARCHED:
-            yield Failure(place, expected, f"a text of {len(found):,} characters", "It is too long to be searched.")
+        if len(actual) > MAX_SEARCHED:
+            yield Failure(place, expected, f"a text of {len(actual):,} characters", "It is too long to be searched.")
             return
         try:
             pattern = _pattern(self._variables.insert(matcher.matches, lambda value: _escaped(text_of(value))))
         except BadPattern as problem:
-            yield Failure(place, expected, shown(found), f"This is not a regular expression: {problem}")
+            yield Failure(place, expected, excerpt(actual), f"This is not a regular expression: {problem}")
             return
-        if not pattern.search(found):
+        if not pattern.search(actual):
             # As it is written, not as it is searched: a secret with escapes in it would not be masked.
             written = self._variables.insert(matcher.matches, text_of)
-            yield Failure(place, f"a text that matches {written}", shown(found))
+            yield Failure(place, f"a text that matches {written}", excerpt(actual))
 
-    def _contains(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _contains(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         expected = matcher.contains
-        if isinstance(found, str):
-            wanted = self._variables.insert(expected) if isinstance(expected, str) else expected
-            if not isinstance(wanted, str) or wanted not in found:
-                is_text = isinstance(wanted, (str, dict, list, Matcher))
-                note = "" if is_text else f"A text contains only texts: quote {shown(wanted)}."
-                yield Failure(place, f"a text that contains {self.wanted(expected)}", shown(found), note)
-        elif not isinstance(found, list) or not any(self.holds(expected, item) for item in found):
-            yield Failure(place, f"contains {self.wanted(expected)}", shown(found))
+        if isinstance(actual, str):
+            inserted = self._variables.insert(expected) if isinstance(expected, str) else expected
+            if not isinstance(inserted, str) or inserted not in actual:
+                is_text = isinstance(inserted, (str, dict, list, Matcher))
+                note = "" if is_text else f"A text contains only texts: quote {excerpt(inserted)}."
+                yield Failure(place, f"a text that contains {self.expected_text(expected)}", excerpt(actual), note)
+        elif not isinstance(actual, list) or not any(self.holds(expected, item) for item in actual):
+            yield Failure(place, f"contains {self.expected_text(expected)}", excerpt(actual))
 
-    def _type(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        wanted = matcher.type if isinstance(matcher.type, list) else [matcher.type]
-        if not any(_is_type(found, name) for name in wanted):
-            yield Failure(place, _type_words(wanted), shown(found))
+    def _type(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+        names = matcher.type if isinstance(matcher.type, list) else [matcher.type]
+        if not any(_is_type(actual, name) for name in names):
+            yield Failure(place, _type_words(names), excerpt(actual))
 
-    def _one_of(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _one_of(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         values = self._variables.insert(matcher.one_of)
-        if not any(same(value, found) for value in values):
-            yield Failure(place, f"one of {', '.join(map(shown, values))}", shown(found))
+        if not any(same(value, actual) for value in values):
+            yield Failure(place, f"one of {', '.join(map(excerpt, values))}", excerpt(actual))
 
-    def _not(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        if self.holds(matcher.not_, found):
-            yield Failure(place, f"not {self.wanted(matcher.not_)}", shown(found))
+    def _not(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+        if self.holds(matcher.not_, actual):
+            yield Failure(place, f"not {self.expected_text(matcher.not_)}", excerpt(actual))
 
-    def _bound(self, name: str, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _bound(self, name: str, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         holds, text = _BOUNDS[name]
         limit = self.number(getattr(matcher, name))
-        if not _is_number(found) or not holds(found, limit):
-            yield Failure(place, f"{text} {shown(limit)}", shown(found))
+        if not _is_number(actual) or not holds(actual, limit):
+            yield Failure(place, f"{text} {excerpt(limit)}", excerpt(actual))
 
-    def _near(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _near(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         value, tolerance = map(self.number, matcher.near)
-        numbers = _is_number(found) and all(map(isfinite_number, (found, value, tolerance)))
-        if not numbers or not is_near(found, value, (tolerance, 0.0)):
-            yield Failure(place, f"{shown(value)} ± {shown(tolerance)}", shown(found))
+        numbers = _is_number(actual) and all(map(isfinite_number, (actual, value, tolerance)))
+        if not numbers or not is_near(actual, value, (tolerance, 0.0)):
+            yield Failure(place, f"{excerpt(value)} ± {excerpt(tolerance)}", excerpt(actual))
 
-    def _length(self, name: str, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _length(self, name: str, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         holds, text = _LENGTHS[name]
-        wanted = self.number(getattr(matcher, name))
-        expected = f"a list of {text}{quantity(wanted, 'item')}"
-        if not isinstance(found, list):
-            yield Failure(place, expected, shown(found))
-        elif not holds(len(found), wanted):
-            yield Failure(place, expected, quantity(len(found), "item"), shown(found))
+        length = self.number(getattr(matcher, name))
+        expected = f"a list of {text}{quantity(length, 'item')}"
+        if not isinstance(actual, list):
+            yield Failure(place, expected, excerpt(actual))
+        elif not holds(len(actual), length):
+            yield Failure(place, expected, quantity(len(actual), "item"), excerpt(actual))
 
-    def _each(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        if not isinstance(found, list):
-            yield Failure(place, "a list", shown(found))
+    def _each(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+        if not isinstance(actual, list):
+            yield Failure(place, "a list", excerpt(actual))
             return
-        told = 0
-        for at, item in enumerate(found):
+        failed = 0
+        for at, item in enumerate(actual):
             for failure in self.failures(matcher.each, item, place / at):
                 yield failure
-                told += 1
-            if told >= MAX_SHOWN:
+                failed += 1
+            if failed >= MAX_SHOWN:
                 return
 
-    def _any(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        if not isinstance(found, list) or not any(self.holds(matcher.any, item) for item in found):
-            yield Failure(place, f"an item: {self.wanted(matcher.any)}", shown(found))
+    def _any(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+        if not isinstance(actual, list) or not any(self.holds(matcher.any, item) for item in actual):
+            yield Failure(place, f"an item: {self.expected_text(matcher.any)}", excerpt(actual))
 
-    def _schema(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
+    def _schema(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         from inspector.calls.collection import schema_at
 
-        for error in schema_at(self._flow, matcher.schema_).errors(found, limit=MAX_SHOWN):
+        for error in schema_at(self._flow, matcher.schema_).errors(actual, limit=MAX_SHOWN):
             yield Failure(place, "a value that matches the schema", clip(f"{error.path or '/'}: {error.message}"))
 
-    def _exactly(self, matcher: Matcher, found: Any, place: Place) -> Iterator[Failure]:
-        yield from _unequal(self._variables.insert(matcher.exactly), found, place)
+    def _exactly(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+        yield from _unequal(self._variables.insert(matcher.exactly), actual, place)
 
     def number(self, value: Any) -> Any:
         """A limit as a number, with variables inserted; 0 if it is none."""
@@ -262,27 +262,29 @@ class Matching:
                 inserted = 0
         return inserted if _is_number(inserted) else 0
 
-    def missing(self, expected: Any, found: dict[str, Any], place: Place, name: str) -> Failure:
+    def missing(self, expected: Any, actual: dict[str, Any], place: Place, name: str) -> Failure:
         """The failure of an object without a member."""
-        near = nearest(name, list(found)[:1000])
+        near = nearest(name, list(actual)[:1000])
         note = f"The object has “{near}”." if near else ""
         if not near and (matcher := nearest(name, list(MATCHERS))):
             note = f"“{name}” is compared as a member. Did you mean “{matcher}”?"
-        return Failure(place / name, self.wanted(expected), "nothing: the member is missing", note)
+        return Failure(place / name, self.expected_text(expected), "nothing: the member is missing", note)
 
-    def wanted(self, expected: Any) -> str:
+    def expected_text(self, expected: Any) -> str:
         """Return the expectation as a phrase or JSON text."""
         if isinstance(expected, Matcher):
             return self.describe(expected)
         if isinstance(expected, dict):
-            inner = ", ".join(f"{name}: {self.wanted(item)}" for name, item in list(expected.items())[:MAX_SHOWN])
+            inner = ", ".join(
+                f"{name}: {self.expected_text(item)}" for name, item in list(expected.items())[:MAX_SHOWN]
+            )
             return clip(f"an object with {inner}") if inner else "an object"
-        return shown(self._variables.insert(expected))
+        return excerpt(self._variables.insert(expected))
 
     def describe(self, expected: Any) -> str:
         """Return the expectation as the end of a sentence about a value."""
         if not isinstance(expected, Matcher):
-            return f"is {self.wanted(expected)}"
+            return f"is {self.expected_text(expected)}"
         names = [name for name in type(expected).model_fields if name in expected.model_fields_set]
         return clip(", ".join(_PHRASES[name](self, getattr(expected, name)) for name in names))
 
@@ -292,7 +294,7 @@ class Matching:
 
     def inserted(self, value: Any) -> str:
         """Return a value as it is shown, with variables inserted."""
-        return shown(self.insert(value))
+        return excerpt(self.insert(value))
 
     def items(self, value: Any) -> str:
         """Return a number of items as it is shown."""
@@ -303,9 +305,9 @@ _BOUNDS = {"min": (operator.ge, "at least"), "max": (operator.le, "at most")}
 _LENGTHS = {"items": (operator.eq, ""), "min_items": (operator.ge, "at least "), "max_items": (operator.le, "at most ")}
 _PHRASES: dict[str, Callable[[Matching, Any], str]] = {
     "matches": lambda m, value: f"matches {m.insert(value)}",
-    "contains": lambda m, value: f"contains {m.wanted(value)}",
+    "contains": lambda m, value: f"contains {m.expected_text(value)}",
     "type": lambda m, value: "is " + _type_words(value),
-    "one_of": lambda m, value: f"is one of {', '.join(map(shown, m.insert(value)))}",
+    "one_of": lambda m, value: f"is one of {', '.join(map(excerpt, m.insert(value)))}",
     "exists": lambda m, value: "exists" if value else "does not exist",
     "not_": lambda m, value: f"not: {m.describe(value)}",
     "min": lambda m, value: f"is at least {m.inserted(value)}",
@@ -331,44 +333,46 @@ def wants_nothing(expected: Any) -> bool:
     return isinstance(expected, Matcher) and given(expected, "exists") and not expected.exists
 
 
-def same(expected: Any, found: Any) -> bool:
+def same(expected: Any, actual: Any) -> bool:
     """Whether two values are equal by the rules of `diff`: types count, integers are exact."""
-    if type(expected) is type(found) and isinstance(found, (str, int, bool, type(None))) and expected == found:
+    if type(expected) is type(actual) and isinstance(actual, (str, int, bool, type(None))) and expected == actual:
         return True
-    if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) != len(actual):
         return False
-    return compare(expected, found, EXACT, limit=1).same
+    return compare(expected, actual, EXACT, limit=1).same
 
 
-def _unequal(expected: Any, found: Any, place: Place) -> list[Failure]:
-    if same(expected, found):
+def _unequal(expected: Any, actual: Any, place: Place) -> list[Failure]:
+    if same(expected, actual):
         return []
-    if isinstance(expected, list) and isinstance(found, list) and max(len(expected), len(found)) > MAX_ALIGNED:
-        counts = f"Expected {quantity(len(expected), 'item')}, found {quantity(len(found), 'item')}."
-        return [Failure(place, shown(expected), shown(found), counts)]
-    if isinstance(expected, (dict, list)) and type(expected) is type(found):
-        compared = compare(expected, found, EXACT, limit=MAX_SHOWN)
-        return [Failure(place, shown(expected), shown(found), "\n".join(map(difference_text, compared.differences)))]
+    if isinstance(expected, list) and isinstance(actual, list) and max(len(expected), len(actual)) > MAX_ALIGNED:
+        counts = f"Expected {quantity(len(expected), 'item')}, found {quantity(len(actual), 'item')}."
+        return [Failure(place, excerpt(expected), excerpt(actual), counts)]
+    if isinstance(expected, (dict, list)) and type(expected) is type(actual):
+        compared = compare(expected, actual, EXACT, limit=MAX_SHOWN)
+        return [
+            Failure(place, excerpt(expected), excerpt(actual), "\n".join(map(difference_text, compared.differences)))
+        ]
     note = ""
-    if _is_number(expected) and _is_number(found) and expected == found:
-        note = f"{type_of(expected)} and {type_of(found)} are different types."
-    elif isinstance(expected, str) is not isinstance(found, str) and str(expected) == str(found):
+    if _is_number(expected) and _is_number(actual) and expected == actual:
+        note = f"{type_of(expected)} and {type_of(actual)} are different types."
+    elif isinstance(expected, str) is not isinstance(actual, str) and str(expected) == str(actual):
         note = "One is a string, the other is not."
-    return [Failure(place, shown(expected), shown(found), note)]
+    return [Failure(place, excerpt(expected), excerpt(actual), note)]
 
 
-def _members(expected: dict[str, Any], found: Any, place: Place) -> list[Failure]:
+def _members(expected: dict[str, Any], actual: Any, place: Place) -> list[Failure]:
     """The members of an object that a variable holds."""
-    if not isinstance(found, dict):
-        return [Failure(place, shown(expected), shown(found))]
+    if not isinstance(actual, dict):
+        return [Failure(place, excerpt(expected), excerpt(actual))]
     failures: list[Failure] = []
     for name, value in expected.items():
-        if name not in found:
-            failures.append(Failure(place / name, shown(value), "nothing: the member is missing"))
+        if name not in actual:
+            failures.append(Failure(place / name, excerpt(value), "nothing: the member is missing"))
         elif isinstance(value, dict):
-            failures += _members(value, found[name], place / name)
+            failures += _members(value, actual[name], place / name)
         else:
-            failures += _unequal(value, found[name], place / name)
+            failures += _unequal(value, actual[name], place / name)
     return failures
 
 
@@ -379,8 +383,8 @@ def _is_number(value: Any) -> bool:
 def _is_type(value: Any, name: str) -> bool:
     if name in _CONTENT_TYPES:
         return isinstance(value, dict) and value.get("type") == name
-    found = type_of(value)
-    return found == name or (name == "number" and found == "integer")
+    json_type = type_of(value)
+    return json_type == name or (name == "number" and json_type == "integer")
 
 
 @lru_cache(maxsize=256)
@@ -389,4 +393,4 @@ def _pattern(text: str) -> Pattern:
 
 
 def _escaped(text: str) -> str:
-    return _ESCAPED.sub(lambda found: f"\\{found[0]}", text)
+    return _ESCAPED.sub(lambda match: f"\\{match[0]}", text)

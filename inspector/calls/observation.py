@@ -106,17 +106,19 @@ class Observation:
         restored = journal.redactor.restored
 
         def messages(numbers: Iterable[int]) -> list[Any]:
-            found = (journal.event(n).message for n in numbers)
-            return [restored(message) for message in found if isinstance(message, dict)]
+            received = (journal.event(n).message for n in numbers)
+            return [restored(message) for message in received if isinstance(message, dict)]
 
         if given(expect, "progress"):
-            observed.progress = [each.get("params") for each in messages(Exchange(journal, call.n).progress)]
+            observed.progress = [message.get("params") for message in messages(Exchange(journal, call.n).progress)]
         if given(expect, "log") or given(expect, "notifications"):
             came = messages(Query(dir=Dir.RECV, shape=Shape.NOTIFICATION).numbers(journal.index, before, last))
             observed.notifications = [
-                {name: each[name] for name in ("method", "params") if name in each} for each in came
+                {name: message[name] for name in ("method", "params") if name in message} for message in came
             ]
-            observed.log = [each.get("params") for each in came if each.get("method") == "notifications/message"]
+            observed.log = [
+                message.get("params") for message in came if message.get("method") == "notifications/message"
+            ]
         if given(expect, "asked"):
             observed.asked = [
                 {"method": _METHODS[question.topic], "params": restored(question.params)}
@@ -140,7 +142,7 @@ class Observation:
         await self._judge_to(last)
         if journal.findings.version == known:
             return []
-        found = []
+        findings = []
         for n in range(before + 1, last + 1):
             belongs = (
                 n == call.answer_n
@@ -149,8 +151,10 @@ class Observation:
                 or index.state(n) in (State.DOUBLED, State.UNKNOWN)
             )
             if belongs and index.dir(n) is Dir.RECV:
-                found += [f"{each.rule} {each.message}" for each in journal.findings.of(n) if each.level == "must"]
-        return found
+                findings += [
+                    f"{finding.rule} {finding.message}" for finding in journal.findings.of(n) if finding.level == "must"
+                ]
+        return findings
 
     @contextmanager
     def standing(self, answer: Answer | None) -> Iterator[None]:
@@ -167,20 +171,20 @@ class Observation:
     @contextmanager
     def _watching_secrets(self, step: models.CallStep) -> Iterator[None]:
         """Learn the secrets that the answer holds before the answer is recorded."""
-        wanted = [step.capture[name] for name in step.secret]
+        paths = [step.capture[name] for name in step.secret]
         journal = self._session.journal
-        if not wanted:
+        if not paths:
             yield
             return
 
-        def look(message: Any) -> None:
+        def learn(message: Any) -> None:
             result = message.get("result") if isinstance(message, dict) else None
             for value in (result, result.get("result") if isinstance(result, dict) else None):
-                for path in wanted:
-                    for found in values_at(value, path, 100, self._variables):
-                        self._variables.secrets.add(found)
+                for path in paths:
+                    for secret in values_at(value, path, 100, self._variables):
+                        self._variables.secrets.add(secret)
 
-        journal.on_arrival, old = look, journal.on_arrival
+        journal.on_arrival, old = learn, journal.on_arrival
         try:
             yield
         finally:
@@ -190,8 +194,8 @@ class Observation:
 def values_at(value: Any, path: str, limit: int, variables: Variables) -> Iterator[Any]:
     """The values at a path of a step; none where a variable makes it a wrong one."""
     try:
-        for _, (_, found) in zip(range(limit), places(value, variables.insert_text(path)), strict=False):
-            yield found
+        for _, (_, item) in zip(range(limit), places(value, variables.insert_text(path)), strict=False):
+            yield item
     except UsageError:
         return
 
@@ -208,11 +212,11 @@ def last_line(words: Sequence[str]) -> str:
 
 def standing_of(answer: dict[str, Any], base: StandingAnswers) -> StandingAnswers:
     """The standing answers of a step; topics that it leaves out are answered as in the session."""
-    found = base
+    standing = base
     if "elicitation" in answer:
-        found = replace(found, elicitation=answer["elicitation"])
+        standing = replace(standing, elicitation=answer["elicitation"])
     if "sampling" in answer:
-        found = replace(found, sampling=answer["sampling"])
+        standing = replace(standing, sampling=answer["sampling"])
     if "roots" in answer:
-        found = replace(found, roots=tuple(map(root_uri, answer["roots"])))
-    return found
+        standing = replace(standing, roots=tuple(map(root_uri, answer["roots"])))
+    return standing

@@ -39,7 +39,7 @@ Servers: TypeAlias = "Mapping[Flow, str | None]"
 class Recipient:
     """A server of a run, and the credentials that it gets."""
 
-    shown: str
+    description: str
     """Its origin or command, without secrets."""
     meaning: Mapping[str, Any]
     """What makes it this server, as JSON without secrets; `kind` is `http` or `stdio`."""
@@ -56,7 +56,7 @@ class Recipient:
 
     def sentence(self) -> str:
         """Return what it gets, as a sentence."""
-        return f"{self.shown} gets {_and(self.credentials.values())}."
+        return f"{self.description} gets {_and(self.credentials.values())}."
 
 
 @dataclass
@@ -90,7 +90,7 @@ class CredentialCheck:
         _check_single(recipients)
         for recipient in recipients:
             self._ask(recipient, named=named, dry=dry)
-        return [each for each in recipients if each.credentials]
+        return [recipient for recipient in recipients if recipient.credentials]
 
     def _recipients(
         self, servers: Servers, environments: Sequence[Environment], values: Mapping[str, Any]
@@ -114,16 +114,16 @@ class CredentialCheck:
     def _recipient(self, flow: Flow, server: str | None) -> tuple[object, Recipient]:
         if server is None or self.target_of is None:
             text = flow.model.server if server is None else server
-            shown = shown_url(secret_values.mask_url(text), _SHOWN)
-            return text, Recipient(shown, {"kind": "http", "written": text})
+            description = shown_url(secret_values.mask_url(text), _SHOWN)
+            return text, Recipient(description, {"kind": "http", "written": text})
         target = self.target_of(flow, server)
         label = f"{safe(target.label, 80)} at " if target.label.startswith("@") else ""
         if isinstance(target, HttpTarget):
             origin = _origin(target)
             return origin, Recipient(f"{label}{shown_url(origin, _SHOWN)}", {"kind": "http", "origin": origin})
         command = target.describe()
-        shown = f"{label}{safe(command, _SHOWN)}{host_remarks(command)}"
-        return (target.command, target.cwd), Recipient(shown, target.as_header())
+        description = f"{label}{safe(command, _SHOWN)}{host_remarks(command)}"
+        return (target.command, target.cwd), Recipient(description, target.as_header())
 
     def _ask(self, recipient: Recipient, *, named: bool, dry: bool) -> None:
         """Raise `TrustNeeded` unless the user allows what files of others do with this server."""
@@ -151,7 +151,7 @@ class CredentialCheck:
         recipient: Recipient,
         uses: Sequence[tuple[str, Reference]] = (),
     ) -> None:
-        exposure = trust.exposure_of_calls(part, name, path, recipient.shown, recipient.meaning, uses)
+        exposure = trust.exposure_of_calls(part, name, path, recipient.description, recipient.meaning, uses)
         if exposure is not None:
             trust.require(exposure, self.consent)
 
@@ -163,8 +163,10 @@ def _check_single(recipients: Sequence[Recipient]) -> None:
     concerned = [recipient for recipient in recipients if shared & recipient.credentials.keys()]
     if not concerned:
         return
-    names = dict.fromkeys(name for each in concerned for key, name in each.credentials.items() if key in shared)
-    listed = "; ".join(f"{each.shown} ({_paths(each.flows)})" for each in concerned[:_LISTED])
+    names = dict.fromkeys(
+        name for recipient in concerned for key, name in recipient.credentials.items() if key in shared
+    )
+    listed = "; ".join(f"{recipient.description} ({_paths(recipient.flows)})" for recipient in concerned[:_LISTED])
     more = f"; and {len(concerned) - _LISTED} more" if len(concerned) > _LISTED else ""
     raise UsageError(
         f"{quantity(len(concerned), 'server')} would get {_and(names)}: {listed}{more}.",
@@ -173,8 +175,8 @@ def _check_single(recipients: Sequence[Recipient]) -> None:
 
 
 def _paths(flows: Sequence[Flow]) -> str:
-    shown = ", ".join(safe(flow.display_path, 100) for flow in flows[:3])
-    return f"{shown} and {len(flows) - 3} more" if len(flows) > 3 else shown
+    listed = ", ".join(safe(flow.display_path, 100) for flow in flows[:3])
+    return f"{listed} and {len(flows) - 3} more" if len(flows) > 3 else listed
 
 
 def _and(names: Iterable[str]) -> str:

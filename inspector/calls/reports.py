@@ -37,8 +37,8 @@ class TextReport:
         self.paint = paint
         self._path = min(max(map(cell_len, map(self._safe, paths)), default=0), _WIDEST_PATH)
         self._name = min(max(map(cell_len, map(self._safe, paths.values())), default=0), _WIDEST_NAME)
-        shown = signs(ascii)
-        self._signs = {"passed": shown.done, "failed": shown.failed, "skipped": shown.later, "not_run": shown.later}
+        sign = signs(ascii)
+        self._signs = {"passed": sign.done, "failed": sign.failed, "skipped": sign.later, "not_run": sign.later}
 
     def _safe(self, text: str, limit: int = 1000) -> str:
         return safe(text, limit, ascii=self.ascii)
@@ -101,11 +101,11 @@ class TextReport:
             answer = f" and {step.answer}" if step.answer else ""
             yield f"{_INDENT}{'events' if answer else 'event '}     {step.request}{answer}"
 
-    def _expectation(self, each: ExpectationResult) -> Iterator[str]:
-        yield f"{_INDENT}{self._safe(each.path or each.text, 500)}"
-        yield f"{_INDENT}expected   {self._safe(each.expected, 2000)}"
-        yield f"{_INDENT}found      {self._safe(each.found, 2000)}"
-        for at, line in enumerate(each.note.split("\n") if each.note else []):
+    def _expectation(self, expectation: ExpectationResult) -> Iterator[str]:
+        yield f"{_INDENT}{self._safe(expectation.path or expectation.text, 500)}"
+        yield f"{_INDENT}expected   {self._safe(expectation.expected, 2000)}"
+        yield f"{_INDENT}found      {self._safe(expectation.found, 2000)}"
+        for at, line in enumerate(expectation.note.split("\n") if expectation.note else []):
             yield f"{_INDENT}{'note       ' if not at else '           '}{self._safe(line, 2000)}"
         yield ""
 
@@ -113,11 +113,11 @@ class TextReport:
         """The counts of a run in one line."""
         counts = run.counts()
         parts = []
-        for noun, found in (("saved call", counts["flows"]), ("step", counts["steps"])):
-            words = [quantity(sum(found.values()), noun)]
+        for noun, outcomes in (("saved call", counts["flows"]), ("step", counts["steps"])):
+            words = [quantity(sum(outcomes.values()), noun)]
             for outcome in _ORDER:
-                if found[outcome]:  # type: ignore[index]
-                    text = f"{found[outcome]} {outcome.replace('_', ' ')}"  # type: ignore[index]
+                if outcomes[outcome]:  # type: ignore[index]
+                    text = f"{outcomes[outcome]} {outcome.replace('_', ' ')}"  # type: ignore[index]
                     words.append(self.paint(text, _COLOURS[outcome]) if outcome == "failed" else text)
             parts.append("   ".join(words))
         return f"{'      '.join(parts)}    {duration(run.seconds * 1e6)}"
@@ -215,7 +215,7 @@ def as_markdown(run: RunResult) -> str:
 
 def as_html(run: RunResult) -> str:
     """The page: the counts, and for each flow its steps and what failed."""
-    note = "".join(f"<p>{_text(each)}</p>" for each in TextReport({}).notes(run))
+    note = "".join(f"<p>{_text(line)}</p>" for line in TextReport({}).notes(run))
     flows = "\n".join(map(_flow_html, run.flows))
     return page_head("Saved calls", Path(__file__).with_name("report.css").read_text(encoding="utf-8")) + (
         f"<body>\n<h1>Saved calls</h1>\n<p>{_text(TextReport({}).totals(run))}</p>{note}\n{flows}\n</body></html>\n"

@@ -63,9 +63,9 @@ class ExpectationResult:
 
     def as_json(self) -> dict[str, Any]:
         """The members of this object in the document of `--json`."""
-        shown: dict[str, Any] = {"text": self.text, "ok": self.ok, "line": self.line, "column": self.column}
+        members: dict[str, Any] = {"text": self.text, "ok": self.ok, "line": self.line, "column": self.column}
         more = {"json_path": self.path, "expected": self.expected, "found": self.found, "note": self.note}
-        return shown | {name: value for name, value in more.items() if value}
+        return members | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class StepResult:
 
     def as_json(self) -> dict[str, Any]:
         """This step in the document of `--json`."""
-        shown: dict[str, Any] = {
+        members: dict[str, Any] = {
             "number": self.number,
             "name": self.name,
             "label": self.label,
@@ -138,20 +138,20 @@ class StepResult:
             "seconds": round(self.seconds, 6),
         }
         if self.row:
-            shown["row"] = self.row
+            members["row"] = self.row
         if self.parent:
-            shown["parent"] = self.parent
+            members["parent"] = self.parent
         if self.path is not None:
-            shown["path"] = str(self.path)
+            members["path"] = str(self.path)
         if self.tries > 1:
-            shown["tries"] = self.tries
+            members["tries"] = self.tries
         for name in ("arguments", "captured", "request", "answer", "command"):
             if value := getattr(self, name):
-                shown[name] = value
+                members[name] = value
         if self.error:
-            shown["problem"] = self.error
-        shown["expectations"] = [expectation.as_json() for expectation in self.expectations]
-        return shown
+            members["problem"] = self.error
+        members["expectations"] = [expectation.as_json() for expectation in self.expectations]
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +185,8 @@ class FlowResult:
 
     def counts(self) -> dict[FlowOutcome, int]:
         """How many steps had which outcome."""
-        found = Counter(step.outcome for step in self.steps)
-        return {outcome: found[outcome] for outcome in OUTCOMES}
+        counts = Counter(step.outcome for step in self.steps)
+        return {outcome: counts[outcome] for outcome in OUTCOMES}
 
     def as_json(self) -> dict[str, Any]:
         """This flow in the document of `--json`."""

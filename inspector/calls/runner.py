@@ -121,7 +121,7 @@ class StepRun:
                     observed = Observed(result=params or {}, has_result=True, seconds=time.monotonic() - began)
                     expectations = self._judged(step.expect, observed)
                     if all(expectation.ok for expectation in expectations) or not step.expect.result:
-                        return self._finished(observed, expectations, {}, 0, n, self._found(observed))
+                        return self._finished(observed, expectations, {}, 0, n, self._captures(observed))
                     after = n
                 left = limit - (time.monotonic() - began)
                 if self._session.phase != "ready":
@@ -208,11 +208,11 @@ class StepRun:
         if not observed.has_result or (failed and not given(step.expect, "tool_error")):  # type: ignore[union-attr]
             return captured, missing
         for name, written in getattr(step, "capture", {}).items():
-            path, found = self._variables.insert_text(written), captures[name]
-            if len(found) == 1:
-                captured[name] = self._variables.captured[name] = found[0]
+            path, values = self._variables.insert_text(written), captures[name]
+            if len(values) == 1:
+                captured[name] = self._variables.captured[name] = values[0]
                 if name in getattr(step, "secret", []):
-                    self._variables.secrets.add(found[0])
+                    self._variables.secrets.add(values[0])
                 continue
             at = self._flow.located.position(("steps", self.number - 1, "capture", name), key=True)
             missing.append(
@@ -221,8 +221,8 @@ class StepRun:
                     False,
                     path=path,
                     expected="one value",
-                    found="several values" if found else "nothing at this path",
-                    note="Name one of them, such as $.content[0].text." if found else "",
+                    found="several values" if values else "nothing at this path",
+                    note="Name one of them, such as $.content[0].text." if values else "",
                     at=at,
                 )
             )
@@ -241,19 +241,19 @@ class StepRun:
         """
         size = self._session.journal.index.size(answer) if answer else 0
         if size < LARGE:
-            return self._judged(step.expect, observed), self._found(observed)
+            return self._judged(step.expect, observed), self._captures(observed)
         self._context.progress.answer_compared(self._flow, self.number, size)
         stop = threading.Event()
 
-        def look() -> tuple[list[ExpectationResult], dict[str, list[Any]]]:
-            return self._judged(step.expect, observed, stopped=stop.is_set), self._found(observed)
+        def judge_answer() -> tuple[list[ExpectationResult], dict[str, list[Any]]]:
+            return self._judged(step.expect, observed, stopped=stop.is_set), self._captures(observed)
 
         try:
-            return await asyncio.to_thread(look)
+            return await asyncio.to_thread(judge_answer)
         finally:
             stop.set()  # Of a run that was stopped, the thread ends at the next value.
 
-    def _found(self, observed: Observed) -> dict[str, list[Any]]:
+    def _captures(self, observed: Observed) -> dict[str, list[Any]]:
         """By variable that the step captures, what its path finds: two values at most."""
         if not observed.has_result:
             return {}
@@ -307,8 +307,8 @@ class StepRun:
             self._variables,
             lambda *steps: self._flow.located.position((*place, *steps), key=True),
         )
-        found = problem or ExpectationResult("names and arguments are known", True, at=self._flow.line_of(*place))
-        return self.made(outcome="failed" if problem else "passed", expectations=(found,))
+        result = problem or ExpectationResult("names and arguments are known", True, at=self._flow.line_of(*place))
+        return self.made(outcome="failed" if problem else "passed", expectations=(result,))
 
 
 def loss_of(session: Session) -> str:
@@ -497,13 +497,13 @@ class FlowRun:
         inner = FlowRun(context, steps=self.steps)
         first = len(self.steps)
         await inner.run()
-        failed = [each for each in self.steps[first:] if each.outcome in ("failed", "not_run")]
+        failed = [result for result in self.steps[first:] if result.outcome in ("failed", "not_run")]
         self.stopped = self.stopped or inner.stopped
         self.exit_code = self.exit_code or inner.exit_code
         self.error = self.error or inner.error
-        said = f"Step {failed[0].number} of {step.use} {failed[0].outcome.replace('_', ' ')}." if failed else ""
+        problem = f"Step {failed[0].number} of {step.use} {failed[0].outcome.replace('_', ' ')}." if failed else ""
         outcome = "failed" if failed else "passed"
-        return StepRun(self._context, number, step, row).made(outcome=outcome, seconds=inner.seconds, error=said)
+        return StepRun(self._context, number, step, row).made(outcome=outcome, seconds=inner.seconds, error=problem)
 
 
 def with_failure(result: FlowResult) -> FlowResult:

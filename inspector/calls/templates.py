@@ -82,21 +82,21 @@ def text_of(value: Any) -> str:
 
 def _pieces(text: str) -> Iterator[str | Placeholder]:
     at = 0
-    for found in _TOKEN.finditer(text):
-        if found.start() > at:
-            yield text[at : found.start()]
-        at = found.end()
-        if found["literal"]:
+    for token in _TOKEN.finditer(text):
+        if token.start() > at:
+            yield text[at : token.start()]
+        at = token.end()
+        if token["literal"]:
             yield "{{"
-        elif found["brace"]:
+        elif token["brace"]:
             yield "{"
-        elif found["open"]:
+        elif token["open"]:
             raise BadTemplate(
-                f"“{safe(text[found.start() : found.start() + 40])}” is not a variable.",
+                f"“{safe(text[token.start() : token.start() + 40])}” is not a variable.",
                 "Write {{name}} to insert a variable, or {{{{ for two braces.",
             )
         else:
-            yield _placeholder(found["name"], found["rest"].split())
+            yield _placeholder(token["name"], token["rest"].split())
     if at < len(text):
         yield text[at:]
 
@@ -118,6 +118,6 @@ def _placeholder(name: str, rest: list[str]) -> Placeholder:
         if rest:
             raise BadTemplate(f"{name} takes no arguments.", f"Write {{{{{name}}}}}.")
         return Placeholder(name, ())
-    if len(rest) != 2 or not all(_INTEGER.fullmatch(each) for each in rest) or int(rest[0]) > int(rest[1]):
+    if len(rest) != 2 or not all(_INTEGER.fullmatch(bound) for bound in rest) or int(rest[0]) > int(rest[1]):
         raise BadTemplate("$int takes the smallest and the largest number.", "Write it like {{$int 1 100}}.")
     return Placeholder(name, (int(rest[0]), int(rest[1])))

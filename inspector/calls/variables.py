@@ -155,10 +155,10 @@ class Variables:
         Secrets of environments are read only where the flow uses them. Raises `UsageError`, `CallsError`.
         """
         secrets = secrets or Secrets()
-        wanted = names_used(flow)
+        used = names_used(flow)
         outside, secret = in_effect(environments, given or {})
         for name, environment in secret.items():
-            if name in wanted:
+            if name in used:
                 outside[name] = environment.read(name, environ)
                 secrets.add(outside[name])
         made = cls(flow.model.vars, outside, secrets, Generators(seed, flow.display_path))
@@ -184,17 +184,17 @@ class Variables:
         if not isinstance(value, str):
             return value
         try:
-            found = jsonrpc.parse(value.encode("utf-8", "surrogatepass"))
+            parsed = jsonrpc.parse(value.encode("utf-8", "surrogatepass"))
         except jsonrpc.NotJson:
-            found = None
-        numbers = type(found) in (int, float) and type(default) in (int, float)
-        if type(found) is not type(default) and not numbers:
-            shown = secret_values.MASK if value in self.secrets.known else safe(value, 80)
+            parsed = None
+        numbers = type(parsed) in (int, float) and type(default) in (int, float)
+        if type(parsed) is not type(default) and not numbers:
+            text = secret_values.MASK if value in self.secrets.known else safe(value, 80)
             raise UsageError(
-                f"The variable “{safe(name, 80)}” cannot be “{shown}”: its default is {_type_name(default)}.",
+                f"The variable “{safe(name, 80)}” cannot be “{text}”: its default is {_type_name(default)}.",
                 hint=f"Give {_type_name(default)}, or change the default.",
             )
-        return found
+        return parsed
 
     def known(self) -> set[str]:
         """The names that have a value."""
@@ -237,13 +237,13 @@ def names_in(value: Any) -> set[str]:
 
 def names_used(flow: Flow) -> set[str]:
     """The variables that a flow, and each flow that it uses, inserts."""
-    found = names_in(flow.model.server)
+    used_names = names_in(flow.model.server)
     for texts in flow.inserted:
         for _, names in texts:
-            found.update(names)
+            used_names.update(names)
     for used in flow.used.values():
-        found |= names_used(used)
-    return found
+        used_names |= names_used(used)
+    return used_names
 
 
 def check(flow: Flow, outside: Iterable[str], given: Iterable[str] = ()) -> None:

@@ -104,7 +104,7 @@ def _completion(ref: Any, argument: Any) -> dict[str, Any]:
         return {}
     kind = {"ref/prompt": "name", "ref/resource": "uri"}.get(str(ref.get("type")), "")
     of, name, value = ref.get(kind), argument["name"], argument["value"]
-    if set(ref) != {"type", kind} or not of or not name or not all(isinstance(each, str) for each in (of, name, value)):
+    if set(ref) != {"type", kind} or not of or not name or not all(isinstance(part, str) for part in (of, name, value)):
         return {}
     return {"complete": f"prompt/{of}" if kind == "name" else of, "argument": name, "value": value}
 
@@ -268,13 +268,15 @@ def _longer_step(path: Path, before: bytes, number: int, expect: Mapping[str, An
         raise _refused(path, node, "The step is between braces", "Write each key on a line of its own.")
     if "expect" not in step:
         lines = _entry("expect", expect, node.start_mark.column)
-        wanted = dict(expect)
+        expected = dict(expect)
     else:
         last = node.value[-1]
         if last[0].value != "expect" or not isinstance(held, Mapping) or last[1].flow_style:
             raise _refused(path, last[0], "“expect” is not a block at the end of the step", "Add it by hand.")
-        lines, wanted = _more_expected(path, last[1], held, expect)
-    return _verified(path, before, "\n".join([*lines, ""]), {**old, "steps": [*steps[:-1], {**step, "expect": wanted}]})
+        lines, expected = _more_expected(path, last[1], held, expect)
+    return _verified(
+        path, before, "\n".join([*lines, ""]), {**old, "steps": [*steps[:-1], {**step, "expect": expected}]}
+    )
 
 
 def _more_expected(
@@ -282,7 +284,7 @@ def _more_expected(
 ) -> tuple[list[str], dict[str, Any]]:
     """The lines that add `expect` to what is expected already (at `node`), and both together. Raises `CannotAppend`."""
     lines: list[str] = []
-    wanted = dict(held)
+    merged = dict(held)
     new = {key: value for key, value in expect.items() if key not in held}
     paths = {**expect["result"]} if "result" in expect and "result" in held else {}
     for key, value in expect.items():
@@ -296,14 +298,14 @@ def _more_expected(
             if place in held["result"]:
                 raise _refused(path, key, f"The step has an expectation for {place} already", "Change it by hand.")
         lines += _map(paths, result.value[0][0].start_mark.column)
-        wanted["result"] = {**held["result"], **paths}
+        merged["result"] = {**held["result"], **paths}
     lines += _map(new, node.start_mark.column)
     if not lines:
         raise _refused(path, node, "The step has this expectation already", "Nothing is left to do.")
-    return lines, wanted | new
+    return lines, merged | new
 
 
-def _verified(path: Path, before: bytes, lines: str, wanted: Mapping[str, Any]) -> bytes:
+def _verified(path: Path, before: bytes, lines: str, expected: Mapping[str, Any]) -> bytes:
     """`lines` as bytes to append, if the file is then read as `wanted`. Raises `CannotAppend`."""
     text = decode(path, before)
     line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text else _only_end(text)
@@ -315,7 +317,7 @@ def _verified(path: Path, before: bytes, lines: str, wanted: Mapping[str, Any]) 
         if len(data) > MAX_SIZE:
             raise _refused(path, None, "The file would be larger than 1 MiB", "Create a new file for the step.")
         with suppress(CallsError):  # The lines do not continue the file: at an alias, for example.
-            if _same(read_yaml(path, data).value, wanted):
+            if _same(read_yaml(path, data).value, expected):
                 return added.encode()
     last = Position(len(text.splitlines()), 1)
     if not ended:

@@ -134,10 +134,10 @@ class LocatedValue:
                 place = self._aliases[place[:used]] + place[used:]
             else:
                 place, key = place[:-1], False
-        found = self._marks.get(place)
-        if found is None:
+        marks = self._marks.get(place)
+        if marks is None:
             return Position(1, 1)
-        return _position(found[0] if key else found[1])
+        return _position(marks[0] if key else marks[1])
 
     def error(self, steps: Sequence[str | int], problem: str, *, hint: str = "", key: bool = False) -> CallsError:
         """An error about the value (or `key`) at `steps`."""
@@ -298,7 +298,7 @@ class _DocumentBuilder:
         return items
 
     def _object(self, place: tuple[str | int, ...], depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             at = event.start_mark
@@ -306,21 +306,21 @@ class _DocumentBuilder:
                 self._merge(place, depth, event, merged)
                 continue
             key = self._key(event)
-            if key in found:
+            if key in members:
                 first = _position(self._marks[(*place, key)][0])
                 raise self._error(
                     event, f"The key “{safe(key, 80)}” stands twice.", hint=f"It stands in line {first.line}, too."
                 )
-            found[key] = self._value(next(self._events), (*place, key), at, depth + 1)
-        return {**merged, **found} if merged else found
+            members[key] = self._value(next(self._events), (*place, key), at, depth + 1)
+        return {**merged, **members} if merged else members
 
     def _merge(self, place: tuple[str | int, ...], depth: int, event: Any, merged: dict[str, Any]) -> None:
         """`<<`: the members of other objects; those of this one and of earlier ones win (YAML 1.1, merge)."""
         taken = self._value(next(self._events), (*place, "<<"), event.start_mark, depth + 1)
-        for each in taken if isinstance(taken, list) else [taken]:
-            if not isinstance(each, dict):
+        for source in taken if isinstance(taken, list) else [taken]:
+            if not isinstance(source, dict):
                 raise self._error(event, "“<<” takes an object or a list of objects.")
-            for key, value in each.items():
+            for key, value in source.items():
                 merged.setdefault(key, value)
 
     def _key(self, event: Any) -> str:
@@ -349,7 +349,7 @@ class _DocumentBuilder:
 
     def _syntax_error(self, error: yaml.YAMLError) -> CallsError:
         mark = getattr(error, "problem_mark", None)
-        said = " ".join(str(getattr(error, name, "") or "") for name in ("problem", "context", "reason"))
+        message = " ".join(str(getattr(error, name, "") or "") for name in ("problem", "context", "reason"))
         if mark is None:
             # Of a character that YAML forbids, libyaml gives the offset in bytes.
             at, before = getattr(error, "position", None), ""
@@ -361,7 +361,7 @@ class _DocumentBuilder:
         line = self._text.splitlines()[mark.line : mark.line + 1]
         if line and "\t" in line[0][: mark.column + 1] and not line[0][: mark.column].strip():
             return CallsError(self._path, position, "A tab cannot indent a line.", hint="Indent with spaces.")
-        row = next(each for each in texts()["syntax"] if each["said"] in said)
+        row = next(entry for entry in texts()["syntax"] if entry["said"] in message)
         reason, hint = row["cause"], row["hint"]
         at_mark = line[0][mark.column : mark.column + 1] if line else ""
         if at_mark in ("@", "`", "%"):
