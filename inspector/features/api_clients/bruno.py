@@ -48,58 +48,58 @@ def _read(path: Path) -> SavedCollection:
     own = View(value.object("request"))
     auth = bearer(own.members.get("auth"))
     name = path.stem if path.is_file() else path.resolve().name
-    found = SavedCollection(View(value.object("info")).text("name") or name)
-    found.variables = variables(own.members.get("variables"), key="name")
+    saved = SavedCollection(View(value.object("info")).text("name") or name)
+    saved.variables = variables(own.members.get("variables"), key="name")
     for environment in items(View(value.object("config")).members.get("environments")):
         if environment.text("name"):
             given = variables(environment.members.get("variables"), key="name")
-            found.environments[environment.text("name")] = given
+            saved.environments[environment.text("name")] = given
     if path.is_file():
-        _read_items(value, (), auth, found)
+        _read_items(value, (), auth, saved)
     else:
-        _read_files(path, root, auth, found)
-    return found
+        _read_files(path, root, auth, saved)
+    return saved
 
 
-def _read_files(path: Path, root: Path | None, auth: Headers, found: SavedCollection) -> None:
+def _read_files(path: Path, root: Path | None, auth: Headers, saved: SavedCollection) -> None:
     requests: list[tuple[Folders, Any, SavedRequest]] = []
     for file in yaml_files(path):
         place = file.relative_to(path).parts[:-1]
         inner = View(read_yaml(file) if file != root else {})
         if place == (_ENVIRONMENTS,):
             given = variables(inner.members.get("variables"), key="name")
-            found.environments[inner.text("name") or file.stem] = given
+            saved.environments[inner.text("name") or file.stem] = given
         elif "http" in inner.members or "info" in inner.members:
-            request = _request(inner, file.stem, place, auth, found)
+            request = _request(inner, file.stem, place, auth, saved)
             if request is not None:
                 requests.append((place, inner.object("info").get("seq"), request))
-    found.requests = in_order(requests)
+    saved.requests = in_order(requests)
     older = len(yaml_files(path, (".bru",)))
     if older:
-        found.others[".bru file"] = older
-        found.notes.append("Files of the .bru format are not read: have Bruno convert the collection to YAML.")
+        saved.others[".bru file"] = older
+        saved.notes.append("Files of the .bru format are not read: have Bruno convert the collection to YAML.")
 
 
-def _read_items(group: View, folders: Folders, auth: Headers, found: SavedCollection) -> None:
+def _read_items(group: View, folders: Folders, auth: Headers, saved: SavedCollection) -> None:
     for item in items(group.members.get("items")):
         name = View(item.object("info")).text("name")
         if isinstance(item.members.get("items"), list):
             if len(folders) < MAX_DEPTH:
-                _read_items(item, (*folders, name), auth, found)
+                _read_items(item, (*folders, name), auth, saved)
             continue
-        request = _request(item, name, folders, auth, found)
+        request = _request(item, name, folders, auth, saved)
         if request is not None:
-            found.requests.append(request)
+            saved.requests.append(request)
 
 
-def _request(value: View, name: str, folders: Folders, auth: Headers, found: SavedCollection) -> SavedRequest | None:
+def _request(value: View, name: str, folders: Folders, auth: Headers, saved: SavedCollection) -> SavedRequest | None:
     info, http = View(value.object("info")), View(value.object("http"))
     kind = info.text("type")
     if not http.members:
         if kind not in ("folder", "collection", "workspace", ""):
-            found.others[f"{kind} request"] += 1
+            saved.others[f"{kind} request"] += 1
         return None
-    found.others["script"] += len(items(View(value.object("runtime")).members.get("scripts")))
+    saved.others["script"] += len(items(View(value.object("runtime")).members.get("scripts")))
     body = View(http.object("body"))
     data = body.text("data") if body.text("type") in ("json", "text") else ""
     own = http.members.get("auth")

@@ -93,13 +93,13 @@ def yaml_files(folder: Path, endings: Iterable[str] = (".yml", ".yaml")) -> list
     """The YAML files below a folder, those of hidden folders and of `node_modules` excepted, sorted by path."""
     import os
 
-    found: list[Path] = []
+    paths: list[Path] = []
     for where, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules" and (name[0] != "." or name == ".resources")]
-        found += [Path(where, name) for name in files if name.endswith(tuple(endings))]
-        if len(found) > MAX_FILES:
+        paths += [Path(where, name) for name in files if name.endswith(tuple(endings))]
+        if len(paths) > MAX_FILES:
             raise UsageError(f"{folder} has more than {MAX_FILES:,} YAML files.", hint="Name the collection's folder.")
-    return sorted(found)
+    return sorted(paths)
 
 
 Headers = tuple[tuple[str, str], ...]
@@ -173,4 +173,4 @@ def posted(request: View, body: str) -> str:
 def in_order(requests: list[tuple[Folders, Any, SavedRequest]]) -> list[SavedRequest]:
     """Sort requests of single files by their folders, then by the number that each has there."""
     order = [(place, at if isinstance(at, int | float) else 0, request) for place, at, request in requests]
-    return [request for *_, request in sorted(order, key=lambda each: each[:2])]
+    return [request for *_, request in sorted(order, key=lambda entry: entry[:2])]

@@ -40,37 +40,37 @@ def _read(path: Path) -> SavedCollection:
     Source: https://developer.konghq.com/insomnia/
     """
     value = View(read_yaml(path))
-    found = SavedCollection(value.text("name") or path.stem)
+    saved = SavedCollection(value.text("name") or path.stem)
     bases = value.members.get("environments")
     for base in items([bases] if isinstance(bases, dict) else bases):
-        found.variables |= _flat(base.members.get("data"))
+        saved.variables |= _flat(base.members.get("data"))
         for inner in items(base.members.get("subEnvironments")):
-            found.environments[inner.text("name") or "environment"] = _flat(inner.members.get("data"))
+            saved.environments[inner.text("name") or "environment"] = _flat(inner.members.get("data"))
     if isinstance(value.members.get("mcpRequest"), dict):
-        found.others["MCP client"] += 1
+        saved.others["MCP client"] += 1
         server = _plain(View(value.members["mcpRequest"]).text("url"))
         if server:
-            found.notes.append(f"The MCP client connects to {server}: name it with inspector run … -- SERVER.")
-    _read_items(value.members.get("collection"), (), (), found)
-    return found
+            saved.notes.append(f"The MCP client connects to {server}: name it with inspector run … -- SERVER.")
+    _read_items(value.members.get("collection"), (), (), saved)
+    return saved
 
 
-def _read_items(value: Any, folders: Folders, auth: Headers, found: SavedCollection) -> None:
+def _read_items(value: Any, folders: Folders, auth: Headers, saved: SavedCollection) -> None:
     for item in sorted(items(value), key=_place):
         name, own = item.text("name"), item.object("authentication")
         inner = bearer(own) if own and own.get("type") not in (None, "", "none") else auth
-        found.others["script"] += len([each for each in item.object("scripts").values() if each])
+        saved.others["script"] += len([script for script in item.object("scripts").values() if script])
         if isinstance(item.members.get("children"), list):
             if len(folders) < MAX_DEPTH:
-                _read_items(item.members["children"], (*folders, name), inner, found)
+                _read_items(item.members["children"], (*folders, name), inner, saved)
         elif item.text("method"):
             message = posted(item, View(item.object("body")).text("text"))
             given = inner + fields(item.members.get("headers"))
             headers = tuple((name, _plain(value)) for name, value in given)
-            found.requests.append(SavedRequest(folders, name, _plain(item.text("url")), _plain(message), headers))
+            saved.requests.append(SavedRequest(folders, name, _plain(item.text("url")), _plain(message), headers))
         else:
             kind = View(item.object("meta")).text("id").partition("_")[0]
-            found.others[_KINDS.get(kind, "other request")] += 1
+            saved.others[_KINDS.get(kind, "other request")] += 1
 
 
 def _place(item: View) -> float:
@@ -81,18 +81,18 @@ def _place(item: View) -> float:
 
 def _plain(value: str) -> str:
     """A text with templates as `{{name}}`; a nested name is joined by underscores."""
-    return _TEMPLATE.sub(lambda found: "{{" + found[1].replace(".", "_") + "}}", value)
+    return _TEMPLATE.sub(lambda match: "{{" + match[1].replace(".", "_") + "}}", value)
 
 
 def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, SavedVariable]:
     """The values of an environment, nested objects joined by underscores as `_plain` does."""
-    found: dict[str, SavedVariable] = {}
+    values: dict[str, SavedVariable] = {}
     for name, item in value.items() if isinstance(value, dict) else ():
         if isinstance(item, dict) and depth < MAX_DEPTH:
-            found |= _flat(item, f"{prefix}{name}_", depth + 1)
+            values |= _flat(item, f"{prefix}{name}_", depth + 1)
         else:
-            found[f"{prefix}{name}"] = SavedVariable(_plain(item) if isinstance(item, str) else item)
-    return found
+            values[f"{prefix}{name}"] = SavedVariable(_plain(item) if isinstance(item, str) else item)
+    return values
 
 
 READER = CollectionReader("Insomnia", _fits, _read)

@@ -42,29 +42,29 @@ def _read(path: Path) -> SavedCollection:
         return _read_folder(path)
     value = View(read_json(path))
     value = View(value.members["collection"]) if isinstance(value.members.get("collection"), dict) else value
-    found = SavedCollection(View(value.object("info")).text("name") or path.stem)
-    found.variables = variables(value.members.get("variable"))
-    _read_items(value, (), bearer(value.members.get("auth")), found)
-    return found
+    saved = SavedCollection(View(value.object("info")).text("name") or path.stem)
+    saved.variables = variables(value.members.get("variable"))
+    _read_items(value, (), bearer(value.members.get("auth")), saved)
+    return saved
 
 
-def _read_items(group: View, folders: Folders, auth: Headers, found: SavedCollection) -> None:
+def _read_items(group: View, folders: Folders, auth: Headers, saved: SavedCollection) -> None:
     for item in items(group.members.get("item")):
         name = item.text("name")
         if isinstance(item.members.get("item"), list):
             if len(folders) < MAX_DEPTH:
-                _read_items(item, (*folders, name), _auth(item, auth), found)
+                _read_items(item, (*folders, name), _auth(item, auth), saved)
             continue
-        found.others["script"] += len(items(item.members.get("event")))
+        saved.others["script"] += len(items(item.members.get("event")))
         if not isinstance(item.members.get("request"), dict):
-            found.others["GET request"] += 1
+            saved.others["GET request"] += 1
             continue
         request = View(item.members["request"])
         body = View(request.object("body"))
         raw = body.text("raw") if body.text("mode") == "raw" else ""
         url = View(request.object("url")).text("raw") or request.text("url")
         headers = _auth(request, auth) + fields(request.members.get("header"), key="key")
-        found.requests.append(SavedRequest(folders, name, url, posted(request, raw), headers))
+        saved.requests.append(SavedRequest(folders, name, url, posted(request, raw), headers))
 
 
 def _auth(value: View, outer: Headers) -> Headers:
@@ -76,7 +76,7 @@ _REQUEST_FILES = (".request.yaml", ".request.yml")
 
 
 def _read_folder(path: Path) -> SavedCollection:
-    found = SavedCollection(path.resolve().name)
+    saved = SavedCollection(path.resolve().name)
     requests: list[tuple[Folders, Any, SavedRequest]] = []
     for file in yaml_files(path):
         place = tuple(part for part in file.relative_to(path).parts[:-1] if not part.startswith("."))
@@ -84,34 +84,34 @@ def _read_folder(path: Path) -> SavedCollection:
         if file.name.endswith((".environment.yaml", ".environment.yml")):
             value = View(read_yaml(file))
             if isinstance(value.raw, dict):
-                found.environments[value.text("name") or stem] = variables(value.members.get("values"))
+                saved.environments[value.text("name") or stem] = variables(value.members.get("values"))
         elif file.name.endswith((".globals.yaml", ".globals.yml", "definition.yaml")):
             value = View(read_yaml(file))
-            found.variables |= variables(value.members.get("values", value.members.get("variables")))
+            saved.variables |= variables(value.members.get("values", value.members.get("variables")))
         elif file.name.endswith(_REQUEST_FILES):
             value = View(read_yaml(file))
-            request = _request(value, stem, place, found) if isinstance(value.raw, dict) else None
+            request = _request(value, stem, place, saved) if isinstance(value.raw, dict) else None
             if request is not None:
                 requests.append((place, value.members.get("order"), request))
-    found.requests = in_order(requests)
-    return found
+    saved.requests = in_order(requests)
+    return saved
 
 
-def _request(value: View, name: str, folders: Folders, found: SavedCollection) -> SavedRequest | None:
+def _request(value: View, name: str, folders: Folders, saved: SavedCollection) -> SavedRequest | None:
     kind = value.text("$kind")
     name = value.text("name") or name
     headers = bearer(value.members.get("auth")) + fields(value.members.get("headers"), key="key")
-    found.others["script"] += len(items(value.members.get("scripts")))
+    saved.others["script"] += len(items(value.members.get("scripts")))
     if kind == "mcp-request":
         if value.members.get("env"):
-            found.notes.append("The environment of a server's process is not in a saved call. Set it with -e or @NAME.")
+            saved.notes.append("The environment of a server's process is not in a saved call. Set it with -e or @NAME.")
         command, message = value.text("command"), value.text("message")
         server = command or value.text("url")
         return SavedRequest(folders, name, server, message, headers, is_mcp=True, is_command=bool(command))
     if kind == "http-request":
         content = View(value.object("body")).text("content")
         return SavedRequest(folders, name, value.text("url"), posted(value, content), headers)
-    found.others[f"{kind.removesuffix('-request') or 'unknown'} request"] += 1
+    saved.others[f"{kind.removesuffix('-request') or 'unknown'} request"] += 1
     return None
 
 

@@ -125,7 +125,7 @@ class _FlowBuilder:
         self._others: Counter[str] = Counter(saved.others)
         self._secrets: dict[str, str] = {}
         """By value, the variable of a secret that stood in a request."""
-        self._wanted: set[str] = set()
+        self._used: set[str] = set()
         """Variables that steps use."""
         self._as_json: set[str] = set()
         """Variables that stood in a message outside of a string: their values are JSON."""
@@ -177,7 +177,7 @@ class _FlowBuilder:
             except ConfigError:
                 self._others["unwritable request"] += len(steps)
                 continue
-            self._wanted |= used
+            self._used |= used
             for name in used:
                 self._servers.setdefault(name, {}).update(dict.fromkeys(self._expansions(server)))
             self.flows += 1
@@ -188,9 +188,9 @@ class _FlowBuilder:
         secret = {key for key, variable in self._variables.items() if self._is_secret(key, variable)}
         secret |= set(self._secrets.values())
         named = {key for values in self._environments.values() for key in values}
-        self._missing = self._wanted - set(self._variables) - named - secret
+        self._missing = self._used - set(self._variables) - named - secret
         own = f"env/{ENVIRONMENT}.yaml"
-        files = {own: dict.fromkeys(sorted(self._wanted & secret), SavedVariable("", True))}
+        files = {own: dict.fromkeys(sorted(self._used & secret), SavedVariable("", True))}
         for name, values in self._environments.items():
             files[_free(f"env/{_slug(name)}", {*flows, *files})] = values
         texts: dict[str, str] = {}
@@ -207,7 +207,7 @@ class _FlowBuilder:
             except ConfigError:
                 self._others["unwritable environment"] += 1
                 continue
-            for key in secrets & self._wanted:
+            for key in secrets & self._used:
                 self._references.setdefault(key, []).append(Path(file).stem)
         return texts
 
@@ -238,7 +238,9 @@ class _FlowBuilder:
                 f"Variables without a value: {', '.join(sorted(self._missing))}. Give them with --set, or in an "
                 "environment."
             )
-        nested = sorted(key for key, each in self._variables.items() if key in self._wanted and _names_in(each.value))
+        nested = sorted(
+            key for key, variable in self._variables.items() if key in self._used and _names_in(variable.value)
+        )
         if nested:
             notes.append(f"Variables with variables in their values, to be set by hand: {', '.join(nested)}.")
         return notes
@@ -263,8 +265,8 @@ class _FlowBuilder:
 
     def _server(self, request: SavedRequest) -> str | None:
         """The `server` of a request, empty where it has none; None where a run would take it for something else."""
-        found = self._without_secrets(request.server.strip(), secret_values.in_url, secret_values.in_arguments)
-        text = self._templates(found)
+        server = self._without_secrets(request.server.strip(), secret_values.in_url, secret_values.in_arguments)
+        text = self._templates(server)
         begins = list(self._beginnings(text)) if text else []
         if request.is_command:
             if any(map(_NOT_A_COMMAND.match, begins)):
@@ -281,25 +283,25 @@ class _FlowBuilder:
 
     def _beginnings(self, text: str) -> Iterator[str]:
         """Yield how a text may begin: with each value that the collection gives to a variable at its start."""
-        found = _TEMPLATE.match(text)
-        if found is None:
+        match = _TEMPLATE.match(text)
+        if match is None:
             yield text
             return
-        rest = text[found.end() :].partition("{{")[0]
+        rest = text[match.end() :].partition("{{")[0]
         for values in (self._variables, *self._environments.values()):
-            variable = values.get(found[1])
-            if variable is not None and not self._is_secret(found[1], variable):
-                yield f"{text_of(self._typed(found[1], variable.value))}{rest}"
+            variable = values.get(match[1])
+            if variable is not None and not self._is_secret(match[1], variable):
+                yield f"{text_of(self._typed(match[1], variable.value))}{rest}"
 
     def _expansions(self, text: str) -> list[str]:
         """A text with the values of the collection, without secrets: one for each environment that changes it."""
 
         def expanded(values: dict[str, SavedVariable]) -> str:
             return _TEMPLATE.sub(
-                lambda found: (
-                    text_of(values[found[1]].value)
-                    if found[1] in values and not self._is_secret(found[1], values[found[1]])
-                    else found[0]
+                lambda match: (
+                    text_of(values[match[1]].value)
+                    if match[1] in values and not self._is_secret(match[1], values[match[1]])
+                    else match[0]
                 ),
                 text,
             )
@@ -347,12 +349,12 @@ class _FlowBuilder:
             return None
         return message if message["method"] else None
 
-    def _quote(self, found: re.Match[str]) -> str:
+    def _quote(self, match: re.Match[str]) -> str:
         """A template that stands for a JSON value becomes a string that is only this template."""
-        if found[0].startswith('"'):
-            return found[0]
-        self._as_json |= {self._name(each) for each in _TEMPLATE.findall(found[0])}
-        return json.dumps(found[0])
+        if match[0].startswith('"'):
+            return match[0]
+        self._as_json |= {self._name(name) for name in _TEMPLATE.findall(match[0])}
+        return json.dumps(match[0])
 
     def _headers(self, request: SavedRequest) -> dict[str, str]:
         made: dict[str, str] = {}
@@ -381,10 +383,10 @@ class _FlowBuilder:
     def _without_secrets(self, text: str, *finders: Callable[[Any], list[str]]) -> str:
         in_url, in_arguments = finders
         try:
-            found = in_url(text) if "://" in text else in_arguments(command_words.split(text))
+            secrets = in_url(text) if "://" in text else in_arguments(command_words.split(text))
         except ValueError:
-            found = []
-        for secret in secret_values.unique(found):
+            secrets = []
+        for secret in secret_values.unique(secrets):
             if "{{" not in secret:
                 text = text.replace(secret, "{{" + self._secret(secret, "server_secret") + "}}")
         return text
@@ -405,9 +407,9 @@ class _FlowBuilder:
     def _templates(self, text: str) -> str:
         """A text whose `{{…}}` are variables of ours; other braces stay as they are."""
         made, at = "", 0
-        for found in _TEMPLATE.finditer(text):
-            made += text[at : found.start()].replace("{{", "{{{{") + "{{" + self._name(found[1]) + "}}"
-            at = found.end()
+        for match in _TEMPLATE.finditer(text):
+            made += text[at : match.start()].replace("{{", "{{{{") + "{{" + self._name(match[1]) + "}}"
+            at = match.end()
         return made + text[at:].replace("{{", "{{{{")
 
     def _name(self, name: str) -> str:
@@ -440,7 +442,7 @@ class _FlowBuilder:
                     hint=f"Remove the variable with “{safe(value, 40)}”.",
                 )
             value = _TEMPLATE.sub(
-                lambda found: text_of(around[found[1]].value) if found[1] in around else found[0], value
+                lambda match: text_of(around[match[1]].value) if match[1] in around else match[0], value
             )
         return SavedVariable(value, secret)
 
@@ -448,10 +450,10 @@ class _FlowBuilder:
         """The value of a variable; one that stood for a JSON value has the type of that value."""
         if isinstance(value, str) and name in self._as_json:
             try:
-                found = parse(value.encode("utf-8", "surrogatepass"))
+                parsed = parse(value.encode("utf-8", "surrogatepass"))
             except NotJson:
                 return value
-            return found if isinstance(found, int | float | bool) else value
+            return parsed if isinstance(parsed, int | float | bool) else value
         if isinstance(value, dict | list):
             return json.dumps(value, ensure_ascii=False)
         return value
@@ -465,7 +467,7 @@ def _secrets_in(name: str, value: str) -> tuple[str, ...]:
 
 
 def _names_in(value: Any) -> set[str]:
-    return {found for text in _texts(value) for found in _TEMPLATE.findall(text) if not found.startswith("$")}
+    return {name for text in _texts(value) for name in _TEMPLATE.findall(text) if not name.startswith("$")}
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -82,8 +82,8 @@ async def for_pages_only(visit: Visit) -> Outcome:
         return good("") if page_uris(visit) else skipped(_NO_APPS)
     parts = [f"Only pages may call {_named(hidden)}."] if hidden else []
     if unused:
-        shown = ", ".join(excerpt(uri, 80) for uri in unused[:_MAX_NAMED])
-        parts.append(f"No tool names the page {shown}." if len(unused) == 1 else f"No tool names the pages {shown}.")
+        pages = ", ".join(excerpt(uri, 80) for uri in unused[:_MAX_NAMED])
+        parts.append(f"No tool names the page {pages}." if len(unused) == 1 else f"No tool names the pages {pages}.")
     return remark(" ".join(parts), *_listings(visit))
 
 
@@ -92,8 +92,8 @@ def _means_something(content: Any) -> bool:
 
 
 def _named(tools: list[dict[str, Any]]) -> str:
-    shown = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MAX_NAMED])
-    return f"{shown} and {len(tools) - _MAX_NAMED} more" if len(tools) > _MAX_NAMED else shown
+    names = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MAX_NAMED])
+    return f"{names} and {len(tools) - _MAX_NAMED} more" if len(tools) > _MAX_NAMED else names
 
 
 def _listings(visit: Visit) -> list[int]:

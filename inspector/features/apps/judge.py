@@ -59,13 +59,13 @@ def page_uris(visit: Visit) -> list[str]:
 
 
 @collected(list[ReadPage])
-async def read_pages(visit: Visit, found: list[ReadPage]) -> None:
+async def read_pages(visit: Visit, pages: list[ReadPage]) -> None:
     """Read the pages that tools name, once in a visit."""
     listed = {item.get("uri"): item for item in visit.items("resources")}
     for uri in page_uris(visit):
         response = await visit.request("resources/read", {"uri": uri})
         page = read_page(uri, response.result, listed.get(uri)) if response.ok else None
-        found.append(ReadPage(uri, response, page))
+        pages.append(ReadPage(uri, response, page))
 
 
 async def warm_up(visit: Visit) -> None:

@@ -111,7 +111,7 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
         else:
             dropped = True
     loaded = [LoadedUrl(url, name, policy.allows(name, url), times) for (url, name), times in counts.items()]
-    loaded.sort(key=lambda each: each.allowed)
+    loaded.sort(key=lambda loaded_url: loaded_url.allowed)
     return PageUrls(tuple(loaded), mentioned, examined <= MAX_URLS and not dropped)
 
 
@@ -188,8 +188,8 @@ def visible_text(source: str) -> PageText:
 
 def title_of(source: str) -> str:
     """Return the title of a page; empty without one."""
-    found = re.search(r"<title[^>]{0,200}>([^<]{1,500})", source[:200_000], re.IGNORECASE)
-    return " ".join(html.unescape(found[1]).split()) if found else ""
+    match = re.search(r"<title[^>]{0,200}>([^<]{1,500})", source[:200_000], re.IGNORECASE)
+    return " ".join(html.unescape(match[1]).split()) if match else ""
 
 
 def _end_of_tag(source: str, start: int) -> int:
@@ -280,12 +280,12 @@ class AppPage:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings for a person before a host shows the page (C-APP-12)."""
-        found = []
+        warnings = []
         if self.policy.domains:
-            found.append(f"It may contact {', '.join(self.policy.domains[:20])}.")
+            warnings.append(f"It may contact {', '.join(self.policy.domains[:20])}.")
         if self.permissions:
-            found.append(f"It requests {', '.join(self.permissions[:20])}.")
-        return tuple(found)
+            warnings.append(f"It requests {', '.join(self.permissions[:20])}.")
+        return tuple(warnings)
 
     def as_json(self, *, source: bool = False) -> dict[str, Any]:
         """Return the facts as JSON values; the source only if asked for."""
@@ -300,8 +300,8 @@ class AppPage:
             "policy": {
                 "default": self.policy.is_default,
                 "directives": [
-                    {"name": each.name, "sources": [source._asdict() for source in each.sources]}
-                    for each in self.policy.directives
+                    {"name": directive.name, "sources": [source._asdict() for source in directive.sources]}
+                    for directive in self.policy.directives
                 ],
             },
             "permissions": list(self.permissions),
@@ -349,17 +349,17 @@ def read_page(uri: str, result: Any, listed: Any = None) -> AppPage:
 
 
 def _identity(uri: str, content: dict[str, Any], mime_type: Any) -> list[AppProblem]:
-    found = []
+    problems = []
     if not is_app_type(mime_type):
         old = isinstance(mime_type, str) and mime_type.strip().lower() == OLD_MIME_TYPE
         more = ", the type of older drafts" if old else ""
         text = f"The MIME type is {excerpt(mime_type, 80)}{more}, not text/html;profile=mcp-app."
-        found.append(AppProblem("APP-05", text))
+        problems.append(AppProblem("APP-05", text))
     if content.get("uri") != uri:
-        found.append(AppProblem("APP-06", f"The content has the URI {excerpt(content.get('uri'), 80)}."))
+        problems.append(AppProblem("APP-06", f"The content has the URI {excerpt(content.get('uri'), 80)}."))
     if not uri.startswith(SCHEME):
-        found.append(AppProblem("APP-01", f"The page {excerpt(uri, 80)} is not a ui:// URI."))
-    return found
+        problems.append(AppProblem("APP-01", f"The page {excerpt(uri, 80)} is not a ui:// URI."))
+    return problems
 
 
 def _source(content: dict[str, Any], problems: list[AppProblem]) -> tuple[str, bytes, str]:

@@ -102,16 +102,16 @@ def _rows(page: AppPage, compared: tuple[str, str]) -> list[Row]:
             pieces: list[Any] = [(name, "muted"), (values, "finding" if declared else "normal")]
             rows.append(Row([*pieces, (f"  {origin}", "muted")] if declared else pieces, 14))
             name = " " * len(name)
-    found = page.scan
+    scan = page.scan
     rows += heading("Loaded URLs")
-    whole = "" if found.is_whole else " Only a part of the page was examined."
-    named = f"{quantity(len(found.loaded), 'URL')}, and {found.mentioned:,} that are only named."
+    whole = "" if scan.is_whole else " Only a part of the page was examined."
+    named = f"{quantity(len(scan.loaded), 'URL')}, and {scan.mentioned:,} that are only named."
     rows.append(Row([(f"{named} A hint: scripts can build others.{whole}", "muted")]))
-    for url in found.loaded[:_SHOWN_URLS]:
+    for url in scan.loaded[:_SHOWN_URLS]:
         sign, role = (signs_now().done, "received") if url.allowed else (signs_now().finding, "finding")
         rows.append(Row([(f"  {sign} ", role), (f"{url.directive:<12}", "muted"), url.url], 16))
-    if len(found.loaded) > _SHOWN_URLS:
-        rows.append(Row([(f"  {len(found.loaded) - _SHOWN_URLS:,} more", "muted")]))
+    if len(scan.loaded) > _SHOWN_URLS:
+        rows.append(Row([(f"  {len(scan.loaded) - _SHOWN_URLS:,} more", "muted")]))
     return rows
 
 

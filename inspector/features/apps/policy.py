@@ -78,9 +78,9 @@ class PagePolicy(NamedTuple):
 
     def sources(self, directive: str) -> tuple[str, ...]:
         """Return the sources of a directive; those of default-src if the policy does not have it."""
-        by_name = {each.name: each for each in self.directives}
-        found = by_name.get(directive) or by_name["default-src"]
-        return tuple(source.value for source in found.sources)
+        by_name = {known.name: known for known in self.directives}
+        chosen = by_name.get(directive) or by_name["default-src"]
+        return tuple(source.value for source in chosen.sources)
 
     def allows(self, directive: str, url: str) -> bool:
         """Whether a directive allows an absolute URL."""
@@ -90,7 +90,10 @@ class PagePolicy(NamedTuple):
     def domains(self) -> tuple[str, ...]:
         """The declared domains, each once, in order."""
         declared = (
-            source.value for each in self.directives for source in each.sources if source.origin.startswith("csp.")
+            source.value
+            for directive in self.directives
+            for source in directive.sources
+            if source.origin.startswith("csp.")
         )
         return tuple(dict.fromkeys(declared))
 
@@ -104,25 +107,25 @@ def page_policy(ui: Any) -> PagePolicy:
     if type(csp) is not dict:
         problems = () if csp is None else (AppProblem("APP-08", f"csp is {excerpt(csp, 40)}, not an object."),)
         directives = (
-            Directive(name, tuple(PolicySource(each, BY_SPECIFICATION) for each in given)) for name, given in _DEFAULT
+            Directive(name, tuple(PolicySource(value, BY_SPECIFICATION) for value in given)) for name, given in _DEFAULT
         )
         return PagePolicy(tuple(directives), True, problems)
-    found: list[AppProblem] = []
-    declared = {key: _domains(key, csp[key], found) if key in csp else () for key in LISTS}
+    faults: list[AppProblem] = []
+    declared = {key: _domains(key, csp[key], faults) if key in csp else () for key in LISTS}
     return PagePolicy(
         tuple(
             Directive(
                 name,
                 (
-                    *(PolicySource(each, BY_SPECIFICATION) for each in given),
-                    *(PolicySource(each, f"csp.{key}") for each in declared.get(key, ())),
+                    *(PolicySource(value, BY_SPECIFICATION) for value in given),
+                    *(PolicySource(value, f"csp.{key}") for value in declared.get(key, ())),
                     *((PolicySource(otherwise, BY_SPECIFICATION),) if otherwise and not declared[key] else ()),
                 ),
             )
             for name, given, key, otherwise in _BUILT
         ),
         False,
-        tuple(found),
+        tuple(faults),
     )
 
 
@@ -167,19 +170,21 @@ def origin_problem(value: Any) -> str:
     return "" if len(value) <= 300 and _HOST.fullmatch(rest) else "an origin without a valid host"
 
 
-def _domains(key: str, value: Any, found: list[AppProblem]) -> tuple[str, ...]:
+def _domains(key: str, value: Any, problems: list[AppProblem]) -> tuple[str, ...]:
     if type(value) is not list:
-        found.append(AppProblem("APP-08", f"csp.{key} is {excerpt(value, 60)}, not a list."))
+        problems.append(AppProblem("APP-08", f"csp.{key} is {excerpt(value, 60)}, not a list."))
         return ()
     good = []
-    for each in value[:MAX_COUNT]:
-        wrong = origin_problem(each)
+    for entry in value[:MAX_COUNT]:
+        wrong = origin_problem(entry)
         if wrong:
-            found.append(AppProblem("APP-08", f"csp.{key} contains {excerpt(each, 80)}, which is {wrong}."))
+            problems.append(AppProblem("APP-08", f"csp.{key} contains {excerpt(entry, 80)}, which is {wrong}."))
         else:
-            good.append(each)
+            good.append(entry)
     if len(value) > MAX_COUNT:
-        found.append(AppProblem("APP-08", f"csp.{key} has {len(value):,} entries; {MAX_COUNT} are used.", "doubtful"))
+        problems.append(
+            AppProblem("APP-08", f"csp.{key} has {len(value):,} entries; {MAX_COUNT} are used.", "doubtful")
+        )
     return tuple(dict.fromkeys(good))
 
 
@@ -190,13 +195,13 @@ def _matches(source: str, url: str) -> bool:
     if source.startswith("'"):
         return False
     try:
-        given, wanted = urlsplit(source), urlsplit(url)
-        host, ports = (wanted.hostname or "").lower(), (_port(given), _port(wanted))
+        given, requested = urlsplit(source), urlsplit(url)
+        host, ports = (requested.hostname or "").lower(), (_port(given), _port(requested))
         named = (given.hostname or "").lower()
     except ValueError:
         return False
     upgrades = {given.scheme, {"http": "https", "ws": "wss"}.get(given.scheme, "")}
-    if wanted.scheme.lower() not in upgrades or (ports[0] != ports[1] and given.scheme == wanted.scheme):
+    if requested.scheme.lower() not in upgrades or (ports[0] != ports[1] and given.scheme == requested.scheme):
         return False
     return host.endswith(named[1:]) and host != named[2:] if named.startswith("*.") else host == named
 

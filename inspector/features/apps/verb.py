@@ -27,9 +27,9 @@ def run(invocation: Invocation) -> int:
     from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget
 
-    wanted: str | None = invocation.option("page")
+    page: str | None = invocation.option("page")
     form = next((name for name in ("text", "source") if invocation.option(name)), "facts")
-    if wanted is None and form != "facts":
+    if page is None and form != "facts":
         raise UsageError(
             f"--{form} shows one page, and --page is missing.", hint="Name the page by its tool or its ui:// URI."
         )
@@ -39,9 +39,9 @@ def run(invocation: Invocation) -> int:
 
         out = invocation.output
         with recorded_session(target.path, out) as session:
-            if wanted is None:
+            if page is None:
                 return _list(out, session)
-            uri = _uri(session, wanted)
+            uri = _uri(session, page)
             result = _recorded_answer(session.journal, uri)
             if result is None:
                 raise UsageError(f"The recording has no answer for the page {uri}.")
@@ -52,9 +52,9 @@ def run(invocation: Invocation) -> int:
         await session.load("tools")
         if session.server.can("resources"):
             await session.load("resources")
-        if wanted is None:
+        if page is None:
             return _list(out, session)
-        uri = _uri(session, wanted)
+        uri = _uri(session, page)
         return _show(out, session, uri, await session.read_resource(uri).result(), form)
 
     return headless.run(invocation, work, target)
@@ -95,17 +95,17 @@ def _list(out: Output, session: SessionState) -> int:
     return 0
 
 
-def _uri(session: SessionState, wanted: str) -> str:
+def _uri(session: SessionState, page: str) -> str:
     """The URI of a page by its URI or the name of a tool. Raises `UsageError`."""
-    if "://" in wanted:
-        return wanted
-    tool = session.catalog["tools"].get(wanted)
+    if "://" in page:
+        return page
+    tool = session.catalog["tools"].get(page)
     if tool is None:
         hint = "`inspector apps` lists the tools with a page."
-        raise UsageError(f"The server has no tool “{wanted[:200]}”.", hint=hint)
+        raise UsageError(f"The server has no tool “{page[:200]}”.", hint=hint)
     uri = tool_app(tool).uri
     if not uri:
-        raise UsageError(f"The tool “{wanted[:200]}” has no page.")
+        raise UsageError(f"The tool “{page[:200]}” has no page.")
     return uri
 
 
@@ -161,25 +161,25 @@ def _facts(out: Output, page: AppPage) -> None:
     out.line("")
     kind = "the restrictive default, because the page declares no csp" if page.policy.is_default else "built from csp"
     out.line(f"policy      {kind}")
-    for each in page.policy.directives:
-        name = f"  {each.name:<12}"
-        for origin, sources in groupby(each.sources, lambda source: source.origin):
+    for directive in page.policy.directives:
+        name = f"  {directive.name:<12}"
+        for origin, sources in groupby(directive.sources, lambda source: source.origin):
             by = "" if origin == BY_SPECIFICATION else f"  ({origin})"
             out.line(f"{name}{out.safe(' '.join(source.value for source in sources), NAME)}{by}")
             name = " " * len(name)
-    found = page.scan
+    scan = page.scan
     out.line("")
-    named = f"; {found.mentioned:,} more are only named" if found.mentioned else ""
-    more = "" if found.is_whole else "; the page has more, which were not examined"
-    out.line(f"loads       {quantity(len(found.loaded), 'URL')}{named}{more}")
+    named = f"; {scan.mentioned:,} more are only named" if scan.mentioned else ""
+    more = "" if scan.is_whole else "; the page has more, which were not examined"
+    out.line(f"loads       {quantity(len(scan.loaded), 'URL')}{named}{more}")
     out.table(
         [
             ("  allowed" if url.allowed else "  not allowed", url.directive, out.safe(url.url, NAME))
-            for url in found.loaded[:MAX_LOADED]
+            for url in scan.loaded[:MAX_LOADED]
         ]
     )
-    if len(found.loaded) > MAX_LOADED:
-        out.line(f"  … {len(found.loaded) - MAX_LOADED:,} more; --json prints them")
+    if len(scan.loaded) > MAX_LOADED:
+        out.line(f"  … {len(scan.loaded) - MAX_LOADED:,} more; --json prints them")
     for warning in page.warnings:
         out.note(f"note: {out.safe(warning, 1000)}")
     for problem in page.all_problems:

@@ -20,10 +20,10 @@ async def _read(target: HttpTarget, url: Url) -> Iterable[str]:
         return await fetcher.get(place, accept)
 
     try:
-        found = await discover(url.text, fetch)
+        discovery = await discover(url.text, fetch)
     finally:
         await fetcher.aclose()
-    return [remote for card in found.cards for remote in card.urls()]
+    return [remote for card in discovery.cards for remote in card.urls()]
 
 
 SOURCE = UrlSource("card", "the server card of the host", _read)

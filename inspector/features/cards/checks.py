@@ -44,20 +44,20 @@ CHECKS = CheckTable(Path(__file__).with_suffix(".toml"), needs=Need.NOTHING)
 @CHECKS.active("CARD-01", apart=True, once=True)
 async def published(visit: Visit) -> Outcome:
     """The places of catalogs and cards."""
-    found = await _found(visit)
-    if found.cards:
-        return good(", ".join(card.place for card in found.cards[:5]), *found.evidence)
-    if found.catalog is None and not found.notes:
+    discovery = await _discovery(visit)
+    if discovery.cards:
+        return good(", ".join(card.place for card in discovery.cards[:5]), *discovery.evidence)
+    if discovery.catalog is None and not discovery.notes:
         return skipped(_NONE)
-    notes = " ".join(found.notes) or "The catalog names no server card."
-    return remark(notes, *found.evidence)
+    notes = " ".join(discovery.notes) or "The catalog names no server card."
+    return remark(notes, *discovery.evidence)
 
 
 @CHECKS.active("CARD-02", apart=True, once=True)
 async def catalog_type(visit: Visit) -> Outcome:
     """The Content-Type of the catalog."""
-    found = await _found(visit)
-    return _typed(found.catalog_response, CATALOG_TYPE) or skipped("the server publishes no catalog")
+    discovery = await _discovery(visit)
+    return _typed(discovery.catalog_response, CATALOG_TYPE) or skipped("the server publishes no catalog")
 
 
 @CHECKS.active("CARD-03", apart=True, once=True)
@@ -75,14 +75,14 @@ async def identifiers(visit: Visit) -> Outcome:
 @CHECKS.active("CARD-05", apart=True, once=True)
 async def valid(visit: Visit) -> Outcome:
     """Each card."""
-    return await _card_rule(visit, lambda found: list(card_problems(found.card)))
+    return await _card_rule(visit, lambda card: list(card_problems(card.card)))
 
 
 @CHECKS.active("CARD-06", apart=True, once=True)
 async def card_type(visit: Visit) -> Outcome:
     """The Content-Type of each card with a URL of its own."""
-    found = await _found(visit)
-    own = [card for card in found.cards if card.response is not found.catalog_response]
+    discovery = await _discovery(visit)
+    own = [card for card in discovery.cards if card.response is not discovery.catalog_response]
     for card in own:
         outcome = _typed(card.response, CARD_TYPE)
         if outcome is not None and outcome.seen != "good":
@@ -93,7 +93,7 @@ async def card_type(visit: Visit) -> Outcome:
 @CHECKS.active("CARD-07", apart=True, once=True)
 async def cors(visit: Visit) -> Outcome:
     """The headers of each catalog and card."""
-    answers = _answers(await _found(visit))
+    answers = _answers(await _discovery(visit))
     for answer in answers:
         missing = [] if answer.header("access-control-allow-origin") == "*" else ["Access-Control-Allow-Origin: *"]
         missing += [
@@ -112,7 +112,7 @@ async def cors(visit: Visit) -> Outcome:
 @CHECKS.active("CARD-08", apart=True, once=True)
 async def cached(visit: Visit) -> Outcome:
     """Each catalog and card, fetched again with the ETag."""
-    answers = _answers(await _found(visit))
+    answers = _answers(await _discovery(visit))
     for answer in answers:
         missing = [name for name in ("Cache-Control", "ETag") if not answer.header(name)]
         if missing:
@@ -129,10 +129,10 @@ async def cached(visit: Visit) -> Outcome:
 @CHECKS.active("CARD-09", apart=True, once=True)
 async def secure(visit: Visit) -> Outcome:
     """The URLs of the documents, and those that they name."""
-    found = await _found(visit)
-    answers = _answers(found)
-    named = [url for card in found.cards for url in card.urls() if "{" not in url]
-    named += [entry.url for entry in (found.catalog.of_kind("card") if found.catalog else ()) if entry.url]
+    discovery = await _discovery(visit)
+    answers = _answers(discovery)
+    named = [url for card in discovery.cards for url in card.urls() if "{" not in url]
+    named += [entry.url for entry in (discovery.catalog.of_kind("card") if discovery.catalog else ()) if entry.url]
     for url in (*(answer.url for answer in answers), *named):
         if refusal(url, url):
             return bad(f"{excerpt(url, 120)}: {refusal(url, url)}.", *_events_of(answers))
@@ -142,8 +142,8 @@ async def secure(visit: Visit) -> Outcome:
 @CHECKS.active("CARD-10", apart=True, once=True)
 async def discreet(visit: Visit) -> Outcome:
     """The texts of each catalog and card."""
-    found = await _found(visit)
-    answers = _answers(found)
+    discovery = await _discovery(visit)
+    answers = _answers(discovery)
     for answer in answers:
         for problem in disclosures(answer.document, parse_url(answer.url).host):
             return bad(problem.text, *answer.evidence)
@@ -153,10 +153,10 @@ async def discreet(visit: Visit) -> Outcome:
 @CHECKS.active("CARD-11", apart=True, once=True, needs=Need.SESSION)
 async def consistent(visit: Visit) -> Outcome:
     """The card of this URL, and what the server says."""
-    found = await _found(visit)
-    card = found.for_url(RawPost(visit).url)
+    discovery = await _discovery(visit)
+    card = discovery.for_url(RawPost(visit).url)
     if card is None:
-        return skipped(_NO_CARD if not found.cards else "no card names the URL of the server")
+        return skipped(_NO_CARD if not discovery.cards else "no card names the URL of the server")
     transport = "sse" if visit.visited.transport == "sse" else "streamable-http"
     live = LiveFacts(
         visit.web.url.text, transport, visit.session.server.info, await _versions(visit, card), all_versions=True
@@ -176,14 +176,14 @@ async def without_lists(visit: Visit) -> Outcome:
     """The members of each card."""
     return await _card_rule(
         visit,
-        lambda found: [CardProblem("CARD-12", f"The card contains {name}.") for name in listed_parts(found.card)],
+        lambda card: [CardProblem("CARD-12", f"The card contains {name}.") for name in listed_parts(card.card)],
     )
 
 
 @CHECKS.active("CARD-13", apart=True, once=True)
 async def current_places(visit: Visit) -> Outcome:
     """The places of older drafts. A server that answers every path with a document is not at fault."""
-    places = await _found(visit)
+    places = await _discovery(visit)
     if len({answer.body for answer in places.old}) == 1 and len(places.old) > 3:
         return skipped("the server answers every path with the same document")
     if places.old:
@@ -196,7 +196,7 @@ async def current_places(visit: Visit) -> Outcome:
 
 
 @OnceInAVisit
-async def _found(visit: Visit) -> CardDiscovery:
+async def _discovery(visit: Visit) -> CardDiscovery:
     """The catalog and the cards, fetched once in a visit without credentials."""
     return await discover(visit.web.endpoint, _fetch(visit), old_places=True)
 
@@ -222,23 +222,23 @@ async def _versions(visit: Visit, card: FoundCard) -> tuple[str, ...]:
 
 
 async def _catalog_rule(visit: Visit, rule: str) -> Outcome:
-    found = await _found(visit)
-    if found.catalog is None or found.catalog_response is None:
+    discovery = await _discovery(visit)
+    if discovery.catalog is None or discovery.catalog_response is None:
         return skipped("the server publishes no catalog")
-    problems = [problem for problem in found.catalog.problems if problem.rule == rule]
-    events = found.catalog_response.evidence
+    problems = [problem for problem in discovery.catalog.problems if problem.rule == rule]
+    events = discovery.catalog_response.evidence
     if problems:
         return bad(_several(problems), *events)
-    return good("", *events) if found.catalog.entries else skipped("the catalog has no entries")
+    return good("", *events) if discovery.catalog.entries else skipped("the catalog has no entries")
 
 
-async def _card_rule(visit: Visit, look: Callable[[FoundCard], list[CardProblem]]) -> Outcome:
-    rule = await _found(visit)
-    for card in rule.cards:
-        problems = look(card)
+async def _card_rule(visit: Visit, problems_of: Callable[[FoundCard], list[CardProblem]]) -> Outcome:
+    discovery = await _discovery(visit)
+    for card in discovery.cards:
+        problems = problems_of(card)
         if problems:
             return bad(_several(problems), *card.response.evidence)
-    return good("", *_events(rule.cards)) if rule.cards else skipped(_NO_CARD)
+    return good("", *_events(discovery.cards)) if discovery.cards else skipped(_NO_CARD)
 
 
 def _several(problems: Sequence[CardProblem]) -> str:
@@ -246,19 +246,19 @@ def _several(problems: Sequence[CardProblem]) -> str:
     return f"{problems[0].text}{more}"
 
 
-def _typed(answer: CardResponse | None, wanted: str) -> Outcome | None:
+def _typed(answer: CardResponse | None, expected: str) -> Outcome | None:
     if answer is None:
         return None
-    if answer.media_type == wanted:
+    if answer.media_type == expected:
         return good("", *answer.evidence)
     make = doubtful if answer.media_type == "application/json" else bad
     return make(f"{answer.url} has the type {excerpt(answer.media_type, 80)}.", *answer.evidence)
 
 
-def _answers(found: CardDiscovery) -> list[CardResponse]:
+def _answers(discovery: CardDiscovery) -> list[CardResponse]:
     """The catalog and the cards as answers, each once."""
-    answers = [] if found.catalog_response is None else [found.catalog_response]
-    return answers + [card.response for card in found.cards if card.response is not found.catalog_response]
+    answers = [] if discovery.catalog_response is None else [discovery.catalog_response]
+    return answers + [card.response for card in discovery.cards if card.response is not discovery.catalog_response]
 
 
 def _words(answer: CardResponse, name: str) -> set[str]:

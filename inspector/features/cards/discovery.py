@@ -72,13 +72,13 @@ class CardResponse:
         if self.status != 200:
             return None
         try:
-            found = parse(self.body)
+            document = parse(self.body)
         except NotJson:
             return None
-        return found if type(found) is dict else None
+        return document if type(document) is dict else None
 
     @property
-    def shown(self) -> str:
+    def summary(self) -> str:
         """The answer in a few words."""
         if self.problem:
             return self.problem
@@ -131,15 +131,15 @@ class CardDiscovery:
 
     def for_url(self, url: str) -> FoundCard | None:
         """Return the card that names this URL, or the only card."""
-        for found in self.cards:
-            if url in found.urls():
-                return found
+        for card in self.cards:
+            if url in card.urls():
+                return card
         return self.cards[0] if len(self.cards) == 1 else None
 
     @property
     def evidence(self) -> tuple[int, ...]:
         """The events of all answers."""
-        return tuple(n for each in (*self.looked, *self.old) for n in each.evidence)
+        return tuple(n for response in (*self.looked, *self.old) for n in response.evidence)
 
 
 def refusal(url: str, origin: str) -> str:
@@ -165,89 +165,89 @@ def refusal(url: str, origin: str) -> str:
 
 async def discover(url: str, fetch: FetchCard, *, old_places: bool = False) -> CardDiscovery:
     """Look for the card of a server. `url`: that of its endpoint, of a card or catalog, or only a domain."""
-    found = CardDiscovery()
+    discovery = CardDiscovery()
     parsed = parse_url(url)
     path = parsed.target.partition("?")[0].rstrip("/")
     seen: set[str] = set()
     if path.endswith((CARD_SUFFIX, ".json")):
-        await _direct(found, parsed.text, fetch, seen)
-        return found
-    await _catalog(found, f"{parsed.origin}{CATALOG}", fetch, seen)
+        await _direct(discovery, parsed.text, fetch, seen)
+        return discovery
+    await _catalog(discovery, f"{parsed.origin}{CATALOG}", fetch, seen)
     if path:
-        await _card(found, f"{parsed.origin}{path}{CARD_SUFFIX}", CARD_SUFFIX, fetch, seen)
+        await _card(discovery, f"{parsed.origin}{path}{CARD_SUFFIX}", CARD_SUFFIX, fetch, seen)
     for place in OLD_PLACES if old_places else ():
         answer = await fetch(f"{parsed.origin}{place}", "application/json")
         if answer.document is not None:
-            found.old.append(answer)
-    return found
+            discovery.old.append(answer)
+    return discovery
 
 
-async def _direct(found: CardDiscovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
+async def _direct(discovery: CardDiscovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
     """The document that the user names, a catalog or a card."""
     answer = await fetch(url, f"{CARD_TYPE}, {CATALOG_TYPE}, application/json")
     seen.add(url)
-    found.looked.append(answer)
+    discovery.looked.append(answer)
     document = answer.document
     if is_catalog(document):
-        await _entries(found, answer, fetch, seen)
+        await _entries(discovery, answer, fetch, seen)
     elif document is not None:
-        found.cards.append(FoundCard(url, url, document, answer))
+        discovery.cards.append(FoundCard(url, url, document, answer))
 
 
-async def _catalog(found: CardDiscovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
+async def _catalog(discovery: CardDiscovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
     answer = await fetch(url, f"{CATALOG_TYPE}, application/json")
     seen.add(url)
-    found.looked.append(answer)
+    discovery.looked.append(answer)
     if is_catalog(answer.document):
-        await _entries(found, answer, fetch, seen)
+        await _entries(discovery, answer, fetch, seen)
     elif answer.document is not None:
-        found.notes.append(f"{url} is not a catalog: it has no list of entries.")
+        discovery.notes.append(f"{url} is not a catalog: it has no list of entries.")
 
 
-async def _entries(found: CardDiscovery, answer: CardResponse, fetch: FetchCard, seen: set[str]) -> None:
+async def _entries(discovery: CardDiscovery, answer: CardResponse, fetch: FetchCard, seen: set[str]) -> None:
     """The cards that a catalog names. Nested catalogs are not followed."""
     document = answer.document
     assert document is not None
-    reading = found.catalog = read_catalog(document)
-    found.catalog_response = answer
+    reading = discovery.catalog = read_catalog(document)
+    discovery.catalog_response = answer
     entries = reading.of_kind("card")
     others, nested = len(reading.of_kind("other")), len(reading.of_kind("catalog"))
     if others:
-        found.notes.append(f"Skipped entries of other types: {others:,}.")
+        discovery.notes.append(f"Skipped entries of other types: {others:,}.")
     if nested:
-        found.notes.append(f"Nested catalogs that were not followed: {nested:,}.")
+        discovery.notes.append(f"Nested catalogs that were not followed: {nested:,}.")
     if len(entries) > MAX_CARDS:
-        found.notes.append(f"The catalog names {len(entries):,} cards; the first {MAX_CARDS} were fetched.")
+        discovery.notes.append(f"The catalog names {len(entries):,} cards; the first {MAX_CARDS} were fetched.")
     for entry in entries[:MAX_CARDS]:
         if not entry.url:
-            found.cards.append(FoundCard(f"{answer.url} (data)", answer.url, entry.data, answer))
+            discovery.cards.append(FoundCard(f"{answer.url} (data)", answer.url, entry.data, answer))
             continue
         reason = refusal(entry.url, answer.url)
         if reason:
-            found.notes.append(f"The card at {shown_url(entry.url, 200)} was not fetched: {reason}.")
+            discovery.notes.append(f"The card at {shown_url(entry.url, 200)} was not fetched: {reason}.")
         else:
             url = requested_url(entry.url)
-            await _card(found, url, url, fetch, seen)
+            await _card(discovery, url, url, fetch, seen)
 
 
-async def _card(found: CardDiscovery, url: str, place: str, fetch: FetchCard, seen: set[str]) -> None:
+async def _card(discovery: CardDiscovery, url: str, place: str, fetch: FetchCard, seen: set[str]) -> None:
     if url in seen:
         return
     seen.add(url)
     answer = await fetch(url, f"{CARD_TYPE}, application/json")
-    found.looked.append(answer)
+    discovery.looked.append(answer)
     document = answer.document
     if document is None:
         if place != CARD_SUFFIX:
-            found.notes.append(f"The card at {shown_url(url, 200)} cannot be read: {answer.shown}.")
+            discovery.notes.append(f"The card at {shown_url(url, 200)} cannot be read: {answer.summary}.")
     elif is_catalog(document):
-        found.notes.append(f"{shown_url(url, 200)} is a catalog, not a card; it was not followed.")
+        discovery.notes.append(f"{shown_url(url, 200)} is a catalog, not a card; it was not followed.")
     elif "name" not in document and "$schema" not in document:
-        found.notes.append(f"{shown_url(url, 200)} is JSON, but not a card.")
+        discovery.notes.append(f"{shown_url(url, 200)} is JSON, but not a card.")
     else:
-        found.cards.append(FoundCard(url, url, document, answer))
+        discovery.cards.append(FoundCard(url, url, document, answer))
 
 
-def problems_of(found: FoundCard) -> list[str]:
+def problems_of(card: FoundCard) -> list[str]:
     """Return what is wrong with a card as sentences."""
-    return [problem.text for problem in card_problems(found.card)]
+    return [problem.text for problem in card_problems(card.card)]

@@ -80,26 +80,26 @@ def read_catalog(document: Mapping[str, Any]) -> CatalogReading:
     given = document["entries"]
     problems: list[CardProblem] = []
     entries = []
-    for n, each in enumerate(given[:MAX_ENTRIES]):
+    for n, entry in enumerate(given[:MAX_ENTRIES]):
         where = f"Entry {n + 1}"
-        if type(each) is not dict:
-            problems.append(CardProblem("CARD-03", f"{where} is {excerpt(each, 60)}, not an object."))
+        if type(entry) is not dict:
+            problems.append(CardProblem("CARD-03", f"{where} is {excerpt(entry, 60)}, not an object."))
             continue
-        identifier, kind = each.get("identifier"), each.get("type", each.get("mediaType"))
-        missing = [key for key in ("identifier", "type") if type(each.get(key)) is not str]
+        identifier, kind = entry.get("identifier"), entry.get("type", entry.get("mediaType"))
+        missing = [key for key in ("identifier", "type") if type(entry.get(key)) is not str]
         if missing:
             problems.append(CardProblem("CARD-03", f"{where} lacks {' and '.join(missing)}."))
-        elif not _IDENTIFIER.fullmatch(each["identifier"][:500]):
+        elif not _IDENTIFIER.fullmatch(entry["identifier"][:500]):
             text = f"The identifier {excerpt(identifier, 80)} is not of the form urn:air:publisher:namespace:name."
             problems.append(CardProblem("CARD-04", text))
-        url, data = each.get("url"), each.get("data")
-        usable = ("url" in each) != ("data" in each) and (type(url) is str if "url" in each else type(data) is dict)
+        url, data = entry.get("url"), entry.get("data")
+        usable = ("url" in entry) != ("data" in entry) and (type(url) is str if "url" in entry else type(data) is dict)
         if not usable:
             text = f"{where} must have either url, a string, or data, an object."
             problems.append(CardProblem("CARD-03", text))
-        found: EntryKind = "card" if kind == CARD_TYPE else "catalog" if kind == CATALOG_TYPE else "other"
+        entry_kind: EntryKind = "card" if kind == CARD_TYPE else "catalog" if kind == CATALOG_TYPE else "other"
         name = identifier if type(identifier) is str else ""
-        entries.append(CatalogEntry(found if usable else "invalid", name, url if type(url) is str else "", data))
+        entries.append(CatalogEntry(entry_kind if usable else "invalid", name, url if type(url) is str else "", data))
     if len(given) > MAX_ENTRIES:
         text = f"The catalog has {len(given):,} entries; the first {MAX_ENTRIES:,} are read."
         problems.append(CardProblem("CARD-03", text))
@@ -136,8 +136,8 @@ def _member_problems(card: dict[str, Any]) -> Iterator[str]:
     for key, limit in (("description", 100), ("title", 100), ("version", 255)):
         value = card.get(key, "-")
         if type(value) is not str or not 1 <= len(value) <= limit:
-            shown = f"has {len(value):,} characters" if type(value) is str else f"is {excerpt(value, 40)}"
-            yield f"{key} {shown}; it must be a string of 1 to {limit} characters."
+            actual = f"has {len(value):,} characters" if type(value) is str else f"is {excerpt(value, 40)}"
+            yield f"{key} {actual}; it must be a string of 1 to {limit} characters."
     version = card.get("version")
     if type(version) is str and _RANGE.search(version[:300]):
         yield f"The version {excerpt(version, 60)} is a range, not a version."
@@ -170,7 +170,7 @@ def _remote_problems(remote: Any) -> Iterator[str]:
         if name not in variables:
             yield f"the variable {{{name}}} of the URL is not declared"
     versions = remote.get("supportedProtocolVersions", [])
-    if type(versions) is not list or not all(type(each) is str for each in versions):
+    if type(versions) is not list or not all(type(version) is str for version in versions):
         yield f"supportedProtocolVersions is {excerpt(versions, 40)}, not a list of strings"
     headers = remote.get("headers", [])
     if type(headers) is not list:
@@ -209,17 +209,19 @@ def listed_parts(card: Any) -> tuple[str, ...]:
 
 def versions_of(card: Any) -> tuple[str, ...]:
     """Return the protocol versions that the remotes of a card name."""
-    found: dict[str, None] = {}
+    named: dict[str, None] = {}
     for remote in remotes_of(card):
         versions = remote.get("supportedProtocolVersions")
-        found |= dict.fromkeys(each for each in versions if type(each) is str) if type(versions) is list else {}
-    return tuple(found)
+        named |= (
+            dict.fromkeys(version for version in versions if type(version) is str) if type(versions) is list else {}
+        )
+    return tuple(named)
 
 
 def remotes_of(card: Any) -> list[dict[str, Any]]:
     """Return the remotes of a card that are objects."""
     remotes = card.get("remotes") if type(card) is dict else None
-    return [each for each in remotes[:MAX_REMOTES] if type(each) is dict] if type(remotes) is list else []
+    return [remote for remote in remotes[:MAX_REMOTES] if type(remote) is dict] if type(remotes) is list else []
 
 
 def _texts(document: Any) -> Iterator[tuple[str, str]]:

@@ -52,14 +52,14 @@ class CardFetcher:
             if len(answer.body) > self._largest:
                 return CardResponse(url, problem=f"the document is larger than {self._largest >> 10:,} KiB")
             headers = tuple((name, value) for name, value in answer.fields)
-            found = CardResponse(url, answer.status, headers, answer.body)
+            response = CardResponse(url, answer.status, headers, answer.body)
             if answer.status not in _REDIRECTS:
-                return found
-            at = urljoin(at, found.header("location"))
+                return response
+            at = urljoin(at, response.header("location"))
             reason = refusal(at, self._home)
             if reason:
-                shown = shown_url(at, 200)
-                return CardResponse(url, problem=f"it redirects to {shown}, which was not fetched: {reason}")
+                place = shown_url(at, 200)
+                return CardResponse(url, problem=f"it redirects to {place}, which was not fetched: {reason}")
         return CardResponse(url, problem=f"it redirects more than {MAX_REDIRECTS} times")
 
     def _admit(self, url: str) -> Callable[[str], bool]:

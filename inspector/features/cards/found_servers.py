@@ -40,11 +40,11 @@ def search(invocation: Invocation) -> int:
     out = invocation.output
     words = invocation.option("search") or ""
     listing = _listing(invocation, words)
-    found = listing.matching(words)
+    servers = listing.matching(words)
     if out.json:
-        out.document({"servers": [server.as_json() for server in found], "refused": listing.refused})
+        out.document({"servers": [server.as_json() for server in servers], "refused": listing.refused})
     else:
-        shown = found[:MAX_SHOWN]
+        visible = servers[:MAX_SHOWN]
         out.table(
             [
                 (
@@ -54,12 +54,12 @@ def search(invocation: Invocation) -> int:
                     out.safe(", ".join(dict.fromkeys(choice.kind for choice in server.choices)), 60),
                     out.safe(server.description, TEXT),
                 )
-                for server in shown
+                for server in visible
             ]
         )
-        if len(found) > len(shown):
-            out.note(f"note: {len(found) - len(shown):,} more servers fit.")
-        if not found:
+        if len(servers) > len(visible):
+            out.note(f"note: {len(servers) - len(visible):,} more servers fit.")
+        if not servers:
             out.note("No server of the registry fits.")
     for text in listing.refused[:20]:
         out.note(f"note: {out.safe(text, 500)}")
@@ -71,8 +71,8 @@ def search(invocation: Invocation) -> int:
 def show_or_open(invocation: Invocation) -> int:
     """Print what a server of a registry starts or contacts; with a terminal ask, and open it in the interface."""
     out = invocation.output
-    wanted, _, part = str(invocation.option("open")).partition(":")
-    server = _listing(invocation, wanted.rpartition("/")[2]).named(wanted)
+    name, _, part = str(invocation.option("open")).partition(":")
+    server = _listing(invocation, name.rpartition("/")[2]).named(name)
     choices = [choice for choice in server.choices if part in ("", choice.name, choice.kind)]
     if out.json:
         out.document(server.as_json())
@@ -82,7 +82,7 @@ def show_or_open(invocation: Invocation) -> int:
     if not usable:
         raise UsageError(f"{server.name} has nothing that Inspector can open.")
     if len(usable) > 1:
-        names = ", ".join(f"{wanted}:{choice.name}" for choice in usable)
+        names = ", ".join(f"{name}:{choice.name}" for choice in usable)
         raise UsageError(f"{server.name} can be opened in {len(usable)} ways.", hint=f"Name one: {names[:1000]}")
     from inspector.cli.verbs import open as opening
 
@@ -158,34 +158,34 @@ def cards(invocation: Invocation) -> int:
     out = invocation.output
     url = str(invocation.option("card"))
     url = _checked(url if "://" in url else f"https://{url}")
-    found = asyncio.run(_discovered(url))
-    problems = found.catalog.problems if found.catalog is not None else ()
+    discovery = asyncio.run(_discovered(url))
+    problems = discovery.catalog.problems if discovery.catalog is not None else ()
     if out.json:
         out.document(
             {
-                "looked": [{"url": answer.url, "answer": answer.shown} for answer in found.looked],
+                "looked": [{"url": answer.url, "answer": answer.summary} for answer in discovery.looked],
                 "cards": [
-                    {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in found.cards
+                    {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in discovery.cards
                 ],
                 "catalog_problems": [problem.text for problem in problems],
-                "notes": found.notes,
+                "notes": discovery.notes,
             }
         )
-        return 0 if found.cards else 4
-    for card in found.cards:
+        return 0 if discovery.cards else 4
+    for card in discovery.cards:
         _print_card(out, card)
-    for answer in found.looked if not found.cards else ():
-        out.line(f"{out.safe(shown_url(answer.url, NAME))}: {out.safe(answer.shown, 500)}")
-    for note in found.notes:
+    for answer in discovery.looked if not discovery.cards else ():
+        out.line(f"{out.safe(shown_url(answer.url, NAME))}: {out.safe(answer.summary, 500)}")
+    for note in discovery.notes:
         out.note(f"note: {out.safe(note, 500)}")
     # The last one may be about the number of entries.
     for problem in (*problems[:MOST_PROBLEMS], *problems[MOST_PROBLEMS:][-1:]):
         out.note(f"note: catalog: {out.safe(problem.text, 500)}")
     if len(problems) > MOST_PROBLEMS + 1:
         out.note(f"note: catalog: {len(problems) - MOST_PROBLEMS - 1:,} more problems; --json has all")
-    if not found.cards:
+    if not discovery.cards:
         out.note("No server card was found.")
-    return 0 if found.cards else 4
+    return 0 if discovery.cards else 4
 
 
 async def _discovered(url: str) -> CardDiscovery:
@@ -201,10 +201,10 @@ def _card_problems(card: FoundCard) -> list[str]:
     return [*problems_of(card), *secret]
 
 
-def _print_card(out: Output, found: FoundCard) -> None:
-    card = found.card
+def _print_card(out: Output, found_card: FoundCard) -> None:
+    card = found_card.card
     safe: Callable[[object, int], str] = out.safe
-    place = out.safe(shown_url(found.place, NAME))
+    place = out.safe(shown_url(found_card.place, NAME))
     out.line(f"{safe(card.get('name'), NAME)}  {safe(card.get('version'), 40)}  from {place}")
     for key in ("title", "description", "websiteUrl"):
         if isinstance(card.get(key), str):
@@ -216,5 +216,5 @@ def _print_card(out: Output, found: FoundCard) -> None:
     versions = versions_of(card)
     if versions:
         out.line(f"  protocol {safe(', '.join(versions), NAME)}")
-    for problem in _card_problems(found):
+    for problem in _card_problems(found_card):
         out.note(f"note: {safe(problem, 500)}")

@@ -101,14 +101,14 @@ class RegistryServer:
             "is_latest": self.is_latest,
             "choices": [
                 {
-                    "name": each.name,
-                    "kind": each.kind,
-                    "summary": each.summary if each.definition else None,
-                    "problem": each.problem or None,
-                    "env": env_names(each),
-                    "headers": header_names(each),
+                    "name": choice.name,
+                    "kind": choice.kind,
+                    "summary": choice.summary if choice.definition else None,
+                    "problem": choice.problem or None,
+                    "env": env_names(choice),
+                    "headers": header_names(choice),
                 }
-                for each in self.choices
+                for choice in self.choices
             ],
             "problems": list(self.problems),
             "after_install": self.after_install or None,
@@ -127,27 +127,27 @@ class RegistryListing:
 
     def matching(self, words: str) -> list[RegistryServer]:
         """Return the servers whose name, title or description contains every word, in any case."""
-        wanted = words.casefold().split()
+        parts = words.casefold().split()
         return [
             server
             for server in self.servers
-            if all(word in f"{server.name}\n{server.title}\n{server.description}".casefold() for word in wanted)
+            if all(word in f"{server.name}\n{server.title}\n{server.description}".casefold() for word in parts)
         ]
 
     def named(self, name: str) -> RegistryServer:
         """Return the server of this name, the latest version first. Raises `UsageError`."""
         exact = [server for server in self.servers if server.name == name]
         short = [server for server in self.servers if server.name.rpartition("/")[2] == name]
-        found = exact or short
-        if not found:
+        matches = exact or short
+        if not matches:
             raise UsageError(f"The registry has no server “{name[:200]}”.", hint="Search for a part of its name.")
-        names = dict.fromkeys(server.name for server in found)
+        names = dict.fromkeys(server.name for server in matches)
         if len(names) > 1:
-            shown = ", ".join(list(names)[:10])
+            listed = ", ".join(list(names)[:10])
             raise UsageError(
-                f"The registry has several servers “{name[:200]}”: {shown[:1000]}.", hint="Use a full name."
+                f"The registry has several servers “{name[:200]}”: {listed[:1000]}.", hint="Use a full name."
             )
-        return next((server for server in found if server.is_latest), found[0])
+        return next((server for server in matches if server.is_latest), matches[0])
 
 
 def read_listing(document: Any, listing: RegistryListing | None = None) -> RegistryListing:
@@ -287,10 +287,10 @@ def filled(server: RegistryServer, target: StdioTarget | HttpTarget) -> StdioTar
     """Return a target whose URL and headers have no `{variable}` left (C-REG-05). Raises `UsageError`."""
     texts = [target.url, *(value for _, value in target.headers)] if isinstance(target, HttpTarget) else []
     for text in texts:
-        found = _VARIABLE.search(text)
-        if found:
+        match = _VARIABLE.search(text)
+        if match:
             raise UsageError(
-                f"{server.name} leaves {found[0]} open: its document does not declare it.",
+                f"{server.name} leaves {match[0]} open: its document does not declare it.",
                 hint="Tell its publisher, and open the URL directly.",
             )
     return target
@@ -309,11 +309,11 @@ def _document(answer: CardResponse) -> Any:
     """The JSON of an answer. Raises `UsageError`."""
     where = answer.url.partition("?")[0]
     if answer.problem or answer.status != 200:
-        raise UsageError(f"The registry {where} cannot be read: {answer.shown}.")
+        raise UsageError(f"The registry {where} cannot be read: {answer.summary}.")
     try:
         return parse(answer.body)
     except NotJson:
-        raise UsageError(f"The registry {where} cannot be read: {answer.shown}.") from None
+        raise UsageError(f"The registry {where} cannot be read: {answer.summary}.") from None
 
 
 def _is_entry(document: Mapping[str, Any]) -> bool:

@@ -59,8 +59,8 @@ async def search(screen: StartScreen, _tool: str, _arguments: object) -> None:
         screen.show_found(_group(source, rows_of(listing, words, source)), select=True)
 
 
-def _group(source: str, found: Sequence[SourceServer]) -> Group:
-    return Group("found", "Registry", found, f"No server of {source} fits.", f"{len(found)} in {source}")
+def _group(source: str, servers: Sequence[SourceServer]) -> Group:
+    return Group("found", "Registry", servers, f"No server of {source} fits.", f"{len(servers)} in {source}")
 
 
 def rows_of(listing: RegistryListing, words: str, source: str) -> list[SourceServer]:
@@ -117,8 +117,8 @@ async def _opened(
     while True:
         try:
             return filled(server, resolve(entry, prompt=prompt, consent=trust.always))
-        except _ValueWanted as wanted:
-            question = wanted.question
+        except _ValueWanted as missing:
+            question = missing.question
         answer = await app.push_screen_wait(AskValue(question))
         if answer is None:
             return None
@@ -177,8 +177,8 @@ class AskValue(LineDialog[str]):
     """
 
     def __init__(self, question: InputQuestion) -> None:
-        shown = "" if question.secret or question.choices else question.default or ""
-        editor = Editor(shown, placeholder=safe(", ".join(question.choices), 80) or "value")
+        initial = "" if question.secret or question.choices else question.default or ""
+        editor = Editor(initial, placeholder=safe(", ".join(question.choices), 80) or "value")
         editor.concealed = question.secret
         super().__init__(safe(question.id, 60), editor, "use it", leave="do not open")
         self._question = question

@@ -108,6 +108,6 @@ class ServerCost:
 def cost_of(tools: Any, instructions: Any = "", counter: TokenCounter = ESTIMATED) -> ServerCost:
     """Return the cost of the tools in a list of the server. Tools for apps only, and odd entries, do not count."""
     entries = tools if type(tools) is list else []
-    found = tuple(tool_cost(entry, counter) for entry in entries if type(entry) is dict and is_for_model(entry))
+    costs = tuple(tool_cost(entry, counter) for entry in entries if type(entry) is dict and is_for_model(entry))
     text = instructions if type(instructions) is str else ""
-    return ServerCost(found, text, counter.count(text) if text else 0, counter)
+    return ServerCost(costs, text, counter.count(text) if text else 0, counter)

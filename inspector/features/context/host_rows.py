@@ -39,11 +39,11 @@ def host_rows(
     for note in notes:
         by_fact.setdefault(note.fact.id, []).append(note)
     columns = [host for host in hosts if any(fact.id in by_fact for fact in facts[host])]
-    shown = columns[: max((width - _LABEL) // _COLUMN, 0)]
-    rows = _table(shown, by_fact, facts) if shown else []
+    visible = columns[: max((width - _LABEL) // _COLUMN, 0)]
+    rows = _table(visible, by_fact, facts) if visible else []
     faults = sorted((note for note in notes if not note.ok), key=lambda note: (note.fact.severity, note.fact.id))
-    if len(shown) < len(columns):
-        rows += [Row([(f"{quantity(len(columns) - len(shown), 'more host')} below", "muted")]), Row()]
+    if len(visible) < len(columns):
+        rows += [Row([(f"{quantity(len(columns) - len(visible), 'more host')} below", "muted")]), Row()]
     rows += _faults(faults)
     rows += _names(names)
     return rows + _sources(faults or notes)
@@ -51,8 +51,8 @@ def host_rows(
 
 def _names(names: dict[str, str]) -> list[Row]:
     labels = host_facts().labels
-    shown = [Row([(f"{labels[host]}  ", "normal"), (name[:300], "muted")], 2) for host, name in names.items()]
-    return [Row([("Names for the model", "bright bold")]), *shown, Row()] if shown else []
+    rows = [Row([(f"{labels[host]}  ", "normal"), (name[:300], "muted")], 2) for host, name in names.items()]
+    return [Row([("Names for the model", "bright bold")]), *rows, Row()] if rows else []
 
 
 def _table(hosts: Sequence[str], by_fact: dict[str, list[HostNote]], facts: dict[str, tuple[Fact, ...]]) -> list[Row]:
@@ -64,8 +64,8 @@ def _table(hosts: Sequence[str], by_fact: dict[str, list[HostNote]], facts: dict
     for label, fields in _PARTS:
         cells = []
         for host in hosts:
-            found = [note for fact in facts[host] if fact.field in fields for note in by_fact.get(fact.id, ())]
-            cells.append(_cell(found))
+            notes = [note for fact in facts[host] if fact.field in fields for note in by_fact.get(fact.id, ())]
+            cells.append(_cell(notes))
         if any(text.strip() != signs_now().later for text, _ in cells):
             rows.append(Row([(f"{label:<{_LABEL}}", "bright"), *cells]))
     return [*rows, Row([(f"{signs_now().later}  no known limit", "muted")]), Row()]
@@ -108,14 +108,14 @@ def _faults(faults: list[HostNote]) -> list[Row]:
 def _sources(notes: Sequence[HostNote]) -> list[Row]:
     labels = host_facts().labels
     today = datetime.date.today()
-    found = dict.fromkeys((labels[note.fact.host], note.fact.source[0], _dated(note.fact, today)) for note in notes)
-    if not found:
+    sources = dict.fromkeys((labels[note.fact.host], note.fact.source[0], _dated(note.fact, today)) for note in notes)
+    if not sources:
         return []
     rows = [Row([("Sources", "bright bold")])]
-    for host, source, dated in list(found)[:20]:
+    for host, source, dated in list(sources)[:20]:
         rows.append(Row([(f"{host}  ", "normal"), (source, "muted"), (f"  {dated}", "muted")], 2))
-    if len(found) > 20:
-        rows.append(Row([(f"and {count(len(found) - 20)} more", "muted")]))
+    if len(sources) > 20:
+        rows.append(Row([(f"and {count(len(sources) - 20)} more", "muted")]))
     return rows
 
 

@@ -60,8 +60,8 @@ def savings(cost: ServerCost) -> list[DefsSaving]:
 
     A part counts if it has at least `MINIMUM` characters and occurs twice or more, annotations included.
     """
-    found = [saving for tool in cost.tools if (saving := _saving(tool)) is not None]
-    return sorted(found, key=lambda saving: -saving.characters)
+    defs_savings = [saving for tool in cost.tools if (saving := _saving(tool)) is not None]
+    return sorted(defs_savings, key=lambda saving: -saving.characters)
 
 
 def _saving(tool: ToolCost) -> DefsSaving | None:
@@ -108,7 +108,7 @@ def _with_sorted_keys(schema: Any) -> str:
 
 def repeated(cost: ServerCost) -> list[RepeatedText]:
     """Return the long texts that stand in several tools, the costliest first."""
-    found: list[RepeatedText] = []
+    repetitions: list[RepeatedText] = []
     for what, least, texts in (
         ("description", LEAST_DESCRIPTION, [(tool.description, tool.name) for tool in cost.tools]),
         ("input schema", MINIMUM, [(tool.schema, tool.name) for tool in cost.tools]),
@@ -118,13 +118,13 @@ def repeated(cost: ServerCost) -> list[RepeatedText]:
         for text, name in texts:
             if len(text) >= least:
                 groups.setdefault(text, {})[name] = None
-        found += (RepeatedText(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
-    found.sort(key=lambda each: -each.characters * len(each.tools))
-    return _without_inner(found)[:MAX_GROUPS]
+        repetitions += (RepeatedText(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
+    repetitions.sort(key=lambda repetition: -repetition.characters * len(repetition.tools))
+    return _without_inner(repetitions)[:MAX_GROUPS]
 
 
 def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    parts: list[tuple[str, str]] = []
     work = 0
     for tool in tools:
         for part in subschemas(tool.definition.get("inputSchema")):
@@ -133,19 +133,19 @@ def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
             text = compact_json(part.schema)
             work += len(text)
             if work > MAX_WORK:
-                return found
-            found.append((text, tool.name))
-    return found
+                return parts
+            parts.append((text, tool.name))
+    return parts
 
 
 def _without_inner(groups: list[RepeatedText]) -> list[RepeatedText]:
     """Leave out a part whose tools repeat something larger already."""
     kept: list[RepeatedText] = []
-    told: Counter[tuple[str, ...]] = Counter()
-    for each in groups:
-        if each.what != _PART or not told[each.tools]:
-            kept.append(each)
-            told[each.tools] += 1
+    reported: Counter[tuple[str, ...]] = Counter()
+    for group in groups:
+        if group.what != _PART or not reported[group.tools]:
+            kept.append(group)
+            reported[group.tools] += 1
     return kept
 
 
@@ -219,16 +219,16 @@ def sizes_in(document: Any) -> Sizes | None:
     tools, total = (document.get(key) if type(document) is dict else None for key in ("tools", "total"))
     if type(tools) is not list or type(total) is not dict or type(document.get("method")) is not str:
         return None
-    found: dict[str, tuple[int, int]] = {}
+    sizes: dict[str, tuple[int, int]] = {}
     for tool in tools:
         counts = tool.get("characters") if type(tool) is dict else None
         characters = counts.get("total") if type(counts) is dict else None
         if type(characters) is not int or type(tool.get("tokens")) is not int or type(tool.get("name")) is not str:
             return None
-        found[tool["name"]] = characters, tool["tokens"]
+        sizes[tool["name"]] = characters, tool["tokens"]
     if type(total.get("characters")) is not int or type(total.get("tokens")) is not int:
         return None
-    return Sizes(found, total["characters"], total["tokens"], document["method"])
+    return Sizes(sizes, total["characters"], total["tokens"], document["method"])
 
 
 def growth(source: str, before: Sizes, after: Sizes) -> CostGrowth:
@@ -303,9 +303,9 @@ class ContextReport:
                 "choices": sum(tool.choices for tool in cost.tools),
             },
             "savings": [saving._asdict() for saving in self.savings],
-            "repeated": [each._asdict() for each in self.repeated],
+            "repeated": [repetition._asdict() for repetition in self.repeated],
             "loads": [load.as_json() for load in self.loads],
-            "results": {tool: each.as_json() for tool, each in self.results.items()},
+            "results": {tool: result.as_json() for tool, result in self.results.items()},
         }
 
 
@@ -321,9 +321,9 @@ def report_of(
     definitions = ServerDefinitions.of(server, (tool.definition for tool in cost.tools), cost.instructions, results)
     largest: dict[str, ResultCost] = {}
     for tool, result in results:
-        each = result_cost(result, cost.counter)
-        if tool not in largest or _size(each) > _size(largest[tool]):
-            largest[tool] = each
+        measured = result_cost(result, cost.counter)
+        if tool not in largest or _size(measured) > _size(largest[tool]):
+            largest[tool] = measured
     return ContextReport(
         definitions.name,
         cost,

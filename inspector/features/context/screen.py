@@ -66,7 +66,7 @@ class ToolCostRows(ListRows[ToolCost]):
         self.filter = ""
         self._most = 1
 
-    def take(self, cost: ServerCost) -> None:
+    def refresh(self, cost: ServerCost) -> None:
         """Show the tools of a server."""
         self.cost = cost
         self._most = max((tool.characters for tool in cost.tools), default=1) or 1
@@ -182,7 +182,7 @@ class ModelScreen(FullScreen[str | None]):
         self.query_one("#model-rows").focus()
         self.query_one(HeaderLine).parts = chrome.header(self.session, None, self.size.width)
         self._count_again()
-        self.set_interval(_LOOK_AGAIN, self._look)
+        self.set_interval(_LOOK_AGAIN, self._recount)
         self._show_footer()
 
     def on_resize(self) -> None:
@@ -198,21 +198,21 @@ class ModelScreen(FullScreen[str | None]):
         self._seen = self.session.changes["tools"]
         self.run_worker(self._count, thread=True, exclusive=True, group="count", exit_on_error=False)
 
-    def _look(self) -> None:
+    def _recount(self) -> None:
         """Count again if the server listed its tools again."""
-        found = self.session.catalog["tools"]
-        if self.session.changes["tools"] != self._seen and not found.loading:
+        tools = self.session.catalog["tools"]
+        if self.session.changes["tools"] != self._seen and not tools.loading:
             self._first_tool = self.tool.name if self.tool is not None else ""
             self._count_again()
 
     def _count(self) -> None:
         catalog = self.session.catalog["tools"]
         cost = cost_of(list(catalog.items), self.session.server.instructions)
-        self.app.call_from_thread(self._take, cost)
+        self.app.call_from_thread(self._display_cost, cost)
 
-    def _take(self, cost: ServerCost) -> None:
+    def _display_cost(self, cost: ServerCost) -> None:
         self._cost = cost
-        self.rows.take(cost)
+        self.rows.refresh(cost)
         self._list.empty = "The server has no tools." if not cost.tools else "No match."
         self._choose_facts()
         self._list.source_changed()
@@ -367,7 +367,7 @@ class ModelScreen(FullScreen[str | None]):
     @work(exclusive=True, group="dialog")
     async def action_budget(self) -> None:
         """Choose a number of tokens."""
-        choices = [(_NO_BUDGET, ""), *((count(each), "tokens") for each in _BUDGETS)]
+        choices = [(_NO_BUDGET, ""), *((count(budget), "tokens") for budget in _BUDGETS)]
         current = _NO_BUDGET if self.budget is None else count(self.budget)
         chosen = await self.app.push_screen_wait(Choose("Budget", choices, current))
         if chosen is not None:
@@ -402,7 +402,7 @@ class ModelScreen(FullScreen[str | None]):
 
 
 def _sections(tool: ToolCost) -> list[RowSection | JsonSection]:
-    found: list[RowSection | JsonSection] = [
+    sections: list[RowSection | JsonSection] = [
         RowSection([_head("name", len(tool.name)), Row([(tool.name, "normal")])]),
         RowSection(
             [
@@ -415,10 +415,12 @@ def _sections(tool: ToolCost) -> list[RowSection | JsonSection]:
         ),
     ]
     if tool.schema:
-        found.append(JsonSection(tree(tool.schema)))
+        sections.append(JsonSection(tree(tool.schema)))
     if tool.not_included:
-        found.append(RowSection([Row(), Row([("not included  ", "muted"), (", ".join(tool.not_included), "muted")])]))
-    return found
+        sections.append(
+            RowSection([Row(), Row([("not included  ", "muted"), (", ".join(tool.not_included), "muted")])])
+        )
+    return sections
 
 
 def _head(part: str, characters: int) -> Row:

@@ -42,8 +42,8 @@ def text(out: Output, report: ContextReport, *, budget: int | None = None) -> It
         yield f"Tokens of {out.safe(cost.counter.method, 40)}."
     if budget is not None:
         above = cost.tokens - budget
-        shown = f"{quantity(above, 'token')} above" if above > 0 else "within"
-        yield paint(f"Budget {quantity(budget, 'token')}: {shown}", "red" if above > 0 else "green")
+        verdict = f"{quantity(above, 'token')} above" if above > 0 else "within"
+        yield paint(f"Budget {quantity(budget, 'token')}: {verdict}", "red" if above > 0 else "green")
     if cost.tools or cost.instructions:
         yield ""
         yield from _table(out, cost)
@@ -139,8 +139,8 @@ def _parts(cost: ServerCost) -> Iterator[str]:
 def _listed(names: list[str], limit: int = 6) -> str:
     from inspector.text import safe
 
-    shown = ", ".join(safe(name, 40) for name in names[:limit])
-    return f"{shown} and {len(names) - limit:,} more" if len(names) > limit else shown
+    listed = ", ".join(safe(name, 40) for name in names[:limit])
+    return f"{listed} and {len(names) - limit:,} more" if len(names) > limit else listed
 
 
 def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
@@ -158,21 +158,21 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
     if report.repeated:
         yield ""
         yield "The same text stands in several tools:"
-        for each in report.repeated[:MAX_COUNT]:
-            yield f"  {each.what}, {quantity(each.characters, 'character')}: {_listed(list(each.tools))}"
+        for entry in report.repeated[:MAX_COUNT]:
+            yield f"  {entry.what}, {quantity(entry.characters, 'character')}: {_listed(list(entry.tools))}"
 
 
-def _growth(out: Output, found: CostGrowth) -> Iterator[str]:
+def _growth(out: Output, growth: CostGrowth) -> Iterator[str]:
     yield (
-        f"Against {out.safe(found.source, 200)}: {found.characters:+,} characters, {found.tokens:+,} tokens "
-        f"(before: {quantity(found.before, 'token')})"
+        f"Against {out.safe(growth.source, 200)}: {growth.characters:+,} characters, {growth.tokens:+,} tokens "
+        f"(before: {quantity(growth.before, 'token')})"
     )
     rows = []
-    for tool in found.tools[:MAX_COUNT]:
+    for tool in growth.tools[:MAX_COUNT]:
         sign = "+" if tool.before is None else "-" if tool.after is None else "~"
         rows.append((f"  {sign} {out.safe(tool.name, NAME)}", f"{tool.characters:+,}", f"{tool.tokens:+,} tokens"))
     yield from columns(rows)
-    yield from _rest(len(found.tools))
+    yield from _rest(len(growth.tools))
 
 
 def _results(out: Output, report: ContextReport) -> Iterator[str]:
@@ -181,10 +181,10 @@ def _results(out: Output, report: ContextReport) -> Iterator[str]:
     yield ""
     yield "Largest result of each tool, in characters:"
     rows = [("  tool", "content", "structuredContent")]
-    found = sorted(report.results.items(), key=lambda item: -(item[1].content + (item[1].structured or 0)))
-    for tool, each in found[:MAX_COUNT]:
-        structured = "" if each.structured is None else count(each.structured)
-        rows.append((f"  {out.safe(tool, NAME)}", count(each.content), structured))
+    largest = sorted(report.results.items(), key=lambda item: -(item[1].content + (item[1].structured or 0)))
+    for tool, result in largest[:MAX_COUNT]:
+        structured = "" if result.structured is None else count(result.structured)
+        rows.append((f"  {out.safe(tool, NAME)}", count(result.content), structured))
     yield from columns(rows)
     yield from _rest(len(report.results))
 

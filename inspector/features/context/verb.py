@@ -163,9 +163,9 @@ def _against(
         return "the pin", of(pin.surface)
     file = _json_file(word)
     if file is not None:
-        found = _sizes_in_file(file, counter)
-        if found is not None:
-            return word, found
+        sizes = _sizes_in_file(file, counter)
+        if sizes is not None:
+            return word, sizes
         pin = Pins(file=file).get(target)
         assert pin is not None
         return word, of(pin.surface)
@@ -194,13 +194,13 @@ def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
         document = jsonrpc.parse(read_bytes(file, limit=_MAX_SIZE))
     except jsonrpc.NotJson:
         return None
-    found = sizes_in(document)
-    if found is not None and found.method != counter.method:
+    sizes = sizes_in(document)
+    if sizes is not None and sizes.method != counter.method:
         raise UsageError(
-            f"{file} counts tokens as {found.method[:40]}, not as {counter.method}.",
+            f"{file} counts tokens as {sizes.method[:40]}, not as {counter.method}.",
             hint="Write it again with the same --tokenizer.",
         )
-    return found
+    return sizes
 
 
 CONTEXT = Verb(

@@ -65,19 +65,19 @@ async def is_declared(visit: Visit) -> Outcome:
     extensions = capabilities.get("extensions")
     if type(extensions) is not dict or EVENTS not in extensions:
         return skipped(_NOT_DECLARED)
-    found = declared(capabilities)
+    declaration = declared(capabilities)
     opened = _opening(visit)
-    return bad(found.problem, *opened) if found.problem else good("", *opened)
+    return bad(declaration.problem, *opened) if declaration.problem else good("", *opened)
 
 
 @CHECKS.active("EVENT-02")
 async def is_not_the_sketch(visit: Visit) -> Outcome:
     """The place of the declaration, and the era."""
-    found = declared(visit.session.server.capabilities)
+    declaration = declared(visit.session.server.capabilities)
     opened = _opening(visit)
-    if found.dialect == "sketch":
-        return bad(found.problem, *opened)
-    if found.dialect is None:
+    if declaration.dialect == "sketch":
+        return bad(declaration.problem, *opened)
+    if declaration.dialect is None:
         return skipped(_NOT_DECLARED)
     if not visit.modern:
         return bad(f"{EVENTS} is declared at {visit.revision}, which cannot have events.", *opened)
@@ -113,101 +113,101 @@ async def _listed(visit: Visit) -> _List | str:
     """The list, requested once in a visit; or that the server does not declare events."""
     if declared(visit.session.server.capabilities).dialect != "extension" or not visit.modern:
         return _NOT_DECLARED
-    found = _List()
+    listing = _List()
     cursor: Any = None
     seen: set[str] = set()
     for _ in range(_MAX_PAGES):
         page = await visit.request("events/list", {} if cursor is None else {"cursor": cursor})
-        found.pages.append(page)
-        found.entries += objects_at(page.body.get("events"))
-        found.types += event_page(page.body).types
+        listing.pages.append(page)
+        listing.entries += objects_at(page.body.get("events"))
+        listing.types += event_page(page.body).types
         cursor = page.body.get("nextCursor")
         if cursor is None or not page.ok:
             break
         if type(cursor) is not str:
-            found.problem = f"nextCursor is {excerpt(cursor, 60)}, not a string."
+            listing.problem = f"nextCursor is {excerpt(cursor, 60)}, not a string."
             break
         if cursor in seen:
-            found.problem = f"nextCursor {excerpt(cursor, 60)} comes twice: the list has no end."
+            listing.problem = f"nextCursor {excerpt(cursor, 60)} comes twice: the list has no end."
             break
         seen.add(cursor)
-    return found
+    return listing
 
 
 @CHECKS.active("EVENT-03")
 @given(_listed)
-async def has_a_list(visit: Visit, found: _List) -> Outcome:
+async def has_a_list(visit: Visit, listing: _List) -> Outcome:
     """The first page."""
-    first = found.pages[0]
+    first = listing.pages[0]
     if not first.ok:
         return bad(f"events/list got {first.reply}.", *first.events)
     if type(first.body.get("events")) is not list:
         return bad(f"events is {excerpt(first.body.get('events'), 60)}, not an array.", *first.events)
     if first.body.get("resultType") != "complete":
         return bad(f'resultType is {excerpt(first.body.get("resultType"), 40)}, not "complete".', *first.events)
-    return good(f"{len(found.types)} event types", *found.events)
+    return good(f"{len(listing.types)} event types", *listing.events)
 
 
-def _of_entries(found: _List, about: str) -> Outcome:
+def _of_entries(listing: _List, about: str) -> Outcome:
     """The problems of descriptors: those with `delivery`, or the others."""
-    if not found.entries:
+    if not listing.entries:
         return skipped("the server lists no event types")
-    for entry in found.entries:
+    for entry in listing.entries:
         named = type(entry.get("name")) is str and bool(entry["name"])
         problems = event_page({"events": [entry]}).types[0].problems if named else ("name is not a text.",)
         for problem in problems:
             if problem.startswith("delivery") == (about == "delivery"):
-                return bad(f"{excerpt(entry.get('name'), 60)}: {problem}", *found.events)
-    return good(f"{len(found.entries)} event types", *found.events)
+                return bad(f"{excerpt(entry.get('name'), 60)}: {problem}", *listing.events)
+    return good(f"{len(listing.entries)} event types", *listing.events)
 
 
 @CHECKS.active("EVENT-04")
 @given(_listed)
-async def has_its_members(visit: Visit, found: _List) -> Outcome:
+async def has_its_members(visit: Visit, listing: _List) -> Outcome:
     """Each descriptor, except its delivery modes."""
-    return _of_entries(found, "members")
+    return _of_entries(listing, "members")
 
 
 @CHECKS.active("EVENT-05")
 @given(_listed)
-async def has_modes(visit: Visit, found: _List) -> Outcome:
+async def has_modes(visit: Visit, listing: _List) -> Outcome:
     """The delivery modes of each descriptor."""
-    return _of_entries(found, "delivery")
+    return _of_entries(listing, "delivery")
 
 
 @CHECKS.active("EVENT-06")
 @given(_listed)
-async def has_valid_schemas(visit: Visit, found: _List) -> Outcome:
+async def has_valid_schemas(visit: Visit, listing: _List) -> Outcome:
     """Both schemas of each descriptor."""
-    if not found.types:
+    if not listing.types:
         return skipped("the server lists no event types")
-    for event in found.types:
+    for event in listing.types:
         for key, schema in (("inputSchema", event.input_schema), ("payloadSchema", event.payload_schema)):
             try:
                 Validator(schema)
             except SchemaError as error:
-                return bad(f"{excerpt(event.name, 60)}: {key} is invalid: {error.message}.", *found.events)
-    return good(f"{len(found.types)} event types", *found.events)
+                return bad(f"{excerpt(event.name, 60)}: {key} is invalid: {error.message}.", *listing.events)
+    return good(f"{len(listing.types)} event types", *listing.events)
 
 
 @CHECKS.active("EVENT-07")
 @given(_listed)
-async def has_unique_names(visit: Visit, found: _List) -> Outcome:
+async def has_unique_names(visit: Visit, listing: _List) -> Outcome:
     """All pages."""
-    if found.problem:
-        return bad(found.problem, *found.events)
-    names = [event.name for event in found.types]
+    if listing.problem:
+        return bad(listing.problem, *listing.events)
+    names = [event.name for event in listing.types]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        return bad(f"The name {excerpt(twice, 60)} is listed twice.", *found.events)
-    return good(f"{len(found.pages)} pages, {len(names)} event types", *found.events)
+        return bad(f"The name {excerpt(twice, 60)} is listed twice.", *listing.events)
+    return good(f"{len(listing.pages)} pages, {len(names)} event types", *listing.events)
 
 
 # Polls
 
 
-def _delivered_by(found: _List, mode: str) -> EventType | None:
-    return next((event for event in found.types if mode in event.delivery), None)
+def _delivered_by(listing: _List, mode: str) -> EventType | None:
+    return next((event for event in listing.types if mode in event.delivery), None)
 
 
 def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]:
@@ -233,8 +233,8 @@ async def _polls(visit: Visit) -> _Polls | str:
 @collected(list[RequestOutcome])
 async def _polled(visit: Visit, made: list[RequestOutcome]) -> None:
     """The answers to the polls for the first event type that is delivered by poll."""
-    found = await _listed(visit)
-    event = _delivered_by(found, "poll") if isinstance(found, _List) else None
+    listing = await _listed(visit)
+    event = _delivered_by(listing, "poll") if isinstance(listing, _List) else None
     cursor: Any = None
     while event is not None and len(made) <= _POLLS:
         polled = await visit.request("events/poll", _params(event, cursor, **({"maxEvents": 1} if made else {})))
@@ -386,10 +386,10 @@ async def refuses_unknown_names(visit: Visit, _: _List) -> Outcome:
 
 @CHECKS.active("EVENT-15")
 @given(_listed)
-async def refuses_bad_arguments(visit: Visit, found: _List) -> Outcome:
+async def refuses_bad_arguments(visit: Visit, listing: _List) -> Outcome:
     """A poll, or a stream, with arguments of a wrong type."""
     for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
-        for event in found.types:
+        for event in listing.types:
             wrong = _bad_arguments(event.input_schema) if mode in event.delivery else None
             if wrong is not None:
                 params = {"name": event.name, "arguments": wrong, "cursor": None}
@@ -415,10 +415,13 @@ def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
 
 @CHECKS.active("EVENT-16")
 @given(_listed)
-async def refuses_other_modes(visit: Visit, found: _List) -> Outcome:
+async def refuses_other_modes(visit: Visit, listing: _List) -> Outcome:
     """A poll of a type without poll, or a stream of one without push."""
     for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
-        event = next((each for each in found.types if each.delivery and mode not in each.delivery), None)
+        event = next(
+            (event for event in listing.types if event.delivery and mode not in event.delivery),
+            None,
+        )
         if event is not None:
             response = await visit.request(method, _params(event), probe=True, patient=False)
             if _meaning(response) != "Unsupported":
@@ -430,9 +433,9 @@ async def refuses_other_modes(visit: Visit, found: _List) -> Outcome:
 
 @CHECKS.active("EVENT-17")
 @given(_listed)
-async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
+async def accepts_old_cursors(visit: Visit, listing: _List) -> Outcome:
     """A poll with a cursor that the server never gave: worth a note at most."""
-    event = _delivered_by(found, "poll")
+    event = _delivered_by(listing, "poll")
     if event is None:
         return skipped(_NO_POLL)
     response = await visit.request("events/poll", _params(event, "inspector-check-cursor"), probe=True)
@@ -451,7 +454,7 @@ def _subscription(frame: Frame) -> Any:
     return value_at(frame.message, "params", "_meta", SUBSCRIPTION_ID)
 
 
-def _is_told(frame: Frame) -> bool:
+def _is_event(frame: Frame) -> bool:
     return frame.shape is Shape.NOTIFICATION and str(frame.message.get("method")).startswith(PREFIX)
 
 
@@ -465,9 +468,9 @@ class _Stream:
         self.first = first
 
     @property
-    def told(self) -> list[Frame]:
+    def notifications(self) -> list[Frame]:
         """The notifications of events that have come."""
-        return [frame for frame in self.connection.frames if _is_told(frame)]
+        return [frame for frame in self.connection.frames if _is_event(frame)]
 
 
 @asynccontextmanager
@@ -479,7 +482,7 @@ async def _streaming(visit: Visit, id: int | str) -> AsyncIterator[_Stream | str
     # A connection of its own: over HTTP, closing it is what ends the stream.
     async with visit.new_connection() as connection:
         page = await connection.request("events/list", {})
-        event = next((each for each in event_page(page.body).types if "push" in each.delivery), None)
+        event = next((event for event in event_page(page.body).types if "push" in event.delivery), None)
         if event is None:
             yield _NO_PUSH
             return
@@ -487,7 +490,7 @@ async def _streaming(visit: Visit, id: int | str) -> AsyncIterator[_Stream | str
         response = connection.begin(request)
 
         def begins(frame: Frame) -> bool:
-            return _is_told(frame) or (frame.shape in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id)
+            return _is_event(frame) or (frame.shape in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id)
 
         first = await connection.until(begins, visit.limits.request / 2)
         try:
@@ -522,7 +525,7 @@ async def names_its_stream(visit: Visit) -> Outcome:
             if isinstance(stream, str):
                 return skipped(stream)
             await stream.connection.quiet(4 * visit.limits.quiet)
-            for frame in stream.told[:100]:
+            for frame in stream.notifications[:100]:
                 named = _subscription(frame)
                 if type(named) is not type(id) or named != id:
                     what = f"{excerpt(frame.message['method'], 60)} of {excerpt(id, 20)}"
@@ -539,7 +542,9 @@ async def beats(visit: Visit) -> Outcome:
             return skipped(stream)
         name = f"{PREFIX}heartbeat"
         longest = max(visit.limits.check - 2 * visit.limits.request, visit.limits.request)
-        beat = await stream.connection.until(lambda frame: _is_told(frame) and frame.message["method"] == name, longest)
+        beat = await stream.connection.until(
+            lambda frame: _is_event(frame) and frame.message["method"] == name, longest
+        )
         if beat is None:
             return skipped(f"no heartbeat within {longest:g} s; the draft allows 30 s")
         params = beat.message.get("params")
@@ -560,9 +565,9 @@ async def ends(visit: Visit) -> Outcome:
         cancelled = stream.connection.notify(_CANCELLED, {"requestId": stream.id})
         if not await stream.connection.barrier():
             return skipped("the server did not answer after the cancellation")
-        before = len(stream.told)
+        before = len(stream.notifications)
         await stream.connection.quiet(8 * visit.limits.quiet)
-        late = stream.told[before:]
+        late = stream.notifications[before:]
         if late:
             return bad(f"{len(late)} messages came after the cancellation.", cancelled, late[0].n)
         return good("", cancelled)
@@ -680,7 +685,7 @@ class _WebhookSubscription:
     @property
     def events(self) -> list[Arrival]:
         """The deliveries of events."""
-        return [each for each in self.delivered if each.verdict.kind == "event"]
+        return [delivery for delivery in self.delivered if delivery.verdict.kind == "event"]
 
 
 @OnceInAVisit
@@ -785,15 +790,15 @@ async def signs_its_deliveries(visit: Visit, call: _WebhookSubscription) -> Outc
         return refused
     if not call.delivered:
         return skipped("nothing was delivered")
-    for each in call.delivered:
-        if each.redirected:
-            return bad("A redirect of a delivery was followed.", each.n)
+    for delivery in call.delivered:
+        if delivery.redirected:
+            return bad("A redirect of a delivery was followed.", delivery.n)
         # A delivery and its event may have different ids only by accident: that is not about its signature.
-        problems = [problem for problem in each.problems if "eventId" not in problem]
+        problems = [problem for problem in delivery.problems if "eventId" not in problem]
         if problems:
-            return bad(" ".join(problems), each.n)
-    told = "" if call.events else "no event came: only the verification was judged"
-    return good(told, *(each.n for each in call.delivered[:5]))
+            return bad(" ".join(problems), delivery.n)
+    note = "" if call.events else "no event came: only the verification was judged"
+    return good(note, *(delivery.n for delivery in call.delivered[:5]))
 
 
 @CHECKS.active("EVENT-28", mode="intrusive")
@@ -803,11 +808,11 @@ async def verifies_its_callbacks(visit: Visit, call: _WebhookSubscription) -> Ou
     if call.private is None:
         return _not_taken(call) or skipped("no callback was tried")
     if call.first.ok:
-        kinds = [each.verdict.kind for each in call.delivered]
+        kinds = [delivery.verdict.kind for delivery in call.delivered]
         if not kinds:
             return bad("The subscription was accepted, and its URL never verified.", *call.first.events)
         if kinds[0] != "verification":
             return bad(f"The first delivery is of the type {kinds[0]}, not verification.", call.delivered[0].n)
     if call.private.ok:
         return bad(f"A callback on loopback, {_PRIVATE}, was accepted.", *call.private.events)
-    return good("", *(each.n for each in call.delivered[:1]), *call.private.events)
+    return good("", *(delivery.n for delivery in call.delivered[:1]), *call.private.events)

@@ -32,11 +32,11 @@ TICKED = "clock.ticked"
 @cache
 def event_types() -> list[dict[str, Any]]:
     """The event types of the list."""
-    found: list[dict[str, Any]] = load_json(__file__)
-    return found
+    types: list[dict[str, Any]] = load_json(__file__)
+    return types
 
 
-def wanted(params: dict[str, Any], mode: str) -> int:
+def interval(params: dict[str, Any], mode: str) -> int:
     """The `every` of a subscription; raises RpcError."""
     offered = next((event_type for event_type in event_types() if event_type["name"] == params.get("name")), None)
     if offered is None:
@@ -48,8 +48,8 @@ def wanted(params: dict[str, Any], mode: str) -> int:
     if not isinstance(every, int) or isinstance(every, bool) or not 1 <= every <= 60:
         raise RpcError(INVALID_PARAMS, "every must be an integer from 1 to 60")
     if mode not in offered["delivery"]:
-        told = f"{offered['name']} is not delivered by {mode}"
-        raise RpcError(UNSUPPORTED, told, {"feature": "deliveryMode", "value": mode})
+        problem = f"{offered['name']} is not delivered by {mode}"
+        raise RpcError(UNSUPPORTED, problem, {"feature": "deliveryMode", "value": mode})
     return every
 
 
@@ -82,7 +82,7 @@ class Ticks:
         """Seconds to the next tick that counts."""
         return max((self.at // self.every + 1) * self.every * self._tick - time.time(), 0.0)
 
-    def take(self, limit: int) -> list[dict[str, Any]]:
+    def next_events(self, limit: int) -> list[dict[str, Any]]:
         """The next events, without their cursors; moves on."""
         newest = self.newest
         first = (self.at // self.every + 1) * self.every
@@ -113,13 +113,13 @@ def _list(call: ClientRequest) -> dict[str, Any]:
 
 
 def _poll(call: ClientRequest) -> dict[str, Any]:
-    every = wanted(call.params, "poll")
+    every = interval(call.params, "poll")
     limit = call.params.get("maxEvents", AT_ONCE)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise RpcError(INVALID_PARAMS, "maxEvents must be a positive integer")
     cursor = call.params.get("cursor")
     ticks = Ticks(call.world, cursor, every)
-    events = [] if cursor is None or ticks.truncated else ticks.take(min(limit, AT_ONCE))
+    events = [] if cursor is None or ticks.truncated else ticks.next_events(min(limit, AT_ONCE))
     return {
         "events": events,
         "cursor": ticks.cursor,
@@ -130,7 +130,7 @@ def _poll(call: ClientRequest) -> dict[str, Any]:
 
 
 def _subscribe(call: ClientRequest) -> dict[str, Any]:
-    wanted(call.params, "webhook")
+    interval(call.params, "webhook")
     raise RpcError(FORBIDDEN, "Webhooks need a login, which this server does not have")
 
 
@@ -149,7 +149,7 @@ class EventsRequest(LastingRequest):
         self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message, serving)
-        self._ticks = Ticks(world, self.params.get("cursor"), wanted(self.params, "push"))
+        self._ticks = Ticks(world, self.params.get("cursor"), interval(self.params, "push"))
 
     def begin(self) -> None:
         """Confirms the subscription, and sends its events from then on; raises RpcError."""
@@ -160,7 +160,7 @@ class EventsRequest(LastingRequest):
     def _deliver(self) -> None:
         beat = time.monotonic() + self.world.beat
         while not self._over.wait(min(self._ticks.pause, max(beat - time.monotonic(), 0.0))):
-            for event in self._ticks.take(AT_ONCE):
+            for event in self._ticks.next_events(AT_ONCE):
                 self._send("notifications/events/event", {**event, "cursor": str(event["data"]["tick"])})
             if time.monotonic() >= beat:
                 beat = time.monotonic() + self.world.beat

@@ -54,7 +54,7 @@ MAX_FAILURES = 10
 """Attempts in a row without an event or confirmation."""
 MAX_STRAYS = 200
 FOR_EVER = float("inf")
-_TOLD = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.NOTIFICATION, prefix=PREFIX)
+_NOTIFICATIONS = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.NOTIFICATION, prefix=PREFIX)
 
 
 class Following:
@@ -71,7 +71,7 @@ class Following:
         """The error that ended it."""
         self.call: Call | None = None
         """The stream, or the poll in flight."""
-        self.heard = 0.0
+        self.last_received = 0.0
         """When the stream sent something last, in seconds of the event loop's clock."""
         self.over = asyncio.Event()
         self.failures = 0
@@ -118,7 +118,7 @@ class Feed:
 
     def require(self, *, sketch: bool = False) -> None:
         """Raise `NotOffered` unless events may be requested (C-EVENT-01, C-EVENT-03)."""
-        found = self.declared
+        declaration = self.declared
         if self.session.server.era != "modern":
             options = self.session.options
             chosen = tuple(
@@ -133,12 +133,12 @@ class Feed:
                 f"Events need revision 2026-07-28 or later; this session uses {self.session.server.revision}.",
                 hint=Hint(UnsetParameters(chosen), ".") if chosen else "The server offers no later revision.",
             )
-        if found.dialect is None:
+        if declaration.dialect is None:
             raise NotOffered(
-                f"The server does not declare {EVENTS}." + (f" {found.problem}" if found.problem else ""),
+                f"The server does not declare {EVENTS}." + (f" {declaration.problem}" if declaration.problem else ""),
                 hint="Its capabilities show what it declares.",
             )
-        if found.dialect == "sketch" and not sketch:
+        if declaration.dialect == "sketch" and not sketch:
             raise NotOffered(f"The server declares events as in the sketch before SEP-3415, not as {EVENTS}.")
 
     async def list_types(self) -> list[EventType]:
@@ -151,10 +151,10 @@ class Feed:
             params = {} if cursor is None else {"cursor": cursor}
             page = event_page(await self.session.start("events/list", params, progress=False).result())
             problems += page.problems
-            for each in page.types:
-                if each.name in types:
-                    problems.append(f"The name {excerpt(each.name, MAX_NAME)} is listed twice.")
-                types.setdefault(each.name, each)
+            for event in page.types:
+                if event.name in types:
+                    problems.append(f"The name {excerpt(event.name, MAX_NAME)} is listed twice.")
+                types.setdefault(event.name, event)
             cursor = page.next_cursor
             if cursor is None or len(types) >= MAX_TYPES:
                 break
@@ -169,7 +169,7 @@ class Feed:
 
     def find(self, name: str) -> EventType | None:
         """The listed type with this name."""
-        return next((each for each in self.types if each.name == name), None)
+        return next((event for event in self.types if event.name == name), None)
 
     # Polls
 
@@ -233,10 +233,10 @@ class Feed:
             subscription.heartbeat.restart()
             params = subscription.params(max_age_ms=followed.max_age_ms)
             call = self.session.start("events/stream", params, timeout=FOR_EVER, progress=False, background=True)
-            followed.call, followed.heard = call, loop.time()
+            followed.call, followed.last_received = call, loop.time()
             self._streams[type(call.id), call.id] = followed
             await self._watch(followed, call)
-            while self.take():  # noqa: ASYNC110
+            while self.read_new():  # noqa: ASYNC110
                 await asyncio.sleep(0)
             self._streams.pop((type(call.id), call.id), None)
             if subscription.ended:
@@ -255,7 +255,7 @@ class Feed:
         subscription = followed.subscription
         while call.fate == "pending" and not subscription.ended and not followed.over.is_set():
             await asyncio.sleep(LOOK_EVERY)
-            if not followed.over.is_set() and loop.time() - followed.heard > subscription.heartbeat.silence:
+            if not followed.over.is_set() and loop.time() - followed.last_received > subscription.heartbeat.silence:
                 reason = (
                     f"No event and no heartbeat for {subscription.heartbeat.silence:g} s: the stream counts as dead."
                 )
@@ -267,12 +267,12 @@ class Feed:
         """Pause before the next attempt; False if there is none."""
         subscription = followed.subscription
         if error is not None:
-            found = condition_of(error)
-            self.must_list_again = self.must_list_again or found.list_again
-            named = f" ({found})" if str(found) else ""
+            meaning = condition_of(error)
+            self.must_list_again = self.must_list_again or meaning.list_again
+            named = f" ({meaning})" if str(meaning) else ""
             reason = f"{error.message}{named}"
             # An error at the very first request is an answer to the user, whatever its kind.
-            if found.is_final or self.session.phase != "ready" or not subscription.total:
+            if meaning.is_final or self.session.phase != "ready" or not subscription.total:
                 followed.end(reason, error)
                 self._tell()
                 return False
@@ -308,27 +308,27 @@ class Feed:
 
     async def _read(self) -> None:
         try:
-            while any(not each.over.is_set() for each in self.following):  # noqa: ASYNC110
-                await asyncio.sleep(BEHIND if self.take() else LOOK_EVERY)
+            while any(not followed.over.is_set() for followed in self.following):  # noqa: ASYNC110
+                await asyncio.sleep(BEHIND if self.read_new() else LOOK_EVERY)
         finally:
             self._pumping = False
 
-    def take(self) -> bool:
+    def read_new(self) -> bool:
         """Read new notifications, up to a number of messages. Returns whether there are more."""
         journal = self.session.journal
         last = min(len(journal), self._seen + AT_ONCE)
-        found = False
-        for n in _TOLD.forwards(journal.index, self._seen, last):
-            found = True
+        has_new = False
+        for n in _NOTIFICATIONS.forwards(journal.index, self._seen, last):
+            has_new = True
             self._notification(n)
         self._seen = last
-        if found:
+        if has_new:
             self._tell()
         return last < len(journal)
 
     def take_all(self) -> None:
         """Read all notifications that have arrived."""
-        while self.take():
+        while self.read_new():
             pass
 
     def _notification(self, n: int) -> None:
@@ -347,7 +347,7 @@ class Feed:
             whose = "no subscription id" if id is None else f"the unknown subscription id {excerpt(id, 40)}"
             self.strays.append(EventRow("note", n, at, note=f"{method[:80]} has {whose}."))
             return
-        followed.heard = asyncio.get_running_loop().time()
+        followed.last_received = asyncio.get_running_loop().time()
         subscription = followed.subscription
         before = subscription.counts.events
         subscription.notified(method.removeprefix(PREFIX), params, n, at)

@@ -99,7 +99,7 @@ class SubscriptionRows:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """One row."""
         row = self.row(index)
-        sign, role = _look(row)
+        sign, role = _sign_of(row)
         at = self._journal.clock(round(row.at * 1e6)).astimezone().strftime("%H:%M:%S.%f")[:-3]
         line = [*paint.cell([(at, "muted")], _TIME), *paint.cell([(sign, role)], 2)]
         room = width - _TIME - 2
@@ -108,15 +108,15 @@ class SubscriptionRows:
                 line += [*paint.cell([(row.event_id, role)], _ID - 1), Segment(" ")]
                 room -= _ID
             wide = width >= _MIN_FOR_CURSOR and bool(row.cursor)
-            told = [*([(f"{row.note}  ", "finding")] if row.note else []), (row.data, "normal")]
-            line += paint.cell(told, room - (_CURSOR if wide else 0))
+            pieces = [*([(f"{row.note}  ", "finding")] if row.note else []), (row.data, "normal")]
+            line += paint.cell(pieces, room - (_CURSOR if wide else 0))
             return [*line, *paint.cell([(row.cursor, "muted")], _CURSOR, right=True)] if wide else line
         words = {"active": "confirmed", "gap": "gap", "heartbeat": "heartbeat", "error": "error"}.get(row.kind, "")
         cursor = f"cursor {row.cursor}" if row.cursor else ""
         return [*line, *paint.cell([(f"{words:<11}" if words else "", role), (row.note or cursor, "muted")], room)]
 
 
-def _look(row: EventRow) -> tuple[str, str]:
+def _sign_of(row: EventRow) -> tuple[str, str]:
     signs = signs_now()
     if row.kind == "event":
         return (signs.finding, "finding") if row.note else (signs.received, "received")
@@ -162,7 +162,7 @@ class EventsScreen(FullScreen[int | None]):
         self.rows = SubscriptionRows(session.journal)
         self.followed: Following | None = None
         self._polling = False
-        self._shown: tuple[Any, ...] = ()
+        self._drawn: tuple[Any, ...] = ()
         self._event: EventType | None = None
 
     def compose(self) -> ComposeResult:
@@ -346,7 +346,7 @@ class EventsScreen(FullScreen[int | None]):
         self.add_class("-chosen")
         if subscription is not self.rows.subscription:
             self.rows.subscription = subscription
-            self._shown = ()
+            self._drawn = ()
             self._arrived.source_changed()
         self._arrived.focus()
         self._arrived.action_last()
@@ -361,11 +361,11 @@ class EventsScreen(FullScreen[int | None]):
         if subscription is None:
             return
         state = self.followed.state if self.followed is not None else "polling" if self._polling else ""
-        shown = (subscription.total, state, self.feed.stray_count)
-        if shown == self._shown:
+        drawn = (subscription.total, state, self.feed.stray_count)
+        if drawn == self._drawn:
             return
-        ended = self._shown[1:2] != (state,)
-        self._shown = shown
+        ended = self._drawn[1:2] != (state,)
+        self._drawn = drawn
         self._arrived.source_changed()
         edge = self.query_one("#feed-events", Pane)
         edge.facts = _facts(subscription, state, self.feed)
@@ -397,10 +397,10 @@ class EventsScreen(FullScreen[int | None]):
         if not self._is_over:
             return hints(self, ("events.leave", "stop"))
         can_follow = event is not None and event.follows_by is not None
-        wanted: list[str | tuple[str, str]] = ["events.follow"] if can_follow else []
+        keys: list[str | tuple[str, str]] = ["events.follow"] if can_follow else []
         if event is not None and "poll" in event.delivery:
-            wanted.append("events.poll")
-        return hints(self, *wanted, "events.again", "events.leave")
+            keys.append("events.poll")
+        return hints(self, *keys, "events.again", "events.leave")
 
     def on_descendant_focus(self) -> None:
         self._show_keys()
@@ -412,18 +412,18 @@ class EventsScreen(FullScreen[int | None]):
 def _about(event: EventType) -> list[RowSection | JsonSection]:
     rows = [*paragraph(event.description or "no description"), *fact("delivery", ", ".join(event.delivery) or "none")]
     rows += [Row([(f"{signs_now().finding} {problem}", "finding")], 2) for problem in event.problems]
-    found: list[RowSection | JsonSection] = [RowSection(rows)]
+    sections: list[RowSection | JsonSection] = [RowSection(rows)]
     for title, schema in (("data (payloadSchema)", event.payload_schema), ("inputSchema", event.input_schema)):
         if schema:
-            found += [RowSection([Row(), Row([(title, "bright bold")])]), JsonSection(tree(encode(schema).decode()))]
-    return found
+            sections += [RowSection([Row(), Row([(title, "bright bold")])]), JsonSection(tree(encode(schema).decode()))]
+    return sections
 
 
 def _facts(subscription: Subscription, state: str, feed: Feed) -> list[paint.Pieces]:
     counts = subscription.counts
     live = state in ("active", "waiting", "starting", "polling")
-    found: list[paint.Pieces] = [[(state, "received" if live else "muted")]] if state else []
-    found.append(quantity(counts.events, "event"))
+    facts: list[paint.Pieces] = [[(state, "received" if live else "muted")]] if state else []
+    facts.append(quantity(counts.events, "event"))
     for amount, noun, role in (
         (counts.gaps, "gap", "finding"),
         (counts.invalid, "invalid event", "finding"),
@@ -434,9 +434,9 @@ def _facts(subscription: Subscription, state: str, feed: Feed) -> list[paint.Pie
         (counts.heartbeats, "heartbeat", "muted"),
     ):
         if amount:
-            shown = f"{amount:,} out of order" if noun == "out of order" else quantity(amount, noun)
-            found.append([(shown, role)])
-    return found
+            text = f"{amount:,} out of order" if noun == "out of order" else quantity(amount, noun)
+            facts.append([(text, role)])
+    return facts
 
 
 async def start(screen: MainScreen, tool: str, arguments: Any) -> None:

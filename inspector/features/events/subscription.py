@@ -271,26 +271,26 @@ class Subscription:
 
     def _problems(self, body: dict[str, Any], text: str, of_poll: bool) -> list[str]:
         texts = ("eventId", "name", "timestamp")
-        found = [f"{key} is not a string." for key in texts if type(body.get(key)) is not str]
+        problems = [f"{key} is not a string." for key in texts if type(body.get(key)) is not str]
         if type(body.get("name")) is str and body["name"] != self.name:
-            found.append(f"The event is {excerpt(body['name'], 60)}, not {excerpt(self.name, 60)}.")
+            problems.append(f"The event is {excerpt(body['name'], 60)}, not {excerpt(self.name, 60)}.")
         if type(body.get("timestamp")) is str:
             when = parse_time(body["timestamp"])
             if when is None:
-                found.append("timestamp is not an ISO 8601 time.")
+                problems.append("timestamp is not an ISO 8601 time.")
             elif self._newest is not None and when < self._newest:
                 self.counts.older += 1
             if when is not None:
                 self._newest = when
         if type(body.get("data")) is not dict:
-            found.append("data is not an object.")
+            problems.append("data is not an object.")
         elif self._data_check is not None and len(text) <= MAX_DATA:
             wrong = self._data_check(body["data"])
             if wrong:
-                found.append(wrong)
+                problems.append(wrong)
         if of_poll and "cursor" in body:
-            found.append("An event of a poll has a cursor of its own.")
-        return found
+            problems.append("An event of a poll has a cursor of its own.")
+        return problems
 
     def _gap(self, cursor: Any, n: int, at: float) -> None:
         self.counts.gaps += 1
@@ -358,7 +358,7 @@ def _check(schema: dict[str, Any], whose: str) -> DataCheck | None:
         return None  # The list of event types names it.
 
     def check(value: dict[str, Any]) -> str:
-        found = validator.errors(value, limit=1)
-        return f"{whose}{found[0].path}: {found[0].message}." if found else ""
+        errors = validator.errors(value, limit=1)
+        return f"{whose}{errors[0].path}: {errors[0].message}." if errors else ""
 
     return check

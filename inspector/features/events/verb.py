@@ -101,7 +101,7 @@ def _action(invocation: Invocation) -> str:
     action = given[0] if given else "list"
     for option, actions in _NEEDS.items():
         if invocation.option(option) is not None and action not in actions:
-            fitting = " or ".join(f"--{each}" for each in actions)
+            fitting = " or ".join(f"--{name}" for name in actions)
             raise UsageError(f"--{option} works only with {fitting}.", hint=f"Add {fitting}, or remove --{option}.")
     if action in ("list", "verify") and (invocation.arguments["arguments"] or invocation.option("args") is not None):
         raise UsageError("Arguments need an event type.", hint="Write --poll NAME or --follow NAME.")
@@ -126,7 +126,7 @@ async def _with_type(invocation: Invocation, session: Session, out: Output, feed
     if event is None:
         from inspector.config.foreign_files import nearest
 
-        near = nearest(name, [each.name for each in feed.types])
+        near = nearest(name, [event.name for event in feed.types])
         raise UsageError(
             f"The server lists no event type “{name[:80]}”.",
             hint=f"Did you mean “{near[:80]}”?" if near else f"List them with: {out.command('events')}",
@@ -186,16 +186,16 @@ class _Rows:
         self._out = out
         self._journal = session.journal
         self._lines: list[str] = []
-        subscription.sink = self._take
+        subscription.sink = self._add
 
-    def _take(self, row: EventRow, occurrence: Any) -> None:
+    def _add(self, row: EventRow, occurrence: Any) -> None:
         out = self._out
         if out.json:
             self._lines.append(_row_json(row, occurrence, self._at(row).isoformat(timespec="milliseconds")))
         elif row.kind != "heartbeat":
             at = self._at(row).strftime("%H:%M:%S.%f")[:-3]
-            told = [row.event_id, row.timestamp, row.data] if row.kind in ("event", "repeat") else [row.cursor]
-            words = "  ".join(out.safe(text, PIPED) for text in (*told, row.note) if text)
+            parts = [row.event_id, row.timestamp, row.data] if row.kind in ("event", "repeat") else [row.cursor]
+            words = "  ".join(out.safe(text, PIPED) for text in (*parts, row.note) if text)
             self._lines.append(f"{at}  {row.kind:<10}  {words}".rstrip())
 
     def _at(self, row: EventRow) -> Any:
@@ -212,16 +212,16 @@ def _row_json(row: EventRow, occurrence: Any, at: str) -> str:
     from inspector.protocol import jsonrpc
     from inspector.protocol.exact_json import depth
 
-    found: dict[str, Any] = {"kind": row.kind, "n": row.n, "at": at}
+    members: dict[str, Any] = {"kind": row.kind, "n": row.n, "at": at}
     if occurrence is not None:
-        found["event"] = occurrence
+        members["event"] = occurrence
     for key in ("cursor", "note"):
         if getattr(row, key):
-            found[key] = getattr(row, key)
+            members[key] = getattr(row, key)
     try:
-        return jsonrpc.encode(found).decode()
+        return jsonrpc.encode(members).decode()
     except RecursionError:
-        return jsonrpc.encode(found | {"event": depth.LEFT_OUT}).decode()
+        return jsonrpc.encode(members | {"event": depth.LEFT_OUT}).decode()
 
 
 async def _poll(invocation: Invocation, session: Session, out: Output, feed: Feed, subscription: Subscription) -> int:
@@ -306,7 +306,7 @@ def _milliseconds(value: float | None) -> int | None:
 
 def _summary(subscription: Subscription) -> str:
     counts = subscription.counts
-    told = [
+    parts = [
         f"{amount:,} {one if amount == 1 else several}"
         for amount, one, several in (
             (counts.events, "event", "events"),
@@ -320,7 +320,7 @@ def _summary(subscription: Subscription) -> str:
         )
         if amount or one == "event"
     ]
-    return ", ".join(told)
+    return ", ".join(parts)
 
 
 def _secret_file(invocation: Invocation) -> str:

@@ -98,8 +98,8 @@ class Delivery(NamedTuple):
     def parse(cls, request: bytes) -> Delivery:
         """Read a raw HTTP request: a request line (optional), headers, an empty line, the body."""
         for end in (b"\r\n\r\n", b"\n\n"):
-            head, found, body = request.partition(end)
-            if found:
+            head, separator, body = request.partition(end)
+            if separator:
                 break
         else:
             raise UsageError("The delivery has no empty line between headers and body.", hint="Save the raw request.")
@@ -136,7 +136,7 @@ def verify(secrets_known: Iterable[str], delivery: Delivery, now: float) -> Veri
     headers = delivery.headers
     problems = [f"The header {name} is missing." for name in HEADERS if not headers.get(name)]
     id, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
-    signed = _is_signed([key_of(each) for each in secrets_known], delivery, id, stamp)
+    signed = _is_signed([key_of(secret) for secret in secrets_known], delivery, id, stamp)
     if not signed:
         problems.append("No signature matches: the body, the id or the time was changed, or the secret is another one.")
     fresh = False
@@ -153,11 +153,11 @@ def verify(secrets_known: Iterable[str], delivery: Delivery, now: float) -> Veri
     kind_of_media = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind_of_media != "application/json":
         problems.append("The content type is not application/json.")
-    kind, body, found = _read(delivery.body, id)
+    kind, body, body_problems = _read(delivery.body, id)
     answer = ""
     if kind == "verification" and signed:
         answer = json.dumps({"challenge": body["challenge"]})
-    return Verified(signed, fresh, kind, (*problems, *found), answer, body)
+    return Verified(signed, fresh, kind, (*problems, *body_problems), answer, body)
 
 
 def _is_signed(keys: list[bytes], delivery: Delivery, id: str, stamp: str) -> bool:
@@ -166,8 +166,8 @@ def _is_signed(keys: list[bytes], delivery: Delivery, id: str, stamp: str) -> bo
     signed = False
     for key in keys:
         expected = base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()
-        for each in given:
-            version, _, value = each.partition(",")
+        for signature in given:
+            version, _, value = signature.partition(",")
             if version == "v1" and hmac.compare_digest(value.encode("latin-1", "replace"), expected.encode()):
                 signed = True
     return signed

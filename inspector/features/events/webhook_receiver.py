@@ -214,8 +214,8 @@ class WebhookReceiver:
         if not reported:
             self.unreported += 1
             return
-        found = fields.get("x-mcp-subscription-id", "")[:300]
-        self._arrived(Arrival(n, head.method, verdict, repeated, found, redirected, problems))
+        subscription_id = fields.get("x-mcp-subscription-id", "")[:300]
+        self._arrived(Arrival(n, head.method, verdict, repeated, subscription_id, redirected, problems))
 
     def _record(
         self, request: ServedRequest, fields: dict[str, str], verdict: Verified, problems: tuple[str, ...]

@@ -69,8 +69,8 @@ class EchoConnection(asyncio.Protocol):
         self._data += data
         while (end := self._data.find(b"\r\n\r\n")) >= 0:
             head = self._data[:end].lower()
-            _, found, rest = head.partition(b"content-length:")
-            length = int(rest.partition(b"\r\n")[0]) if found else 0
+            _, separator, rest = head.partition(b"content-length:")
+            length = int(rest.partition(b"\r\n")[0]) if separator else 0
             if len(self._data) < end + 4 + length:
                 return
             body = self._data[end + 4 : end + 4 + length]

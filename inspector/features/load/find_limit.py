@@ -46,7 +46,7 @@ def broken_bound(report: LoadReport, bounds: Sequence[FailCondition]) -> str:
     """Return the bound that a step broke, as a phrase; empty if it held."""
     for bound in bounds:
         if bound.holds(report):
-            return f"{bound.text} (found {bound.shown(report)})"
+            return f"{bound.text} (found {bound.figure(report)})"
     if report.incomplete:
         return report.incomplete
     if report.lost:
@@ -99,6 +99,6 @@ class LimitSearch:
         return self._result(None if self._best is None else self._best.plan.rate, reason)
 
     def _result(self, limit: float | None, incomplete: str) -> LoadReport:
-        found = self._best or self._lowest
-        assert found is not None
-        return replace(found, steps=list(self._steps), limit=limit, incomplete=incomplete)
+        best = self._best or self._lowest
+        assert best is not None
+        return replace(best, steps=list(self._steps), limit=limit, incomplete=incomplete)

@@ -30,7 +30,7 @@ def calls_of(
     secrets = secrets or Secrets()
     check(flow, {name for environment in environments for name in environment.names} | set(given or {}))
     variables = Variables.for_flow(flow, environments, given, secrets=secrets)
-    found: list[PlannedCall] = []
+    calls: list[PlannedCall] = []
     for number, step in enumerate(flow.steps, 1):
         if not isinstance(step, CallStep) or step.skip:
             continue
@@ -45,10 +45,10 @@ def calls_of(
                     hint="Under load, each call is made for itself. Write the value into the step, or skip the step.",
                 ) from None
             masked = secrets.mask_value(arguments)
-            found.append(PlannedCall(str(tool), arguments, step.weight, None if masked == arguments else masked))
-    if not found:
+            calls.append(PlannedCall(str(tool), arguments, step.weight, None if masked == arguments else masked))
+    if not calls:
         raise UsageError(
             f"The saved call {safe(str(flow.path), 200)} has no calls of tools.",
             hint="A step that calls one begins with `call:`.",
         )
-    return tuple(found)
+    return tuple(calls)

@@ -52,11 +52,11 @@ class Histogram:
 
     def percentile(self, percent: float) -> float:
         """The smallest time that `percent` of all values do not exceed (nearest rank); 0 without values."""
-        wanted = self.count * percent / 100
+        rank = self.count * percent / 100
         passed = 0
         for number in sorted(self._buckets):
             passed += self._buckets[number]
-            if passed >= wanted - 1e-9:
+            if passed >= rank - 1e-9:
                 return min(_upper(number) / 1e6, self.longest)
         return self.longest
 

@@ -82,8 +82,8 @@ async def load(
         connections,
         in_flight,
     )
-    wanted = fail_on or fail
-    conditions = [FailCondition.parse(text) for text in ((wanted,) if isinstance(wanted, str) else wanted)]
+    texts = fail_on or fail
+    conditions = [FailCondition.parse(text) for text in ((texts,) if isinstance(texts, str) else texts)]
     names = frozenset((allow_calls,) if isinstance(allow_calls, str) else allow_calls)
     allowed: frozenset[str] | Literal["all"] = "all" if names == {"all"} else names
     with recorded(meant, record, "load") as journal:
@@ -96,7 +96,7 @@ async def load(
                 journal,
                 allowed=allowed,
                 measure_floor=measure_floor if floor else None,
-                told=lambda run: None if told is None else told(run.report()),
+                on_progress=lambda run: None if told is None else told(run.report()),
             ).go()
 
         async with running(meant):

@@ -287,7 +287,7 @@ class Measurement:
         key = kind, code, _DIGITS.sub("#", message)
         if key not in self.errors and len(self.errors) >= MAX_ERRORS:
             key = kind, code, message = OTHER, None, "errors of further kinds"
-        found = self.errors.get(key)
-        if found is None:
-            found = self.errors[key] = ErrorCount(kind, code, message, now)
-        found.count += 1
+        error_count = self.errors.get(key)
+        if error_count is None:
+            error_count = self.errors[key] = ErrorCount(kind, code, message, now)
+        error_count.count += 1

@@ -200,7 +200,7 @@ class OpenArrivals:
             else:
                 self._queue.append(due)
 
-    def take(self, now: float) -> float | None:
+    def next_start(self, now: float) -> float | None:
         """Return the planned start of the next call to send; None if there is none."""
         if not self._queue or self._at_server >= self.slots:
             return None
@@ -248,7 +248,7 @@ class ClosedArrivals:
         """End the run at its time."""
         self._is_over = self._is_over or now >= self._end
 
-    def take(self, now: float) -> float | None:
+    def next_start(self, now: float) -> float | None:
         """Return `now` while a user has no call in flight; None otherwise."""
         if self._is_over or self._at_server >= self.slots:
             return None

@@ -42,12 +42,12 @@ class FailCondition:
     @classmethod
     def parse(cls, text: str) -> FailCondition:
         """Read `p99>300ms`, `service.p50>20ms`, `errors>1%`, `not_sent>0`, `throughput<45`. Raises `UsageError`."""
-        found = _CONDITION.fullmatch(text[:200])
-        if found is None:
+        match = _CONDITION.fullmatch(text[:200])
+        if match is None:
             raise UsageError(
                 f"“{text[:80]}” is not a condition.", hint="Examples: 'p99>300ms', 'errors>1%', 'throughput<45'."
             )
-        part, metric, comparison, digits, unit = found.groups()
+        part, metric, comparison, digits, unit = match.groups()
         try:
             number = float(digits)
         except ValueError:
@@ -82,7 +82,7 @@ class FailCondition:
         value = self.value(report)
         return True if value is None else _COMPARISONS[self.comparison](value, self.limit)
 
-    def shown(self, report: LoadReport) -> str:
+    def figure(self, report: LoadReport) -> str:
         """The figure that was found, with its unit."""
         value = self.value(report)
         if value is None:
@@ -188,7 +188,9 @@ class LoadReport:
 
     def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
         """Return the report with the conditions that hold."""
-        return replace(self, conditions=conditions, failing=[each for each in conditions if each.holds(self)])
+        return replace(
+            self, conditions=conditions, failing=[condition for condition in conditions if condition.holds(self)]
+        )
 
     def __repr__(self) -> str:
         return repr_of(self, self.target, self.verdict)
@@ -423,7 +425,7 @@ class LoadReport:
 
     def as_json(self) -> dict[str, Any]:
         """The report for `--json`; times are in seconds."""
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "format": "mcp-load",
             "version": 1,
             "exit_code": self.exit_code,
@@ -468,24 +470,24 @@ class LoadReport:
             "recording": self.recording or None,
         }
         if self.tools:
-            found["tools"] = [
+            document["tools"] = [
                 {
-                    "tool": each.tool,
-                    "done": each.done,
-                    "failed": each.failed,
-                    "latency": _percentiles(each.latency),
-                    "service": _percentiles(each.service),
+                    "tool": tool.tool,
+                    "done": tool.done,
+                    "failed": tool.failed,
+                    "latency": _percentiles(tool.latency),
+                    "service": _percentiles(tool.service),
                 }
-                for each in self.tools
+                for tool in self.tools
             ]
         if self.conditions:
-            found["conditions"] = [
-                {"condition": each.text, "found": each.shown(self), "holds": each in self.failing}
-                for each in self.conditions
+            document["conditions"] = [
+                {"condition": condition.text, "found": condition.figure(self), "holds": condition in self.failing}
+                for condition in self.conditions
             ]
         if self.steps:
-            found["limit"] = {"rate": self.limit, "steps": [step.as_json() for step in self.steps]}
-        return found
+            document["limit"] = {"rate": self.limit, "steps": [step.as_json() for step in self.steps]}
+        return document
 
     @property
     def exit_code(self) -> int:

@@ -111,9 +111,9 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
         rows.append(Row([(f"{name:>{_AXIS - 1}} ", "muted"), *times]))
     if report.tools:
         rows += [Row(), Row([("p99 by tool", "bright")])]
-    for each in report.tools[:20]:
-        left, right = each.latency.percentile(99), each.service.percentile(99)
-        name = each.tool[: wide + _AXIS - 12]
+    for tool in report.tools[:20]:
+        left, right = tool.latency.percentile(99), tool.service.percentile(99)
+        name = tool.tool[: wide + _AXIS - 12]
         times = [(time_text(left).rjust(8).ljust(12), "bright"), (time_text(right).rjust(wide - 4), "bright")]
         rows.append(Row([(name.ljust(wide + _AXIS - 12), "muted"), *times]))
     if not report.is_closed:
@@ -181,7 +181,7 @@ def _chart(
     name: str,
     report: LoadReport,
     value: Callable[[Sample], float],
-    shown: Callable[[float], str],
+    form: Callable[[float], str],
     cells: int,
     lines: int,
 ) -> list[Row]:
@@ -199,11 +199,11 @@ def _chart(
         for at in range(first, last + 1):
             columns[at], known[at] = max(columns[at], number), True
     warm_up = int(room * report.plan.warm_up / end)
-    gap = max(cells - len(name) - len(shown(newest)) - 4, 1)
-    rows = [Row([(name, "bright"), (" " * gap + f"now {shown(newest)}", "muted")])]
+    gap = max(cells - len(name) - len(form(newest)) - 4, 1)
+    rows = [Row([(name, "bright"), (" " * gap + f"now {form(newest)}", "muted")])]
     levels = signs_now().bars
     for line in range(lines, 0, -1):
-        label = shown(largest) if line == lines else "0" if line == 1 else ""
+        label = form(largest) if line == lines else "0" if line == 1 else ""
         text = ""
         for at in range(room):
             height = columns[at] / largest * lines if largest else 0.0

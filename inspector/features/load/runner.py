@@ -70,13 +70,13 @@ class LoadRun:
         measure_floor: FloorMeasurement | None = None,
         prepared: Callable[[Session], Awaitable[tuple[PlannedCall, ...]]] | None = None,
         connect: Callable[[Any, Sink, Options], Transport] = transport_for,
-        told: Callable[[LoadRun], object] = lambda run: None,
+        on_progress: Callable[[LoadRun], object] = lambda run: None,
     ) -> None:
         """`journal` records how the connection is set up, and the sample of exchanges at the end.
 
         `measure_floor` measures our own share of the latency before the run (`floor.measure_floor`). `allowed` are
         tools that are called although they are not annotated read-only. `prepared` returns the calls of the plan once
-        the tools are known. `told` is called about four times a second, and when the phase changes.
+        the tools are known. `on_progress` is called about four times a second, and when the phase changes.
         """
         self.target, self.plan, self.journal = target, plan, journal
         # No person answers during a load, and a call that waits for a person does not time out.
@@ -94,13 +94,13 @@ class LoadRun:
         self._measure_floor = measure_floor
         self._prepared = prepared
         self._connect = connect
-        self._told = told
+        self._on_progress = on_progress
         self._own_cpu = OwnCpu(plan.warm_up)
         self._schemas = ResultSchemas()
         self._wake = asyncio.Event()
         self._zero = 0.0
         """When the first call was due; 0 before that."""
-        self._told_at = 0.0
+        self._progress_at = 0.0
         self._end: _End | None = None
 
     def now(self) -> float:
@@ -194,7 +194,7 @@ class LoadRun:
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Session]:
         """Every connection is open, and the plan can be run on the server."""
-        self._told(self)
+        self._on_progress(self)
         try:
             yield await self._open()
         except asyncio.CancelledError:
@@ -203,7 +203,7 @@ class LoadRun:
         finally:
             self._finish(0.0)
             await self.pool.close()
-            self._told(self)
+            self._on_progress(self)
 
     async def _open(self) -> Session:
         secrets = Secrets()
@@ -280,7 +280,7 @@ class LoadRun:
         """Send every call that is due, as far as the connections have room."""
         largest = (not self.plan.users and self.plan.in_flight) or self.plan.at_once
         while (connection := self.pool.free(largest)) is not None:
-            intended = self.arrivals.take(self.now())
+            intended = self.arrivals.next_start(self.now())
             if intended is None:
                 return
             self._start(connection, rotation.next(), intended)
@@ -347,13 +347,13 @@ class LoadRun:
 
     def _look_around(self, now: float) -> None:
         """Complete the point of the series, and tell the listener."""
-        self._own_cpu.look(now)
+        self._own_cpu.start_after_warm_up(now)
         if now >= self.measurement.series.end:
             cpu = self.process.read(self.pool.pids, now)
             self.measurement.series.advance(now, self.waiting, cpu, self.process.rss)
-        if now - self._told_at >= _MAX_WAIT:
-            self._told_at = now
-            self._told(self)
+        if now - self._progress_at >= _MAX_WAIT:
+            self._progress_at = now
+            self._on_progress(self)
 
     @property
     def waiting(self) -> int:
@@ -362,7 +362,7 @@ class LoadRun:
 
     def _enter(self, phase: LoadPhase) -> None:
         self.phase = phase
-        self._told(self)
+        self._on_progress(self)
 
     def _finish(self, now: float) -> None:
         if self._end is None:
@@ -438,8 +438,8 @@ class ResultSchemas:
         validator = self._validators.get(tool)
         if validator is None:
             return ""
-        found = schema_errors(validator, result, 1)
-        return f"{found[0].path or '/'}: {found[0].message}" if found else ""
+        errors = schema_errors(validator, result, 1)
+        return f"{errors[0].path or '/'}: {errors[0].message}" if errors else ""
 
 
 def check_tools(plan: LoadPlan, session: Session, allowed: frozenset[str] | Literal["all"]) -> None:

@@ -104,20 +104,20 @@ class LoadDialog(FieldsDialog[LoadPlan]):
             self.show_note(error.message)
 
 
-def planned(plan: LoadPlan, said: Mapping[str, str]) -> LoadPlan:
+def planned(plan: LoadPlan, fields: Mapping[str, str]) -> LoadPlan:
     """Return a plan with the values of the fields; an empty field has its default. Raises `UsageError`."""
     defaults = LoadPlan(plan.calls)
     values: dict[str, Any] = {name: getattr(defaults, name) for name in _FIELDS}
-    for name, text in said.items():
+    for name, text in fields.items():
         if not text:
             continue
-        found = _NUMBER.fullmatch(text.replace(",", ""))
-        if found is None or (name in _WHOLE and not found[1].isdigit()):
+        match = _NUMBER.fullmatch(text.replace(",", ""))
+        if match is None or (name in _WHOLE and not match[1].isdigit()):
             raise UsageError(f"“{text[:40]}” is not a number.")
-        values[name] = int(found[1]) if name in _WHOLE else float(found[1]) * _UNITS.get(found[2] or "", 1.0)
-    if said.get("users") and said.get("rate"):
+        values[name] = int(match[1]) if name in _WHOLE else float(match[1]) * _UNITS.get(match[2] or "", 1.0)
+    if fields.get("users") and fields.get("rate"):
         raise UsageError("Give a rate or users, not both.")
-    if not said.get("warm_up"):
+    if not fields.get("warm_up"):
         values["warm_up"] = min(defaults.warm_up, values["seconds"] / 5)
     return replace(plan, **values)
 
@@ -287,11 +287,11 @@ class LoadScreen(FullScreen[None], VerbsByRules):
             target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor
         )
         # Its result arrives in the thread of the run.
-        self._background = BackgroundRun(self._run, partial(self.app.call_later, self._take, self._run))
+        self._background = BackgroundRun(self._run, partial(self.app.call_later, self._finish_run, self._run))
         self._background.start()
         self._draw()
 
-    def _take(self, run: LoadRun, report: LoadReport | None, problem: InspectorError | None) -> None:
+    def _finish_run(self, run: LoadRun, report: LoadReport | None, problem: InspectorError | None) -> None:
         if run is not self._run:
             return
         self._report = report
@@ -496,18 +496,18 @@ async def ask_and_load(app: App[Any], session: Commands, plan: LoadPlan) -> None
     target = session.target
     if isinstance(target, RecordingTarget):
         return
-    found = await app.push_screen_wait(LoadDialog(plan))
-    if found is None:
+    chosen = await app.push_screen_wait(LoadDialog(plan))
+    if chosen is None:
         return
     calls = (
-        f"{quantity(found.users, 'user')} for {found.seconds:g} s"
-        if found.users
-        else f"{found.rate * found.seconds:,.0f} calls"
+        f"{quantity(chosen.users, 'user')} for {chosen.seconds:g} s"
+        if chosen.users
+        else f"{chosen.rate * chosen.seconds:,.0f} calls"
     )
-    tool = session.catalog["tools"].get(found.tools[0]) or {}
+    tool = session.catalog["tools"].get(chosen.tools[0]) or {}
     if not is_read_only(tool):
         detail = (
-            f"The tool “{found.tools[0][:80]}” is not annotated read-only: each call may change something ({calls})."
+            f"The tool “{chosen.tools[0][:80]}” is not annotated read-only: each call may change something ({calls})."
         )
         if not await app.push_screen_wait(Confirm("Call this tool many times?", detail, "call it", "cancel")):
             return
@@ -515,4 +515,4 @@ async def ask_and_load(app: App[Any], session: Commands, plan: LoadPlan) -> None
         detail = f"{target.describe_fully()[:300]} is not on this machine ({calls})."
         if not await app.push_screen_wait(Confirm("Load this server?", detail, "load it", "cancel")):
             return
-    app.push_screen(LoadScreen(session, found, frozenset(found.tools)))
+    app.push_screen(LoadScreen(session, chosen, frozenset(chosen.tools)))

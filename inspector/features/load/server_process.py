@@ -35,9 +35,9 @@ class LoadedServer:
         seen = False
         first = not self._used
         for pid in _tree(pids):
-            found = usage(pid)
-            if found is not None:
-                used, memory = found
+            measured = usage(pid)
+            if measured is not None:
+                used, memory = measured
                 self._used[pid] = used
                 # A process that starts later is counted from its start.
                 self._before.setdefault(pid, used if first else 0.0)
@@ -51,12 +51,12 @@ class LoadedServer:
 
 
 def _tree(pids: Iterable[int]) -> list[int]:
-    found = list(dict.fromkeys(pids))
-    for pid in found:
-        if len(found) >= MAX_PROCESSES:
+    processes = list(dict.fromkeys(pids))
+    for pid in processes:
+        if len(processes) >= MAX_PROCESSES:
             break
-        found.extend(child for child in children(pid) if child not in found)
-    return found
+        processes.extend(child for child in children(pid) if child not in processes)
+    return processes
 
 
 class OwnCpu:
@@ -66,7 +66,7 @@ class OwnCpu:
         self._warm_up = warm_up
         self._since: tuple[float, float] | None = None
 
-    def look(self, now: float) -> None:
+    def start_after_warm_up(self, now: float) -> None:
         """Begin to count if the warm-up is over."""
         if self._since is None and now >= self._warm_up:
             self._since = now, time.thread_time()

@@ -179,7 +179,7 @@ class _Runs:
             allowed="all" if "all" in self._allowed else self._allowed,
             measure_floor=None if self.made else measure_floor,
             prepared=self._prepared,
-            told=self.progress.told,
+            on_progress=self.progress.draw,
         )
         self.made.append(run)
         return run
@@ -218,8 +218,8 @@ def _run(
         except asyncio.CancelledError:
             if not signals.caught:
                 raise
-            if search is not None and (found := search.report(_STOPPED)) is not None:
-                return found, signals.caught
+            if search is not None and (best := search.report(_STOPPED)) is not None:
+                return best, signals.caught
             last = runs.made[-1] if runs.made else None
             if last is None or not last.has_begun:
                 return None, signals.caught
@@ -252,7 +252,7 @@ class _Progress:
     def __init__(self, out: Output) -> None:
         self.line = ProgressLine(out)
 
-    def told(self, run: LoadRun) -> None:
+    def draw(self, run: LoadRun) -> None:
         """Draw the line again."""
         if self.line.is_shown:
             self.line.draw(self._line(run))
@@ -323,10 +323,10 @@ def _rate(word: str) -> float:
     """Calls per second: `50`, `50/s`, `30/min`."""
     import re
 
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(?:/(s|min))?", word)
-    if found is None or not float(found[1]):
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(?:/(s|min))?", word)
+    if match is None or not float(match[1]):
         raise UsageError(f"“{word[:80]}” is not a rate.", hint="Examples: 50, 0.5, 30/min.")
-    return float(found[1]) / (60.0 if found[2] == "min" else 1.0)
+    return float(match[1]) / (60.0 if match[2] == "min" else 1.0)
 
 
 LOAD = Verb(

@@ -45,22 +45,22 @@ def _read(maker: RecordingBuilder) -> None:
 
 def _record_messages(document: JsonArrayDocument, maker: RecordingBuilder) -> None:
     """Record messages and lines of stderr; equal times keep the order of the list."""
-    found: list[tuple[int, int, str]] = []
+    parts: list[tuple[int, int, str]] = []
     for place, entry in document.entries():
         time = moment(entry.get("timestamp"))
         if time is None or entry.get("message") is None:
             maker.unread(f"Entry {place:,}", "it has no time or no message")
             continue
-        found.append((time, place, "message"))
+        parts.append((time, place, "message"))
         if entry.get("response") is not None:
-            found.append((time + int(entry.number("duration") * 1000), place, "response"))
-    if not found:
+            parts.append((time + int(entry.number("duration") * 1000), place, "response"))
+    if not parts:
         return
-    found.sort(key=lambda each: each[0])
-    maker.begin(found[0][0], stdio_target(None), "MCP Inspector")
+    parts.sort(key=lambda item: item[0])
+    maker.begin(parts[0][0], stdio_target(None), "MCP Inspector")
     senders = Senders()
     lines = False
-    for time, place, part in found:
+    for time, place, part in parts:
         entry = document.entry(place)
         maker.at(time)
         if isinstance(entry.get("message"), str):
@@ -80,7 +80,7 @@ def _record_messages(document: JsonArrayDocument, maker: RecordingBuilder) -> No
 
 
 def _exchanges(document: JsonArrayDocument, maker: RecordingBuilder) -> list[WebExchange]:
-    found = []
+    exchanges = []
     for place, entry in document.entries():
         begun = moment(entry.get("timestamp"))
         if begun is None:
@@ -88,7 +88,7 @@ def _exchanges(document: JsonArrayDocument, maker: RecordingBuilder) -> list[Web
             continue
         status, answered = entry.get("responseStatus"), begun + int(entry.number("duration") * 1000)
         answer = entry.get("responseBody")
-        found.append(
+        exchanges.append(
             WebExchange(
                 begun,
                 answered,
@@ -105,7 +105,7 @@ def _exchanges(document: JsonArrayDocument, maker: RecordingBuilder) -> list[Web
                 login=entry.get("category") == "auth",
             )
         )
-    return found
+    return exchanges
 
 
 def _headers(headers: Any) -> list[tuple[str, str]]:

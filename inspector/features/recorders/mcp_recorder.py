@@ -104,7 +104,7 @@ class _Interactions:
         if type(event.message) is not list:
             return portable(event.text)
         id = self._index.id(n)
-        item = next((each for each in event.message if type(each) is dict and each.get("id") == id), None)
+        item = next((item for item in event.message if type(item) is dict and item.get("id") == id), None)
         return portable(encode(item).decode()) if item is not None else None
 
     def _lifecycle(self, n: int) -> str:
@@ -131,15 +131,15 @@ class _Interactions:
 
     def missing(self) -> list[str]:
         """Return sentences about what the format does not contain."""
-        found = []
+        sentences = []
         if self._unasked:
-            found.append(
+            sentences.append(
                 f"This format contains the client's requests and their responses: {self._unasked:,} other messages "
                 "(the server's own, the answers to them, invalid ones) are omitted."
             )
         if self._broken:
-            found.append(f"{self._broken:,} requests are omitted: their text is not JSON.")
-        return found
+            sentences.append(f"{self._broken:,} requests are omitted: their text is not JSON.")
+        return sentences
 
 
 def _read(maker: RecordingBuilder) -> None:

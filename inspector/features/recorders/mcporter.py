@@ -97,8 +97,8 @@ def _read(maker: RecordingBuilder) -> None:
 
 def _porter_meta(value: Any) -> dict[str, Any]:
     """Return mcporter's metadata of a message."""
-    found = value.get("_meta") if type(value) is dict and type(value.get("method", "")) is str else None
-    return found if type(found) is dict and type(found.get("dir")) is str else {}
+    meta = value.get("_meta") if type(value) is dict and type(value.get("method", "")) is str else None
+    return meta if type(meta) is dict and type(meta.get("dir")) is str else {}
 
 
 def _without_meta(text: str) -> str:

@@ -98,13 +98,13 @@ class _SnoopLog:
             status = event.fields.get("status")
             return {"status": status} if type(status) is int else {}
         pairs = headers_of(next(self._journal.events(head, head)).fields)
-        found: dict[str, Any] = {
+        members: dict[str, Any] = {
             key: clean(value)
             for key in ("mcp_method", "mcp_name", "mcp_protocol_version")
             if (value := header(pairs, key.replace("_", "-")))
         }
         params = [{"name": clean(key), "value": clean(value)} for key, value in pairs if key.lower().startswith(_PARAM)]
-        return {**found, "mcp_param_headers": params} if params else found
+        return {**members, "mcp_param_headers": params} if params else members
 
     def _envelope(self, t: int, direction: str, raw: str | None, text: str | None, more: dict[str, Any]) -> str:
         about = {"ts": self._at(t, "microseconds"), "direction": direction, "transport": self._transport}

@@ -61,9 +61,9 @@ def _needs_folders(
         seen: list[int] = []
         for skill in served.usable(visit.limits.items):
             folders = await walked(visit, skill, served)
-            found = await probe(visit, skill, folders)
-            if found is not None:
-                return found
+            outcome = await probe(visit, skill, folders)
+            if outcome is not None:
+                return outcome
             seen += (n for folder in folders for n in folder.events)
         return good("", *seen) if seen else skipped(_NONE_LISTED)
 
@@ -125,24 +125,24 @@ def _not_in_entry(skill: Skill, resources: Iterable[dict[str, Any]]) -> str:
 
 
 @collected(list[tuple[Skill, FileCheck, RequestOutcome]])
-async def _read_files(visit: Visit, found: list[tuple[Skill, FileCheck, RequestOutcome]]) -> None:
+async def _read_files(visit: Visit, readings: list[tuple[Skill, FileCheck, RequestOutcome]]) -> None:
     """Read SKILL.md and a few files of each skill, once in a visit, up to 16 MiB. SKILL.md of others too."""
     served = await listed_skills(visit)
     received = 0
-    for skill in [each for each in served.skills if each.kind != "invalid" and not each.over_limit][
+    for skill in [skill for skill in served.skills if skill.kind != "invalid" and not skill.over_limit][
         : visit.limits.items
     ]:
         first = skill.skill_md
         for file in (
             first,
-            *[each for each in skill.files if each.uri != first.uri and each.path][: visit.limits.items],
+            *[file for file in skill.files if file.uri != first.uri and file.path][: visit.limits.items],
         ):
             if received > MAX_BYTES:
                 return
             response = await visit.request("resources/read", {"uri": file.uri})
             check = check_result(skill, file, response.result, response.response_n)
             received += max(check.size, 0)
-            found.append((skill, check, response))
+            readings.append((skill, check, response))
 
 
 def _files_check(id: str, wrong: Callable[[Skill, FileCheck], str]) -> None:
@@ -169,10 +169,10 @@ def _as_listed(skill: Skill, check: FileCheck) -> str:
 
 def _front_matter(skill: Skill, check: FileCheck) -> str:
     try:
-        found = read_front_matter(check.data)
+        front = read_front_matter(check.data)
     except FrontMatterError as problem:
         return str(problem)
-    missing = [key for key in ("name", "description") if key not in found.values]
+    missing = [key for key in ("name", "description") if key not in front.values]
     return f"its front matter has no {' and no '.join(missing)}" if missing else ""
 
 
@@ -207,12 +207,12 @@ async def described(visit: Visit, served: ServedSkills) -> Outcome:
         item = known.get(skill.uri) or children.get(skill.uri)
         if item is None:
             continue
-        wanted = {
+        expected = {
             "mimeType": "text/markdown",
             "name": skill.frontmatter.get("name"),
             "description": skill.frontmatter.get("description"),
         }
-        odd = next((key for key, value in wanted.items() if item.get(key) != value), None)
+        odd = next((key for key, value in expected.items() if item.get(key) != value), None)
         if odd is not None:
             return bad(f"{odd} of the resource {short(skill.uri)} is {short(item.get(odd))}.", *events)
         seen += events
@@ -241,7 +241,7 @@ async def prefixed(visit: Visit, served: ServedSkills) -> Outcome:
 async def same_entry(visit: Visit, served: ServedSkills) -> Outcome:
     """Some skills of the list."""
     seen: list[int] = []
-    for skill in [each for each in served.skills if each.kind != "invalid"][:5]:
+    for skill in [skill for skill in served.skills if skill.kind != "invalid"][:5]:
         response = await visit.request("skills/get", {"uri": skill.uri})
         entry = response.body.get("skill")
         if not response.ok:
@@ -310,8 +310,8 @@ async def folders_read(visit: Visit, skill: Skill, folders: list[ReadDirectory])
     for folder in folders:
         if not folder.responses[0].ok:
             return bad(f"{short(folder.uri)} got {folder.responses[0].reply}.", *folder.events)
-    wanted = {uris.directory(file.uri) for file in skill.files if file.path}
-    for uri in sorted(wanted - {folder.uri for folder in folders})[: visit.limits.items]:
+    directories = {uris.directory(file.uri) for file in skill.files if file.path}
+    for uri in sorted(directories - {folder.uri for folder in folders})[: visit.limits.items]:
         response = await visit.request("resources/directory/read", {"uri": uri})
         if not response.ok:
             return bad(f"{short(uri)} got {response.reply}.", *response.events)
@@ -323,8 +323,8 @@ async def folders_read(visit: Visit, skill: Skill, folders: list[ReadDirectory])
 async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each child against the directory, and the listed files against the children."""
     for folder in folders:
-        found = {child.get("uri"): child for child in folder.children}
-        for uri, child in found.items():
+        by_uri = {child.get("uri"): child for child in folder.children}
+        for uri, child in by_uri.items():
             rest = uri.removeprefix(f"{folder.uri}/") if isinstance(uri, str) else ""
             if not rest or rest == uri or "/" in rest:
                 return bad(f"{short(folder.uri)} lists {short(uri)}, which is not a direct child.", *folder.events)
@@ -334,7 +334,7 @@ async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> 
                     f"The directory {short(uri)} has the mimeType {short(child.get('mimeType'))}.", *folder.events
                 )
         missing = next(
-            (file for file in skill.files if uris.directory(file.uri) == folder.uri and file.uri not in found), None
+            (file for file in skill.files if uris.directory(file.uri) == folder.uri and file.uri not in by_uri), None
         )
         if missing is not None and folder.responses[0].ok:
             return bad(f"{short(folder.uri)} does not list {short(missing.path)}.", *folder.events)

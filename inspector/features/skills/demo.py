@@ -48,9 +48,9 @@ def _read_directory(call: ClientRequest) -> dict[str, Any]:
     if not children or uri == SCHEME.rstrip("/"):
         raise RpcError(INVALID_PARAMS, "Not a directory of a skill of this server", {"uri": uri})
     start = start_of(f"directory {uri}", call.params.get("cursor"))
-    found = list(children.values())
+    resources = list(children.values())
     stop = start + _MAX_CHILDREN
-    return page_of(f"directory {uri}", "resources", found[start:stop], stop, len(found))
+    return page_of(f"directory {uri}", "resources", resources[start:stop], stop, len(resources))
 
 
 def _about(uri: str, content: str | bytes) -> dict[str, Any]:

@@ -18,8 +18,8 @@ _DYNAMIC = "news/today"
 
 @cache
 def _skills() -> dict[str, Any]:
-    found: dict[str, Any] = load_json(__file__)
-    return found
+    skills: dict[str, Any] = load_json(__file__)
+    return skills
 
 
 def front_matters() -> dict[str, dict[str, Any]]:
@@ -54,11 +54,11 @@ def entry_of(skill: str) -> dict[str, Any]:
 
 def read(uri: str) -> dict[str, Any] | None:
     """Returns the contents of a file of a skill, or None."""
-    found = _found(uri)
-    return None if found is None else contents(uri, mime_of(uri), found)
+    content = _content_of(uri)
+    return None if content is None else contents(uri, mime_of(uri), content)
 
 
-def _found(uri: str) -> str | bytes | None:
+def _content_of(uri: str) -> str | bytes | None:
     skill = skill_of(uri)
     return None if skill is None else files_of(skill).get(uri.removeprefix(f"{SCHEME}{skill}/"))
 

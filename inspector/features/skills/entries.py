@@ -164,9 +164,9 @@ def read_entry(raw: Any) -> Skill:
         problems += _field_problems(root, fields)
         if type(resources) is list:
             count = len(resources)
-            found = list(_files(root, resources[:MAX_READ]))
-            files = tuple(file for file, _ in found if file is not None)
-            problems += [problem for _, each in found for problem in each]
+            listed_files = list(_files(root, resources[:MAX_READ]))
+            files = tuple(file for file, _ in listed_files if file is not None)
+            problems += [problem for _, file_problems in listed_files for problem in file_problems]
             problems += _manifest_problems(name, files) if count <= MAX_READ else ()
     skill = Skill(raw, name, fields, kind, files, tuple(problems), count)
     if skill.over_limit:
@@ -176,11 +176,11 @@ def read_entry(raw: Any) -> Skill:
 
 def _files(root: uris.SkillUri, resources: list[Any]) -> Iterator[tuple[SkillFile | None, list[EntryProblem]]]:
     """Yield each listed file with its problems; None for what is not a file."""
-    for each in resources:
-        if type(each) is not dict or not isinstance(each.get("uri"), str):
-            yield None, [EntryProblem("SKILL-14", f"a resource is {excerpt(each, 60)}, not an object with a uri")]
+    for resource in resources:
+        if type(resource) is not dict or not isinstance(resource.get("uri"), str):
+            yield None, [EntryProblem("SKILL-14", f"a resource is {excerpt(resource, 60)}, not an object with a uri")]
             continue
-        uri, digest, size = each["uri"], each.get("digest"), each.get("size")
+        uri, digest, size = resource["uri"], resource.get("digest"), resource.get("size")
         problems = []
         path = uris.path_in(root, uri)
         if path is None:

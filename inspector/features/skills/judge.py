@@ -121,8 +121,8 @@ def _security_rules(whose: str, skill: Skill) -> Iterator[RuleVerdict]:
     facts += ["has no list of its files"] if skill.kind == "dynamic" else []
     if facts:
         yield "SKILL-40", "note", f"Skill {whose} {', '.join(facts)}."
-    shown = (("name", skill.name), ("description", skill.description), *(("uri", file.uri) for file in skill.files))
-    for key, text in shown:
+    texts = (("name", skill.name), ("description", skill.description), *(("uri", file.uri) for file in skill.files))
+    for key, text in texts:
         hidden = text_rules.hidden(text, frozenset())
         if hidden:
             yield "SKILL-41", "should", f"Skill {whose}: its {key} contains {hidden}."
@@ -198,17 +198,17 @@ def declares_directories(visit: Visit) -> bool:
 
 
 @collected(ServedSkills)
-async def listed_skills(visit: Visit, found: ServedSkills) -> None:
+async def listed_skills(visit: Visit, served: ServedSkills) -> None:
     """Read the list of skills, once in a visit."""
     params: dict[str, Any] = {}
     seen: set[str] = set()
     for _ in range(visit.limits.items):
         page = await visit.request("skills/list", params)
-        found.pages.append(page)
-        found.skills += map(read_entry, array_at(page.body.get("skills")))
+        served.pages.append(page)
+        served.skills += map(read_entry, array_at(page.body.get("skills")))
         cursor = page.body.get("nextCursor")
         if not isinstance(cursor, str) or cursor in seen:
-            found.complete = page.ok and cursor is None
+            served.complete = page.ok and cursor is None
             break
         seen.add(cursor)
         params = {"cursor": cursor}
@@ -222,13 +222,13 @@ async def served_skills(visit: Visit) -> ServedSkills | None:
 async def walked(visit: Visit, skill: Skill, served: ServedSkills) -> list[ReadDirectory]:
     """Read the directories of a skill, once in a visit."""
     if skill.uri not in served.walks:
-        found: list[ReadDirectory] = []
-        served.walks[skill.uri] = found
+        folders: list[ReadDirectory] = []
+        served.walks[skill.uri] = folders
         waiting, seen = [skill.directory], {skill.directory}
         root = uris.parse(skill.uri)
-        while waiting and len(found) < visit.limits.items and isinstance(root, uris.SkillUri):
+        while waiting and len(folders) < visit.limits.items and isinstance(root, uris.SkillUri):
             made = await _read_folder(visit, waiting.pop(0))
-            found.append(made)
+            folders.append(made)
             for child in made.children:
                 uri = child.get("uri")
                 if child.get("mimeType") == FOLDER_TYPE and isinstance(uri, str) and uris.path_in(root, uri):

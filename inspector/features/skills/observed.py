@@ -53,7 +53,7 @@ class SkillList:
         self.page: dict[str, Any] = {}
         """The result of the newest page, for its cache hint."""
 
-    def take(self, result: Any) -> list[Skill]:
+    def add_page(self, result: Any) -> list[Skill]:
         """Add the result of a page, or its absence. Return its entries, as far as they are kept."""
         if type(result) is not dict:
             self.complete = False
@@ -61,9 +61,9 @@ class SkillList:
         self.pages += 1
         self.page = result
         self.complete = result.get("nextCursor") is None
-        found = result.get("skills")
-        raw = found if type(found) is list else []
-        entries = [read_entry(each) for each in raw[: MAX_SKILLS - len(self.entries)]]
+        listed = result.get("skills")
+        raw = listed if type(listed) is list else []
+        entries = [read_entry(entry) for entry in raw[: MAX_SKILLS - len(self.entries)]]
         self.entries += entries
         self.dropped += len(raw) - len(entries)
         return entries
@@ -95,12 +95,12 @@ class SkillLog:
             self.version += 1
         version = self.version
         for n in _ANSWERS.numbers(self.journal.index, self._seen, upto):
-            self._take(n)
+            self._read_answer(n)
             self.version += 1
         self._seen = max(self._seen, upto)
         return self.version != version
 
-    def _take(self, n: int) -> None:
+    def _read_answer(self, n: int) -> None:
         method = self.journal.index.method(n)
         if method == "resources/read" and not self._newest:
             return  # Before any entry is known, it is not a file of a skill.
@@ -115,16 +115,16 @@ class SkillLog:
         if method == "skills/list":
             if "cursor" not in params:
                 self.list = SkillList()
-            for skill in self.list.take(result):
+            for skill in self.list.add_page(result):
                 self._hold(skill)
         elif method == "skills/get" and type(result) is dict and isinstance(uri, str):
             skill = read_entry(result.get("skill"))
             if skill.uri == uri:
                 self._hold(skill)
         elif method == "resources/directory/read" and type(result) is dict and isinstance(uri, str):
-            found = result.get("resources")
+            resources = result.get("resources")
             kept = self._folders.setdefault(uri, []) if "cursor" in params else self._folders.setdefault(uri, [])[:0]
-            kept = [*kept, *(each for each in found if type(each) is dict)] if type(found) is list else kept
+            kept = [*kept, *(child for child in resources if type(child) is dict)] if type(resources) is list else kept
             self._folders[uri] = kept
 
     def _hold(self, skill: Skill) -> None:
@@ -138,9 +138,9 @@ class SkillLog:
     @property
     def skills(self) -> list[Skill]:
         """The listed skills by their newest entries, then those that were opened by URI alone."""
-        found = [self._newest.get(skill.uri, skill) if skill.uri else skill for skill in self.list.entries]
+        newest = [self._newest.get(skill.uri, skill) if skill.uri else skill for skill in self.list.entries]
         listed = {skill.uri for skill in self.list.entries}
-        return [*found, *(skill for uri, skill in self._newest.items() if uri not in listed)]
+        return [*newest, *(skill for uri, skill in self._newest.items() if uri not in listed)]
 
     def skill(self, uri: str) -> Skill | None:
         """The newest entry with this URI."""
@@ -152,8 +152,8 @@ class SkillLog:
 
     def named(self, word: str) -> list[Skill]:
         """The skills with this URI, directory or name."""
-        found = [skill for skill in self.skills if word in (skill.uri, skill.directory)]
-        return found or [skill for skill in self.skills if skill.name == word]
+        exact = [skill for skill in self.skills if word in (skill.uri, skill.directory)]
+        return exact or [skill for skill in self.skills if skill.name == word]
 
     def same_name(self, skill: Skill) -> list[Skill]:
         """Other skills of the server with the same name: they are told apart by their URI (C-SKILL-15)."""
@@ -176,12 +176,12 @@ class SkillLog:
         message = self.journal.redactor.restored(event.message)
         members = View(message).members
         if "result" not in members:
-            said = View(message).object("error").get("message")
-            return FileCheck(file, "unreadable", f"the server answered with an error: {str(said)[:200]}", n=n)
-        found = check_result(skill, file, members["result"], n)
-        if found.failed and message is event.message and MARK.search(event.text):
+            error_text = View(message).object("error").get("message")
+            return FileCheck(file, "unreadable", f"the server answered with an error: {str(error_text)[:200]}", n=n)
+        check = check_result(skill, file, members["result"], n)
+        if check.failed and message is event.message and MARK.search(event.text):
             return FileCheck(file, "unverified", "the recording hides a secret in it", n=n)
-        return found
+        return check
 
     def checks(self, skill: Skill) -> list[FileCheck]:
         """Return every listed file of a skill, SKILL.md first, and how it compares."""
@@ -197,13 +197,13 @@ class SkillLog:
         if not isinstance(root, uris.SkillUri) or skill.kind != "static":
             return []
         listed = {file.path for file in skill.files}
-        found: dict[str, FoundFile] = {}
-        for each in (*resources, *(child for children in self._folders.values() for child in children)):
-            path = uris.path_in(root, each.get("uri"))
-            if path and path not in listed and each.get("mimeType") != FOLDER_TYPE:
-                size = each.get("size")
-                found[path] = FoundFile(each["uri"], path, size if type(size) is int else -1)
-        return [found[path] for path in sorted(found)]
+        by_path: dict[str, FoundFile] = {}
+        for resource in (*resources, *(child for children in self._folders.values() for child in children)):
+            path = uris.path_in(root, resource.get("uri"))
+            if path and path not in listed and resource.get("mimeType") != FOLDER_TYPE:
+                size = resource.get("size")
+                by_path[path] = FoundFile(resource["uri"], path, size if type(size) is int else -1)
+        return [by_path[path] for path in sorted(by_path)]
 
     def missing(self, skill: Skill) -> list[SkillFile]:
         """Return listed files that are not in a directory of theirs, which was read."""

@@ -158,10 +158,10 @@ class SkillActions(Widget):
     def skill_hints(self) -> list[KeyHint]:
         """The keys that work now."""
         skill, live = self._usable, self.state.session.commands is not None
-        wanted = ["skills.verify"] if skill is not None and live else []
+        keys = ["skills.verify"] if skill is not None and live else []
         if skill is not None and any(check.data and not check.failed for check in self.state.checks(skill)):
-            wanted.append("skills.save")
-        return hints(self, *wanted, *(["skills.again"] if live else []))
+            keys.append("skills.save")
+        return hints(self, *keys, *(["skills.again"] if live else []))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording sends nothing."""
@@ -229,7 +229,7 @@ class SkillRows(ListRows[Skill]):
         self.words = ""
         """The filter."""
 
-    def take(self) -> None:
+    def refresh(self) -> None:
         """Take in the skills of now."""
         self.rows = self._state.log.skills
         self._twice = {name for name, number in Counter(skill.name for skill in self.rows).items() if number > 1}
@@ -278,7 +278,7 @@ class SkillsPane(Pane, SkillActions):
         if seen == self._seen:
             return
         self._seen = seen
-        self._rows.take()
+        self._rows.refresh()
         self._list.empty = self._empty()
         self._list.source_changed()
         self._take_cursor()

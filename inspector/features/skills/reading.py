@@ -91,7 +91,7 @@ class SkillReader:
         """
         self._check_usable(skill)
         if file.uri != skill.uri:
-            if not file.path or all(each.uri != file.uri for each in skill.files):
+            if not file.path or all(listed.uri != file.uri for listed in skill.files):
                 raise SkillRefused(
                     f"{excerpt(file.uri, 200)} was not read: the entry of {skill.name[:80]} does not list it.",
                     hint="Read it as a resource if you want to see it.",
@@ -121,7 +121,7 @@ class SkillReader:
             raise SkillRefused(f"{which} is not read: {reason}.", hint="Correct its entry in skills/list.")
 
     async def verify(
-        self, skill: Skill, told: Callable[[FileCheck], None] | None = None
+        self, skill: Skill, on_check: Callable[[FileCheck], None] | None = None
     ) -> tuple[Skill, list[FileCheck]]:
         """Read and verify every listed file, one after the other; return the entry that counts, and the files.
 
@@ -131,13 +131,13 @@ class SkillReader:
         self._check_usable(skill)
         received = 0
         first = skill.skill_md
-        for file in (first, *(each for each in skill.files if each.uri != first.uri and each.path)):
+        for file in (first, *(listed for listed in skill.files if listed.uri != first.uri and listed.path)):
             check = await self._read(skill, file)
             if check.failed:
                 skill = await self._renewed(skill)
                 check = self.log.check(skill, skill.file(file.uri) or file)
-            if told is not None:
-                told(check)
+            if on_check is not None:
+                on_check(check)
             received += max(check.size, 0)
             if (check.failed and file.uri == first.uri) or received > MAX_BYTES:
                 break
@@ -145,10 +145,10 @@ class SkillReader:
 
     async def _renewed(self, skill: Skill) -> Skill:
         try:
-            found = await self.get(skill.uri)
+            renewed = await self.get(skill.uri)
         except InspectorError:
             return skill
-        return skill if found.kind == "invalid" else found
+        return skill if renewed.kind == "invalid" else renewed
 
     async def walk(self, skill: Skill) -> None:
         """Read the skill's directory and the directories in it; the files are not read.
@@ -175,19 +175,19 @@ class SkillReader:
             self.notes.append(f"The walk was stopped after {MAX_FOLDERS:,} directories.")
 
     async def _children(self, directory: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        children: list[dict[str, Any]] = []
         cursor: str | None = None
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
             params = {"uri": directory} | ({} if cursor is None else {"cursor": cursor})
             result = await self._ask("resources/directory/read", params)
             page = result.get("resources") if type(result) is dict else None
-            found += [each for each in page if type(each) is dict] if type(page) is list else []
+            children += [child for child in page if type(child) is dict] if type(page) is list else []
             cursor = self._next(result, "resources/directory/read", seen)
             if cursor is None:
                 break
         self.log.advance()
-        return found
+        return children
 
     async def _ask(self, method: str, params: dict[str, Any]) -> Any:
         require_declared(self.session.server, method)

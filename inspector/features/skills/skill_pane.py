@@ -41,7 +41,7 @@ class FileRow(NamedTuple):
 
     kind: Literal["listed", "unlisted", "heading", "blank"]
     check: FileCheck | None = None
-    found: FoundFile | None = None
+    unlisted: FoundFile | None = None
     missing: bool = False
     text: str = ""
 
@@ -50,7 +50,7 @@ class FileRow(NamedTuple):
         """The identity of the row."""
         if self.check is not None:
             return self.check.file.uri
-        return (self.kind, self.found.uri if self.found is not None else self.text)
+        return (self.kind, self.unlisted.uri if self.unlisted is not None else self.text)
 
 
 class FileRows(ListRows[FileRow]):
@@ -59,7 +59,7 @@ class FileRows(ListRows[FileRow]):
     def __init__(self) -> None:
         super().__init__(lambda row: row.key)
 
-    def take(self, skill: Skill | None, state: SkillsState) -> None:
+    def refresh(self, skill: Skill | None, state: SkillsState) -> None:
         """Take in the files of a skill."""
         self.rows = []
         if skill is None:
@@ -69,16 +69,16 @@ class FileRows(ListRows[FileRow]):
         unlisted = state.log.unlisted(skill, state.session.catalog.resources.items)
         if unlisted:
             self.rows += [FileRow("blank"), FileRow("heading", text="not listed, but in the directory")]
-            self.rows += [FileRow("unlisted", found=found) for found in unlisted]
+            self.rows += [FileRow("unlisted", unlisted=file) for file in unlisted]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         row, signs = self.rows[index], signs_now()
         left: list[paint.Piece]
         if row.kind in ("blank", "heading"):
             return paint.segments([(f"  {row.text}", "muted")], room=width)
-        if row.found is not None:
-            left = [(signs.finding, "finding"), f" {safe(row.found.path, 200)}"]
-            right = f"not listed  {size(row.found.size) if row.found.size >= 0 else '':>8}"
+        if row.unlisted is not None:
+            left = [(signs.finding, "finding"), f" {safe(row.unlisted.path, 200)}"]
+            right = f"not listed  {size(row.unlisted.size) if row.unlisted.size >= 0 else '':>8}"
             return paint.spread(paint.segments(left, room=width), paint.segments(right, "muted"), width)
         check = row.check
         assert check is not None
@@ -161,7 +161,7 @@ class SkillPane(Container, SkillActions):
             return
         self._seen = seen
         skill = self.state.skill
-        self._rows.take(skill, self.state)
+        self._rows.refresh(skill, self.state)
         self._list.empty = self._why_empty(skill)
         self._list.source_changed()
         files = self.query_one("#skill-files", Pane)
@@ -257,8 +257,8 @@ class SkillPane(Container, SkillActions):
             problems = RowSection(_entry_rows(skill, self.state)) if skill is not None else None
             view.show(*([problems] if problems is not None and self._one_column else []))
             return
-        if row.found is not None:
-            edge.title, edge.facts, edge.tabs = safe(row.found.path, 200), [[("not listed", "finding")]], ()
+        if row.unlisted is not None:
+            edge.title, edge.facts, edge.tabs = safe(row.unlisted.path, 200), [[("not listed", "finding")]], ()
             text = (
                 "The server has this file in the directory of the skill, but its entry does not list it. "
                 "It is not read here. The list of resources (2) can read it."
@@ -324,7 +324,7 @@ class SkillPane(Container, SkillActions):
         odd = [
             at
             for at, row in enumerate(self._rows.rows)
-            if row.found is not None or row.missing or (row.check is not None and row.check.failed)
+            if row.unlisted is not None or row.missing or (row.check is not None and row.check.failed)
         ]
         if not odd:
             self.notify("No file failed.", timeout=3)
@@ -340,10 +340,10 @@ class SkillPane(Container, SkillActions):
         row = self._row
         live = self.state.session.commands is not None
         unread = row is not None and row.check is not None and row.check.outcome == "not-read" and live
-        wanted: list[str | tuple[str, str]] = [("list.select", "read")] if unread else []
+        keys: list[str | tuple[str, str]] = [("list.select", "read")] if unread else []
         views = ["skill.next-tab"] if self.query_one("#skill-md", Pane).tabs else []
         return [
-            *hints(self, *wanted),
+            *hints(self, *keys),
             *self.skill_hints(),
             *hints(self, *views, "skill.next-failure", ("skill.leave", "list")),
         ]
@@ -377,7 +377,7 @@ def _entry_rows(skill: Skill, state: SkillsState) -> list[Row]:
         rows += fact("nested", f"{quantity(len(skill.nested), 'SKILL.md')} in it; each is a skill of its own")
     if state.log.entry_before(skill) is not None:
         rows += fact("changed", "The entry is another one than before: an approval would be revoked.", "finding")
-    for problem in [each for each in skill.problems if each.check != "SKILL-17"][:_SHOWN_PROBLEMS]:
+    for problem in [problem for problem in skill.problems if problem.check != "SKILL-17"][:_SHOWN_PROBLEMS]:
         role = "finding" if problem.level == "must" else "muted"
         rows += fact(problem.check, safe(problem.text, _SHOWN_VALUE), role)
     return rows
@@ -411,5 +411,5 @@ def _content_section(check: FileCheck, *, source: bool) -> Section:
         text = "\0"
     if "\0" in text:
         return RowSection(paragraph(f"Binary content, {check.size:,} bytes. It is not shown.", "muted"))
-    shown = beginning(text, _SHOWN_TEXT)
-    return MarkdownSection(shown) if check.file.path.endswith(".md") and not source else TextSection(shown)
+    start = beginning(text, _SHOWN_TEXT)
+    return MarkdownSection(start) if check.file.path.endswith(".md") and not source else TextSection(start)

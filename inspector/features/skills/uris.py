@@ -37,10 +37,10 @@ def parse(uri: object) -> SkillUri | str:
         return f"is longer than {MAX_LENGTH:,} characters"
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in uri):
         return "has control characters"
-    found = _URI.fullmatch(uri)
-    if found is None:
+    match = _URI.fullmatch(uri)
+    if match is None:
         return "has a query or a fragment" if re.search(r"[?#]", uri) else "is not of the form scheme://path"
-    path = (found[3] or "").split("/")[1:]
+    path = (match[3] or "").split("/")[1:]
     segments = []
     for segment in path:
         decoded = decode(segment)
@@ -51,7 +51,7 @@ def parse(uri: object) -> SkillUri | str:
         if decoded is None:
             return "is not valid percent-encoding of UTF-8"
         segments.append(decoded)
-    return SkillUri(found[1].lower(), found[2], tuple(segments))
+    return SkillUri(match[1].lower(), match[2], tuple(segments))
 
 
 def decode(segment: str) -> str | None:
@@ -66,8 +66,8 @@ def decode(segment: str) -> str | None:
 
 def is_skill_uri(uri: object) -> bool:
     """Whether a URI is absolute and ends in `/SKILL.md`."""
-    found = parse(uri)
-    return isinstance(found, SkillUri) and (found.segments[-1:] == (SKILL_MD,))
+    parsed = parse(uri)
+    return isinstance(parsed, SkillUri) and (parsed.segments[-1:] == (SKILL_MD,))
 
 
 def directory(uri: str) -> str:
@@ -77,24 +77,24 @@ def directory(uri: str) -> str:
 
 def path_in(root: SkillUri, uri: object) -> str | None:
     """Return the path of a URI in the directory of the SKILL.md `root`; None if it lies outside."""
-    found = parse(uri)
-    if isinstance(found, str) or (found.scheme, found.authority) != (root.scheme, root.authority):
+    parsed = parse(uri)
+    if isinstance(parsed, str) or (parsed.scheme, parsed.authority) != (root.scheme, root.authority):
         return None
     inside = root.segments[:-1]
-    rest = found.segments[len(inside) :]
-    if found.segments[: len(inside)] != inside or not rest or not all(rest):
+    rest = parsed.segments[len(inside) :]
+    if parsed.segments[: len(inside)] != inside or not rest or not all(rest):
         return None
     return "/".join(rest)
 
 
 def odd_segments(uri: str) -> str:
     """Return what is odd about the authority or a segment (RFC 3986, reg-name and segment); empty if nothing is."""
-    found = _URI.fullmatch(uri)
-    if found is None:
+    match = _URI.fullmatch(uri)
+    if match is None:
         return ""
-    if not _REG_NAME.fullmatch(found[2]):
-        return f"the authority {found[2][:80]!r} is not a registered name"
-    odd = next((each for each in (found[3] or "").split("/")[1:] if not _SEGMENT.fullmatch(each)), None)
+    if not _REG_NAME.fullmatch(match[2]):
+        return f"the authority {match[2][:80]!r} is not a registered name"
+    odd = next((segment for segment in (match[3] or "").split("/")[1:] if not _SEGMENT.fullmatch(segment)), None)
     return "" if odd is None else f"the segment {odd[:80]!r} is not a valid path segment"
 
 

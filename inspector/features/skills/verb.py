@@ -28,7 +28,7 @@ def run(invocation: Invocation) -> int:
     from inspector.config.targets import RecordingTarget
     from inspector.errors import UsageError
 
-    wanted = _wanted(invocation)
+    name = _named_skill(invocation)
     target = target_of(invocation)
     if isinstance(target, RecordingTarget):
         from inspector.cli.open_recording import recorded_session
@@ -40,13 +40,13 @@ def run(invocation: Invocation) -> int:
         with recorded_session(target.path, out) as recorded:
             log = SkillLog(recorded.journal)
             log.advance()
-            skills = _chosen(log, wanted)
-            code = _print(out, log, skills, recorded, detailed=bool(wanted))
+            skills = _chosen(log, name)
+            code = _print(out, log, skills, recorded, detailed=bool(name))
             return _save(invocation, out, log, skills, target.label) or code
-    return _live(invocation, target, wanted)
+    return _live(invocation, target, name)
 
 
-def _live(invocation: Invocation, target: Any, wanted: str) -> int:
+def _live(invocation: Invocation, target: Any, name: str) -> int:
 
     from inspector.cli import headless
 
@@ -54,12 +54,12 @@ def _live(invocation: Invocation, target: Any, wanted: str) -> int:
         from inspector.features.skills.reading import SkillReader
 
         reader = SkillReader(session)
-        skills = await _find(reader, wanted)
+        skills = await _find(reader, name)
         verifies, saves = bool(invocation.option("verify")), invocation.option("output") is not None
-        for skill in skills if verifies or saves or wanted else ():
+        for skill in skills if verifies or saves or name else ():
             await _read(reader, skill, out, everything=verifies or saves)
         skills = [reader.log.skill(skill.uri) or skill for skill in skills]
-        code = _print(out, reader.log, skills, session, detailed=bool(wanted or verifies))
+        code = _print(out, reader.log, skills, session, detailed=bool(name or verifies))
         for note in reader.notes:
             out.note(f"note: {out.safe(note, TEXT)}")
         return _save(invocation, out, reader.log, skills, target.label) or code
@@ -70,34 +70,34 @@ def _live(invocation: Invocation, target: Any, wanted: str) -> int:
     return headless.run(invocation, work, target)
 
 
-def _wanted(invocation: Invocation) -> str:
+def _named_skill(invocation: Invocation) -> str:
     """The skill that is named: by --skill, or by the word after a target that is one word."""
     return invocation.option("skill") or invocation.arguments["name"] or ""
 
 
-async def _find(reader: SkillReader, wanted: str) -> list[Skill]:
+async def _find(reader: SkillReader, name: str) -> list[Skill]:
     """The skills to show. A URI is opened without the list (C-SKILL-07)."""
-    if "://" in wanted:
-        return [await reader.get(wanted)]
+    if "://" in name:
+        return [await reader.get(name)]
     await reader.load()
-    return _chosen(reader.log, wanted)
+    return _chosen(reader.log, name)
 
 
-def _chosen(log: SkillLog, wanted: str) -> list[Skill]:
+def _chosen(log: SkillLog, name: str) -> list[Skill]:
     from inspector.config.foreign_files import nearest
     from inspector.errors import UsageError
 
-    if not wanted:
+    if not name:
         return log.skills
-    found = log.named(wanted)
-    if not found:
+    skills = log.named(name)
+    if not skills:
         names = [skill.name for skill in log.skills]
-        near = nearest(wanted, names)
+        near = nearest(name, names)
         listed = f"Use one of: {', '.join(names[:8])}." if names else "A skill that is not listed is opened by its URI."
         raise UsageError(
-            f"No skill of the list is named {wanted[:80]}.", hint=f"Did you mean {near}?" if near else listed
+            f"No skill of the list is named {name[:80]}.", hint=f"Did you mean {near}?" if near else listed
         )
-    return found
+    return skills
 
 
 async def _read(reader: SkillReader, skill: Skill, out: Output, *, everything: bool) -> None:
@@ -192,8 +192,8 @@ def _detail(out: Output, log: SkillLog, skill: Skill, resources: list[Any]) -> I
     for file in skill.files:
         if file.uri in gone:
             yield f"  missing      {safe(file.path, NAME)}: listed, but not in its directory"
-    for found in log.unlisted(skill, resources):
-        yield f"  not listed   {safe(found.path, NAME)}: in the directory, but not in the list; it was not read"
+    for unlisted in log.unlisted(skill, resources):
+        yield f"  not listed   {safe(unlisted.path, NAME)}: in the directory, but not in the list; it was not read"
 
 
 def _check_lines(out: Output, check: FileCheck) -> Iterator[str]:
@@ -221,9 +221,11 @@ def _as_json(log: SkillLog, skill: Skill, label: str, resources: list[Any]) -> d
         "count": skill.count,
         "size": skill.size,
         "files": [check.as_json() for check in checks],
-        "unlisted": [{"uri": found.uri, "path": found.path} for found in unlisted],
+        "unlisted": [{"uri": file.uri, "path": file.path} for file in unlisted],
         "missing": [file.uri for file in missing],
-        "problems": [{"check": each.check, "level": each.level, "text": each.text} for each in skill.problems],
+        "problems": [
+            {"check": problem.check, "level": problem.level, "text": problem.text} for problem in skill.problems
+        ],
         "over_limit": skill.over_limit or None,
         "changed": log.entry_before(skill) is not None,
         "walked": log.has_walked(skill),

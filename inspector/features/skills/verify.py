@@ -63,42 +63,42 @@ def read_front_matter(data: bytes) -> FrontMatter:
     return FrontMatter(_mapping(text), body, note)
 
 
-def differences(entry: Any, found: Any) -> list[str]:
+def differences(entry: Any, actual: Any) -> list[str]:
     """Return where the front matter of an entry differs from that of the file, as JSON pointers with both values.
 
     Values are compared as JSON: the order of keys is free, that of lists is not, and no type is converted.
     """
     places: list[str] = []
-    _compare(entry, found, "", places)
+    _compare(entry, actual, "", places)
     return places[:SHOWN_DIFFERENCES]
 
 
-def _compare(entry: Any, found: Any, place: str, places: list[str]) -> None:
+def _compare(entry: Any, actual: Any, place: str, places: list[str]) -> None:
     from inspector.protocol.jsonrpc import excerpt
 
     if len(places) >= SHOWN_DIFFERENCES:
         return
-    if type(entry) is dict and type(found) is dict:
-        for key in [*entry, *(key for key in found if key not in entry)]:
+    if type(entry) is dict and type(actual) is dict:
+        for key in [*entry, *(key for key in actual if key not in entry)]:
             at = f"{place}/{key[:100]}"
-            if key not in found:
+            if key not in actual:
                 places.append(f"{at} is only in the list: {excerpt(entry[key], 60)}")
             elif key not in entry:
-                places.append(f"{at} is only in the file: {excerpt(found[key], 60)}")
+                places.append(f"{at} is only in the file: {excerpt(actual[key], 60)}")
             else:
-                _compare(entry[key], found[key], at, places)
-    elif type(entry) is list and type(found) is list and len(entry) == len(found):
-        for index, (one, other) in enumerate(zip(entry, found, strict=True)):
+                _compare(entry[key], actual[key], at, places)
+    elif type(entry) is list and type(actual) is list and len(entry) == len(actual):
+        for index, (one, other) in enumerate(zip(entry, actual, strict=True)):
             _compare(one, other, f"{place}/{index}", places)
-    elif not _same(entry, found):
-        places.append(f"{place or '/'} is {excerpt(entry, 60)} in the list and {excerpt(found, 60)} in the file")
+    elif not _same(entry, actual):
+        places.append(f"{place or '/'} is {excerpt(entry, 60)} in the list and {excerpt(actual, 60)} in the file")
 
 
-def _same(entry: Any, found: Any) -> bool:
+def _same(entry: Any, actual: Any) -> bool:
     number = (int, float)
-    if type(entry) in number and type(found) in number:
-        return bool(entry == found)
-    return type(entry) is type(found) and bool(entry == found)
+    if type(entry) in number and type(actual) in number:
+        return bool(entry == actual)
+    return type(entry) is type(actual) and bool(entry == actual)
 
 
 def _mapping(text: str) -> dict[str, Any]:
@@ -182,10 +182,13 @@ def content_of(result: Any, uri: str) -> bytes:
     contents = result.get("contents") if type(result) is dict else None
     if type(contents) is not list:
         raise NotReadable("the result has no contents")
-    wanted = uris.parse(uri)
-    block = next((each for each in contents if type(each) is dict and each.get("uri") == uri), None)
+    parsed = uris.parse(uri)
+    block = next((block for block in contents if type(block) is dict and block.get("uri") == uri), None)
     if block is None:
-        block = next((each for each in contents if type(each) is dict and uris.parse(each.get("uri")) == wanted), None)
+        block = next(
+            (block for block in contents if type(block) is dict and uris.parse(block.get("uri")) == parsed),
+            None,
+        )
     if block is None:
         raise NotReadable(f"none of the {len(contents)} contents has the URI that was asked for")
     text, blob = block.get("text"), block.get("blob")
@@ -218,10 +221,10 @@ def verify(skill: Skill, file: SkillFile, data: bytes, n: int = 0) -> FileCheck:
         front = read_front_matter(data)
     except FrontMatterError as error:
         return FileCheck(file, "frontmatter", str(error), size, digest, n, data)
-    found = differences(skill.frontmatter, front.values)
-    if found:
-        more = f"; {len(found) - 3} more" if len(found) > 3 else ""
-        return FileCheck(file, "frontmatter", "; ".join(found[:3]) + more, size, digest, n, data, front)
+    differing = differences(skill.frontmatter, front.values)
+    if differing:
+        more = f"; {len(differing) - 3} more" if len(differing) > 3 else ""
+        return FileCheck(file, "frontmatter", "; ".join(differing[:3]) + more, size, digest, n, data, front)
     if not file.digest:
         detail = "the skill is dynamic: the server offers no digests; its front matter matches"
         return FileCheck(file, "unverified", detail, size, digest, n, data, front)

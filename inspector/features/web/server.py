@@ -114,8 +114,8 @@ class WebServer:
         host = request.headers.get("Host", "")
         origin = request.headers.get("Origin")
         token, slash, name = request.path.removeprefix("/").partition("/")
-        found = _AUTHORITY.fullmatch(host)
-        if found is None or not is_loopback(found[1].strip("[]")):
+        authority = _AUTHORITY.fullmatch(host)
+        if authority is None or not is_loopback(authority[1].strip("[]")):
             return _refusal(403, *WRONG_HOST)
         if origin is not None and origin != f"http://{host}":
             return _refusal(403, *WRONG_ORIGIN)

@@ -260,7 +260,7 @@ async def test_a_login_page_is_not_a_card():
             reply.body(200, "<html>Log in", ("Content-Type", "text/html"))
 
     found, _ = await fetched(answer)
-    assert (found.document, found.shown) == (None, "status 200, but an HTML page")
+    assert (found.document, found.summary) == (None, "status 200, but an HTML page")
 
 
 async def test_a_server_that_is_not_there():

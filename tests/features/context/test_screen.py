@@ -115,7 +115,7 @@ async def test_the_checks_have_the_limits_of_chosen_hosts(recording: Path) -> No
 
 def test_a_row_fits_its_width() -> None:
     rows = ToolCostRows()
-    rows.take(cost_of(TOOLS))
+    rows.refresh(cost_of(TOOLS))
     for width in (10, 30, 44, 120):
         for index in range(len(rows)):
             line = rows.render(index, width, False, False)
@@ -126,6 +126,6 @@ def test_a_row_fits_its_width() -> None:
 
 def test_a_filtered_row_is_found_by_its_key() -> None:
     rows = ToolCostRows()
-    rows.take(cost_of(TOOLS))
+    rows.refresh(cost_of(TOOLS))
     rows.narrow("list_orders")
     assert [rows.index_of(rows.key_at(row)) for row in range(len(rows))] == [0]

@@ -178,7 +178,7 @@ async def test_to_stop_cancels_and_does_not_wait_for_the_result() -> None:
         assert followed.over.is_set()
         streams.say("event", **happened())
         await asyncio.sleep(0.02)
-        feed.take()
+        feed.read_new()
         assert (followed.subscription.counts.events, feed.stray_count) == (0, 1)
 
 
@@ -262,7 +262,7 @@ async def test_list_changed_asks_for_a_new_list() -> None:
         feed.session.journal.record_received(
             "stdio", [b'{"jsonrpc":"2.0","method":"notifications/events/list_changed"}']
         )
-        feed.take()
+        feed.read_new()
         assert feed.must_list_again
 
 
@@ -277,7 +277,7 @@ async def test_a_flood_is_read_in_turns_and_nothing_is_lost() -> None:
             streams.say("event", **happened(f"e{at % (amount // 2)}", cursor=f"c{at}"))
         began = len(feed.session.journal)
         turns = 0
-        while feed.take():
+        while feed.read_new():
             turns += 1
         await until(lambda: followed.subscription.counts.events + followed.subscription.counts.repeats == amount)
         assert turns >= (amount - began) // module.AT_ONCE

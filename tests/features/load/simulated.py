@@ -28,7 +28,7 @@ def simulate(plan: LoadPlan, work: float, ready: Callable[[float], float] = lamb
         for intended in arrivals.not_sent:
             measured.count_not_sent(intended)
         arrivals.not_sent.clear()
-        while (intended := arrivals.take(now)) is not None:
+        while (intended := arrivals.next_start(now)) is not None:
             free_at = ready(max(free_at, now)) + work
             busy = arrivals.at_server / arrivals.slots
             measured.count_sent(intended, now, idle=arrivals.at_server == 1)

@@ -45,9 +45,9 @@ def test_calls_beyond_the_limit_are_counted_and_not_sent() -> None:
 def test_a_server_that_stands_still_gets_every_call_that_is_due() -> None:
     arrivals = OpenArrivals(LoadPlan(CALL, rate=50, seconds=30, warm_up=0))
     arrivals.advance(10.0)
-    assert len([due for due in iter(lambda: arrivals.take(10.0), None)]) == 501
+    assert len([due for due in iter(lambda: arrivals.next_start(10.0), None)]) == 501
     arrivals.advance(30.0)
-    while arrivals.take(30.0) is not None:
+    while arrivals.next_start(30.0) is not None:
         pass
     assert (arrivals.at_server, arrivals.queued, len(arrivals.not_sent)) == (1000, 0, 500)
 
@@ -79,17 +79,17 @@ def test_another_rate_holds_from_now_on() -> None:
 
 def test_users_send_nothing_after_the_end() -> None:
     arrivals = ClosedArrivals(LoadPlan(CALL, users=2, seconds=1, warm_up=0))
-    assert [arrivals.take(0.5), arrivals.take(0.5), arrivals.take(0.5)] == [0.5, 0.5, None]
+    assert [arrivals.next_start(0.5), arrivals.next_start(0.5), arrivals.next_start(0.5)] == [0.5, 0.5, None]
     arrivals.ended(0.6)
     arrivals.advance(1.0)
-    assert arrivals.take(1.0) is None
+    assert arrivals.next_start(1.0) is None
     assert arrivals.at_server == 1
 
 
 def test_the_queue_can_be_given_up() -> None:
     arrivals = OpenArrivals(LoadPlan(CALL, rate=10, seconds=1, warm_up=0, in_flight=1))
     arrivals.advance(0.95)
-    assert arrivals.take(0.95) == 0
+    assert arrivals.next_start(0.95) == 0
     arrivals.drop_queue()
-    assert arrivals.take(1.0) is None
+    assert arrivals.next_start(1.0) is None
     assert len(arrivals.not_sent) == 9

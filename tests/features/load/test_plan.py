@@ -65,7 +65,7 @@ def test_conditions(text: str, holds: bool) -> None:
 def test_a_time_without_answers_holds_and_says_so() -> None:
     condition = FailCondition.parse("service.p50>1ms")
     assert condition.holds(report())
-    assert condition.shown(report()) == "no answers"
+    assert condition.figure(report()) == "no answers"
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_other_texts_are_errors(text: str) -> None:
 
 def test_figures_that_were_found_have_units() -> None:
     found = report(failed=5)
-    assert FailCondition.parse("p99>1ms").shown(found) == "99 ms"
-    assert FailCondition.parse("errors>1%").shown(found) == "5.0 %"
-    assert FailCondition.parse("failed>1").shown(found) == "5"
+    assert FailCondition.parse("p99>1ms").figure(found) == "99 ms"
+    assert FailCondition.parse("errors>1%").figure(found) == "5.0 %"
+    assert FailCondition.parse("failed>1").figure(found) == "5"

@@ -223,12 +223,12 @@ async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
         if run.now() > 0.2:
             run.stop()
 
-    run = run_of(server, journal, plan={"seconds": 30.0}, told=stop)
+    run = run_of(server, journal, plan={"seconds": 30.0}, on_progress=stop)
     report = await run.go()
     assert report.incomplete == "stopped by the user"
     assert report.sent > 20
 
-    run = run_of(answering(lambda *_: None), journal, plan={"seconds": 30.0, "in_flight": 4}, told=stop)
+    run = run_of(answering(lambda *_: None), journal, plan={"seconds": 30.0, "in_flight": 4}, on_progress=stop)
     report = await run.go()
     assert (report.sent, report.at_server, report.done) == (4, 4, 0)
     assert report.queued >= 36

@@ -37,10 +37,11 @@ def _lines(report: LoadReport) -> Iterator[str]:
     yield f'<p class="verdict">{_text(report.verdict)}</p>'
     if report.conditions:
         yield '<table><tr><th class="text">condition</th><th>found</th><th></th></tr>'
-        for each in report.conditions:
-            failing = each in report.failing
+        for condition in report.conditions:
+            failing = condition in report.failing
             mark = '<td class="bad">failed</td>' if failing else '<td class="good">passed</td>'
-            yield f'<tr><td class="text">{_text(each.text)}</td><td>{_text(each.shown(report))}</td>{mark}</tr>'
+            cells = f'<td class="text">{_text(condition.text)}</td><td>{_text(condition.figure(report))}</td>{mark}'
+            yield f"<tr>{cells}</tr>"
         yield "</table>"
     yield from _steps(report)
     yield from _figures(report)
@@ -94,11 +95,11 @@ def _tools(report: LoadReport) -> Iterator[str]:
     if report.tools:
         heads = "".join(f"<th>{name}</th>" for name in ("done", "failed", "p50", "p99", "service time, p99"))
         yield f'<h2>By tool</h2><table><tr><th class="text">tool</th>{heads}</tr>'
-        for each in report.tools:
-            times = (each.latency.percentile(50), each.latency.percentile(99), each.service.percentile(99))
-            figures = (count(each.done), count(each.failed), *map(time_text, times))
+        for tool in report.tools:
+            times = (tool.latency.percentile(50), tool.latency.percentile(99), tool.service.percentile(99))
+            figures = (count(tool.done), count(tool.failed), *map(time_text, times))
             cells = "".join(f"<td>{_text(figure)}</td>" for figure in figures)
-            yield f'<tr><td class="text">{_text(each.tool, 200)}</td>{cells}</tr>'
+            yield f'<tr><td class="text">{_text(tool.tool, 200)}</td>{cells}</tr>'
         yield "</table>"
 
 
@@ -114,8 +115,8 @@ def _plots(report: LoadReport) -> Iterator[str]:
     warm_up, width = report.plan.warm_up, report.width
     times = [sample.t for sample in points]
 
-    def plot(name: str, values: Sequence[float], shown: Callable[[float], str]) -> str:
-        return f"<h2>{name}</h2>{_series(times, values, width, warm_up, shown)}"
+    def plot(name: str, values: Sequence[float], form: Callable[[float], str]) -> str:
+        return f"<h2>{name}</h2>{_series(times, values, width, warm_up, form)}"
 
     yield plot("Answers per second", report.result_rates, partial(rate_text, digits=4))
     yield plot("Waiting calls", [float(sample.waiting) for sample in points], "{:.0f}".format)
@@ -146,7 +147,7 @@ def _histogram(limits: Sequence[float], names: Sequence[str], columns: Sequence[
 
 
 def _series(
-    times: Sequence[float], values: Sequence[float], width: float, warm_up: float, shown: Callable[[float], str]
+    times: Sequence[float], values: Sequence[float], width: float, warm_up: float, form: Callable[[float], str]
 ) -> str:
     largest = max(values) or 1.0
     end = times[-1] + width
@@ -160,7 +161,7 @@ def _series(
             f'width="{max(width * scale - 0.5, 0.5):.1f}" height="{tall:.1f}"/>'
         )
     parts.append(f'<line class="axis" x1="{_LEFT}" y1="{_HEIGHT}" x2="{_WIDTH}" y2="{_HEIGHT}"/>')
-    parts.append(f'<text x="0" y="12">{_text(shown(largest))}</text><text x="0" y="{_HEIGHT}">0</text>')
+    parts.append(f'<text x="0" y="12">{_text(form(largest))}</text><text x="0" y="{_HEIGHT}">0</text>')
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT + 16}">0 s</text>')
     parts.append(f'<text x="{_WIDTH}" y="{_HEIGHT + 16}" text-anchor="end">{number_text(end, 3)} s</text>')
     return "".join((*parts, "</svg>"))

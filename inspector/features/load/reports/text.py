@@ -44,12 +44,12 @@ def row_limits(times: Sequence[Histogram]) -> list[float]:
     if not ends:
         return []
     least, largest = max(min(ends), 1e-5), max(ends)
-    found = [step * 10**power for power in range(-5, 6) for step in _STEPS]
-    first = max(next((at for at, limit in enumerate(found) if limit >= least), 0), 0)
-    last = next((at for at, limit in enumerate(found) if limit >= largest), len(found) - 1)
+    steps = [step * 10**power for power in range(-5, 6) for step in _STEPS]
+    first = max(next((at for at, limit in enumerate(steps) if limit >= least), 0), 0)
+    last = next((at for at, limit in enumerate(steps) if limit >= largest), len(steps) - 1)
     every = 1 + (last - first) // _ROWS
-    limits = found[last::-every]
-    return [limit for limit in reversed(limits) if limit >= found[first]]
+    limits = steps[last::-every]
+    return [limit for limit in reversed(limits) if limit >= steps[first]]
 
 
 def shown_times(times: Histogram) -> Sequence[str]:
@@ -161,13 +161,13 @@ class LoadText:
         tools = self.report.tools
         if not tools:
             return
-        wide = min(max(cell_len(self._safe(each.tool)) for each in tools), 40)
+        wide = min(max(cell_len(self._safe(tool.tool)) for tool in tools), 40)
         yield f"{'by tool':<{wide}}{'done':>10}{'failed':>9}{'p50':>10}{'p99':>10}{'service p99':>14}"
-        for each in tools:
-            name = ellipsis(self._safe(each.tool), wide, signs(self._ascii).cut)
-            times = (each.latency.percentile(50), each.latency.percentile(99), each.service.percentile(99))
+        for tool in tools:
+            name = ellipsis(self._safe(tool.tool), wide, signs(self._ascii).cut)
+            times = (tool.latency.percentile(50), tool.latency.percentile(99), tool.service.percentile(99))
             p50, p99, service = map(time_text, times)
-            row = f"{name}{' ' * (wide - cell_len(name))}{count(each.done):>10}{count(each.failed):>9}"
+            row = f"{name}{' ' * (wide - cell_len(name))}{count(tool.done):>10}{count(tool.failed):>9}"
             yield f"{row}{p50:>10}{p99:>10}{service:>14}"
         yield ""
 
@@ -206,13 +206,13 @@ class LoadText:
     def _spark(self, name: str, values: Sequence[float], form: Callable[[float], str]) -> str:
         """One line of bars; several points share a bar if there are more than fit, and the highest is shown."""
         cells = min(len(values), _LINE)
-        shown = [
+        heights = [
             max(values[at * len(values) // cells : max((at + 1) * len(values) // cells, at * len(values) // cells + 1)])
             for at in range(cells)
         ]
-        largest = max(shown)
+        largest = max(heights)
         top = len(self._bars) - 1
-        bars = "".join(self._bars[round(top * value / largest)] if largest and value else " " for value in shown)
+        bars = "".join(self._bars[round(top * value / largest)] if largest and value else " " for value in heights)
         return f"{name:<12}{bars}  max {form(largest)}"
 
     def _errors(self) -> Iterator[str]:
@@ -256,7 +256,7 @@ class LoadText:
             failing = condition in report.failing
             sign = signs(self._ascii).failed if failing else f"{signs(self._ascii).done} not"
             yield self.paint(
-                f"{sign} {self._safe(condition.text, 100)}  found {condition.shown(report)}",
+                f"{sign} {self._safe(condition.text, 100)}  found {condition.figure(report)}",
                 "red" if failing else "green",
             )
 
@@ -268,7 +268,7 @@ def as_junit(report: LoadReport) -> str:
         Case(
             condition.text,
             "load",
-            failure=f"{condition.text} holds: {condition.shown(report)}" if condition in report.failing else "",
+            failure=f"{condition.text} holds: {condition.figure(report)}" if condition in report.failing else "",
             details=details if condition in report.failing else "",
         )
         for condition in report.conditions
@@ -285,6 +285,8 @@ def as_junit(report: LoadReport) -> str:
 def as_markdown(report: LoadReport) -> str:
     """The document: the result, the conditions that hold, and the figures as text."""
     lines = [f"# Load test of {span(', '.join(report.plan.tools))}", "", span(report.verdict), ""]
-    lines += [f"- **failed**: {span(each.text)}, found {span(each.shown(report))}" for each in report.failing]
+    lines += [
+        f"- **failed**: {span(condition.text)}, found {span(condition.figure(report))}" for condition in report.failing
+    ]
     lines += [""] if report.failing else []
     return "\n".join((*lines, fence("\n".join(LoadText(report).lines()))))
