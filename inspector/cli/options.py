@@ -6,7 +6,7 @@ parsers do not have that rule, so `parser.py` reads the options from this table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.errors import UsageError
@@ -37,10 +37,13 @@ class Option:
     """One option. Without a `value` or `choices` it is a switch; `many` collects its values in a list.
 
     `old` is the flag of an earlier version: the parser takes it, and nothing shows it. `name` keeps the value apart
-    from that of a shared option with the same flag.
+    from that of a shared option with the same flag. `aliases` are other names of choices.
     """
 
-    __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "old", "otherwise", "read")
+    __slots__ = (
+        "aliases", "choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "old", "otherwise",
+        "read",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class Option:
         *,
         many: bool = False,
         choices: tuple[str, ...] = (),
+        aliases: Mapping[str, str] | None = None,
         old: str = "",
         name: str = "",
     ) -> None:
@@ -62,6 +66,7 @@ class Option:
         self.metavar = metavar or "|".join(choices)
         self.many = many
         self.choices = choices
+        self.aliases = aliases or {}
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -75,6 +80,7 @@ class Option:
 
     def value(self, word: str) -> Any:
         """Convert `word` to the value; raises `UsageError` with the expected values."""
+        word = self.aliases.get(word, word)
         if self.choices and word not in self.choices:
             raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"Use {_either(self.choices)}.")
         return self.read(word)

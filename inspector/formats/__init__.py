@@ -90,6 +90,8 @@ def _of_features() -> dict[str, Format]:
 FORMATS = _of_features() | _CORE
 """The formats by name: those of other tools, then ours."""
 WRITABLE = {name: format for name, format in (_CORE | FORMATS).items() if format.write}
+ALIASES = {"markdown": "md"}
+"""Other names of formats that are written."""
 READABLE = {name: FORMATS[name] for name in sorted(FORMATS, key="jsonl".__eq__) if FORMATS[name].read}
 """The formats that are read, in the order in which a file is tried: bare messages fit most files."""
 
@@ -119,7 +121,7 @@ def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] |
     (`errors="backslashreplace"`). Returns sentences about what the format does not contain. Raises `UsageError` for an
     unknown format, or for a recording that does not fit it.
     """
-    writable = WRITABLE.get(format)
+    writable = WRITABLE.get(ALIASES.get(format, format))
     if writable is None:
         raise UsageError(f"Unknown format “{format[:40]}”.", hint=f"Use one of {', '.join(WRITABLE)}.")
     if writable.bodies and journal.index.dropped:

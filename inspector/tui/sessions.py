@@ -12,8 +12,10 @@ from textual.message import Message
 from textual.screen import Screen
 
 from inspector.client.engine.pending_requests import Call
+from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.text import ellipsis, quantity, safe
+from inspector.tui.model.tabs import Tab
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
 
@@ -219,6 +221,13 @@ def is_down(session: SessionState) -> bool:
 def is_lost(session: SessionState) -> bool:
     """Whether the header of a live session says that its connection is gone: also after one lost request."""
     return is_down(session) or (session.commands is not None and session.exchange_lost)
+
+
+def offers(session: SessionState, tab: Tab) -> bool:
+    """Whether the server has something for a tab, or may have it."""
+    if tab.id == "tasks":
+        return bool(session.tasks.items) or offers_tasks(session)
+    return not tab.extension or declared_settings(session.server, tab.extension) is not None
 
 
 def offers_tasks(session: SessionState) -> bool:

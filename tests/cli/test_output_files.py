@@ -345,6 +345,12 @@ def test_the_suffix_tells_the_format(run: Run, tmp_path: Path, name: str, begins
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
 
 
+def test_the_markdown_format_has_its_usual_name_too(run: Run) -> None:
+    named, short = run("export", "--to", "markdown", str(SESSION)), run("export", "--to", "md", str(SESSION))
+    assert (named.code, named.out) == (0, short.out)
+    assert "md or markdown (a transcript" in " ".join(run("export", "--help").out.split())
+
+
 @pytest.mark.parametrize(
     ("name", "message"), [("a.py", "several formats: python, python-sdk, pytest"), ("a.txt", "Unknown format")]
 )

@@ -112,11 +112,15 @@ async def test_the_tab_is_there_only_where_there_are_tasks_or_it_is_in_front() -
     async with watching(Server(tools__list={"tools": [{"name": "plain", "inputSchema": {}}]})) as (_, (app, pilot)):
         await shows(app, pilot, "connected")
         assert "Tasks" not in screen_lines(app)[1]
-        await press(pilot, "5", shows="This server offers no tasks.")
+        await press(pilot, "5", shows="This server has not offered tasks.")
+        assert "Tasks" not in screen_lines(app)[1]
+        assert main_screen(app).pane_layout.place == "tools"
     async with watching(Herd()) as (_, (app, pilot)):
         await shows(app, pilot, "connected")
         assert "Tasks" not in screen_lines(app)[1]
         await press(pilot, "5", shows="No tasks yet.", until=lambda: "5 Tasks" in screen_lines(app)[1])
+        assert "m messages" in screen_lines(app)[-1], "without a task its keys are those of the screen"
+        await press(pilot, "m", until=lambda: main_screen(app).panes.messages.has_focus_within, what="in the log")
 
 
 async def test_a_task_is_shown_with_what_it_came_through_its_result_and_its_messages() -> None:
@@ -255,7 +259,7 @@ async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None
         await settle(pilot, lambda: tasks.current is not None)
         pane.show(tasks.current)
         await press(pilot, shows=('{ "sheep": 12 }', "tools/call count"))
-        verbs = [hint.verb for hint in pane.task_hints()]
+        verbs = [hint.verb for hint in tasks.hints() if hint.verb.startswith("tasks.")]
         assert verbs == ["tasks.its-messages", "tasks.open-call"]
 
 

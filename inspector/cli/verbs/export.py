@@ -12,7 +12,7 @@ from inspector.cli.options import FORCE, OUT, Option, Value, output, recording
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
-from inspector.formats import WRITABLE, check, export
+from inspector.formats import ALIASES, WRITABLE, check, export
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,17 +138,28 @@ def _merged(selected: list[tuple[int, int]], count: int) -> Iterator[int]:
         done = max(done, last)
 
 
+def _names(format: str) -> str:
+    """The names of a format, as the help shows them."""
+    return " or ".join([format, *(alias for alias, name in ALIASES.items() if name == format)])
+
+
 EXPORT = Verb(
     "export",
     run,
     slots=(PositionalArgument("file", completes="recording"),),
     target="none",
     options=(
-        Option("--to", "Output format; default: according to the suffix of OUT", "FORMAT", choices=tuple(WRITABLE)),
+        Option(
+            "--to",
+            "Output format; default: according to the suffix of OUT",
+            "FORMAT",
+            choices=tuple(WRITABLE),
+            aliases=ALIASES,
+        ),
         Option("-o --output", "File to write; default: stdout", OUT),
         FORCE,
         Option("--filter", "Export only events that match this filter (inspector help filters)", "EXPR"),
         Option("--events", "Export only these events, such as 1-20,33,40-", Value("NUMBERS", ranges)),
     ),
-    texts={"formats": "; ".join(f"{name} ({format.summary})" for name, format in WRITABLE.items())},
+    texts={"formats": "; ".join(f"{_names(name)} ({format.summary})" for name, format in WRITABLE.items())},
 )

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.text import count, safe
-from inspector.tui import feature_verbs
 from inspector.tui.keymap import KeyHint
 from inspector.tui.model import header as model
 from inspector.tui.model.arrangement import Arrangement
 from inspector.tui.model.header import HeaderFacts
 from inspector.tui.model.tabs import TABS, shown_tabs
 from inspector.tui.pane_keys import own_hints
-from inspector.tui.sessions import Sessions
+from inspector.tui.sessions import Sessions, offers
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
@@ -87,10 +85,8 @@ def main_tabs(
         if any(catalog[name].pages for name in tab.lists):
             texts[tab.id] = count(sum(len(catalog[name]) for name in tab.lists))
     there: dict[str, object] = {"inbox": session.inbox.questions, "tasks": session.tasks.items, **(of_features or {})}
-    for _, of_feature in feature_verbs.tabs():
-        # The number is known only after the server was asked; it declares that it has some.
-        if of_feature.extension and declared_settings(session.server, of_feature.extension) is not None:
-            there[of_feature.id] = True
+    # The number is known only after the server was asked; it declares that it has some.
+    there |= {tab.id: True for tab in TABS if tab.extension and offers(session, tab)}
     return [
         MainTab(
             tab.id, tab.key, tab.title, tab.short, texts.get(tab.id, ""), "ask" if tab.id == "inbox" and waiting else ""

@@ -10,7 +10,6 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
-from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.errors import FeatureError
@@ -22,6 +21,7 @@ from inspector.tui.model.room import dock_lines
 from inspector.tui.model.tabs import BY_ID, Tab
 from inspector.tui.model.widths import LIST_CELLS
 from inspector.tui.pane_messages import HintsChanged
+from inspector.tui.sessions import offers
 from inspector.tui.widgets.virtual_list import VirtualList
 
 CSS = """
@@ -294,8 +294,8 @@ class PaneLayout:
     # Tabs and panes by key
 
     async def show_tab(self, tab: Tab) -> None:
-        """Show a tab as its key does: that of a feature, if the server has something for it."""
-        if tab.extension and declared_settings(self._session.server, tab.extension) is None:
+        """Show a tab as its key does, if the server has something for it."""
+        if tab.id != self.place and not offers(self._session, tab):
             self._screen.notify(tab.missing, timeout=4)
             return
         try:

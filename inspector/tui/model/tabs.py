@@ -28,7 +28,7 @@ class Tab(NamedTuple):
     extension: str = ""
     """The extension that the server must declare."""
     missing: str = ""
-    """The notice if it does not."""
+    """The notice if the server has nothing for it."""
 
     @property
     def verb(self) -> str:
@@ -75,6 +75,7 @@ TABS = (
         "tasks",
         "task",
         visibility="when-there-is-one",
+        missing="This server has not offered tasks.",
     ),
     Tab("server", "6", "Server", "Srv", "Show the server: identity, capabilities, connection.", "server"),
     Tab(

@@ -227,7 +227,7 @@ class TaskPane(Container, TaskActions):
         """The keys at the focus."""
         if self._result.has_focus_within:
             return self._result.hints()
-        return [*self.task_hints(), *hints(self, "task.leave")]
+        return [*super().hints(), *hints(self, "task.leave")]
 
     def focus_inside(self) -> bool:
         """Focus the result, or without one the facts."""

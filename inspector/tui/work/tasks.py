@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
-from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.client.state.tasks import Task
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.model.tasks import TASK_VERBS, TaskFacts
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import HintsChanged, ShowFiltered
 from inspector.tui.sessions import offers_tasks
 from inspector.tui.widgets.pane import Pane
@@ -26,9 +26,10 @@ _ID_SOUGHT = 200
 """Characters of a task's id that find its messages."""
 
 
-class TaskActions(Widget):
+class TaskActions(VerbsByRules):
     """A pane with one current task, `current`."""
 
+    RULES = TASK_VERBS
     session: SessionState
 
     class OpenCall(Message):
@@ -44,38 +45,33 @@ class TaskActions(Widget):
         """The task of the keys."""
         raise NotImplementedError
 
-    def task_hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+    def verb_facts(self) -> TaskFacts:
+        """The facts on which the verbs depend."""
         session, task = self.session, self.current
-        verbs: list[str | tuple[str, str]] = []
-        if task is not None and session.commands is not None:
-            if not task.done:
-                verbs.append("tasks.cancel")
-            verbs.append("tasks.poll")
-        if session.commands is not None and session.tasks.can_list:
-            verbs.append("tasks.refresh")
-        if task is not None:
-            verbs.append("tasks.its-messages")
-            if self._item_called is not None:
-                verbs.append("tasks.open-call")
-        return hints(self, *verbs)
+        return TaskFacts(
+            live=session.commands is not None,
+            can_list=session.tasks.can_list,
+            selected=task is not None,
+            done=task is not None and task.done,
+            has_call=self._item_called is not None,
+        )
 
     def action_cancel(self) -> None:
         """Ask the server to cancel the task."""
         session = self.session.commands
-        if self.current is not None and not self.current.done and session is not None:
+        if session is not None and self.current is not None:
             session.cancel_task(self.current)
 
     def action_poll(self) -> None:
         """Request the status of the task now."""
         session = self.session.commands
-        if self.current is not None and session is not None:
+        if session is not None and self.current is not None:
             session.refresh_task(self.current)
 
     def action_refresh(self) -> None:
-        """Request the list of tasks, if the server supports it."""
+        """Request the list of tasks."""
         session = self.session.commands
-        if session is not None and session.tasks.can_list:
+        if session is not None:
             session.run(session.list_tasks())
 
     def action_its_messages(self) -> None:
@@ -186,7 +182,7 @@ class TasksPane(Pane, TaskActions):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the tasks."""
-        return [*(hints(self, "list.select") if len(self._rows) else []), *self.task_hints()]
+        return [*(hints(self, "list.select") if len(self._rows) else []), *super().hints()]
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()

@@ -20,6 +20,7 @@ from inspector.tui.model.result import RESULT_VERBS, ResultFacts, Showing
 from inspector.tui.model.screens import DIFF_VERBS, LOGIN_VERBS, DiffFacts, LoginFacts
 from inspector.tui.model.server import FAILED_VERBS, SERVER_VERBS, ServerTabFacts
 from inspector.tui.model.session import SESSION_VERBS, SessionFacts
+from inspector.tui.model.tasks import TASK_VERBS, TaskFacts
 from inspector.tui.verbs import BY_ID
 from tests.tui.model.verb_tables import Verbs
 
@@ -30,6 +31,7 @@ FAILED = Verbs("failed", FAILED_VERBS)
 FORM, INBOX = Verbs("form", FORM_VERBS), Verbs("inbox", INBOX_VERBS)
 LOGIN = Verbs("authorization", LOGIN_VERBS)
 LOG, RESULT = Verbs("messages", LOG_VERBS), Verbs("result", RESULT_VERBS)
+TASKS = Verbs("tasks", TASK_VERBS)
 SERVER, SESSION = Verbs("server", SERVER_VERBS), Verbs("app", SESSION_VERBS)
 
 ELICITATION, OVER = AskFacts(), AskFacts(is_open=False)
@@ -208,6 +210,10 @@ WORKS: list[tuple[Verbs, Any, str, str]] = [
     (CALLS, CallsFacts(running=True), "leave new", "run run-all"),
     (CALLS, CallsFacts(filtered=True, flow=False, flows=False), "leave edit", "run run-all pin-flow"),
     (CALLS, CallsFacts(ready=False, in_flow=True, file=False), "leave pin-flow", "run new edit"),
+    (TASKS, TaskFacts(), "", "cancel poll refresh its-messages open-call"),
+    (TASKS, TaskFacts(live=False, can_list=True, selected=True), "its-messages", "cancel poll refresh open-call"),
+    (TASKS, TaskFacts(can_list=True, selected=True, done=True, has_call=True), "poll refresh its-messages open-call",
+     "cancel"),
     (LOGIN, LoginFacts(connecting=True, token=True), "again otherwise log-out reveal", "log-in"),
     (LOGIN, LoginFacts(live=False), "open", "again log-in otherwise log-out reveal"),
     (DIFF, DiffFacts(a=True), "frame-a copy", "frame-b"),
@@ -243,7 +249,7 @@ TABLES = [
     FAILED_VERBS,
     FORM_VERBS,
 ]
-TABLES += [ASK_VERBS, LOGIN_VERBS, LOG_VERBS, RESULT_VERBS, SERVER_VERBS, SESSION_VERBS]
+TABLES += [ASK_VERBS, LOGIN_VERBS, LOG_VERBS, RESULT_VERBS, SERVER_VERBS, SESSION_VERBS, TASK_VERBS]
 
 
 def test_a_verb_that_does_not_always_work_has_a_reason() -> None:
