@@ -146,6 +146,16 @@ async def test_a_command_that_was_recorded_is_started_not_replayed(configured: P
             assert isinstance(app.screen.query_one(ChoiceList).thing, RecordingInfo)
 
 
+async def test_a_command_is_started_although_its_recording_is_open(configured: Path) -> None:
+    rewritten(configured, head={"target": {"kind": "stdio", "label": "everything", "argv": ["everything"]}})
+    async with running(None, size=MEDIUM, until="@shop") as (app, pilot):
+        await press(pilot, *"eve", "enter", shows="read-only")
+        await press(pilot, "b", shows="Open now", hides="record…")
+        app.screen.query_one("#target", Editor).value = "everything"
+        await shows(app, pilot, "Open recordings")
+        assert isinstance(app.screen.query_one(ChoiceList).thing, TypedTarget)
+
+
 @pytest.mark.slow
 async def test_the_first_launch_shows_examples_and_what_the_lists_will_hold() -> None:
     async with running(None, size=NARROW, until="No server is configured") as (app, pilot):

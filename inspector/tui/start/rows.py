@@ -258,7 +258,7 @@ class StartRows:
             width,
             [opened.sign],
             opened.name,
-            target.kind,
+            "" if target.kind == "recording" else target.kind,  # Its state says so.
             target.describe_fully(),
             paint.cell([opened.state], _states(width) if roomy else 20),
             paint.cell(asked, _ENDS if roomy else 12, right=True),

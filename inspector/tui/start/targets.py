@@ -80,11 +80,12 @@ def groups(
     is_target = _is_target(text)
     # Enter starts what was typed, and does not replay what it did before.
     is_program = find_program(text, os.environ) is not None
-    can_start = not is_target and (is_program or any(one.target == text for one in targets.recordings))
+    can_start = text != "" and not is_target and (is_program or any(one.target == text for one in targets.recordings))
     if is_target:
         found += typed
-    if sessions:
-        found.append(Group("open", "Open now", sessions, facts=str(len(sessions))))
+    replays = [one for one in sessions if can_start and one.session.commands is None]
+    if here := [one for one in sessions if one not in replays]:
+        found.append(Group("open", "Open now", here, facts=str(len(here))))
     if targets.is_read and not (sessions or targets.configured or targets.recordings or text):
         width = max(len(example) for example, _ in EXAMPLES) + 4
         lines: list[Pieces] = [["Type a target above and press ", ("enter", "key"), "."], ""]
@@ -107,6 +108,8 @@ def groups(
         room += f"  {size(octets)} of {size(settings.keep_recordings_bytes)}"
     if can_start:
         found += typed
+    if replays:
+        found.append(Group("open", "Open recordings", replays))
     found.append(Group("recordings", "Recordings", recordings, "" if targets.recordings else NO_RECORDING, room))
     if more is not None:
         found.append(more)
@@ -161,9 +164,9 @@ def _words(text: str) -> list[str]:
 
 
 def is_named(thing: Thing, text: str) -> bool:
-    """Whether a text is the whole name of a session or of a config entry."""
+    """Whether a text is the whole name of a session with a server, or of a config entry."""
     if isinstance(thing, OpenSession):
-        return text.casefold() == thing.name.casefold()
+        return thing.session.commands is not None and text.casefold() == thing.name.casefold()
     if not isinstance(thing, Configured):
         return False
     name = thing.entry.name.casefold()
