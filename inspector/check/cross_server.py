@@ -152,18 +152,18 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
 
 
 def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = across()) -> list[CrossServerFinding]:
-    """The findings about each pair of servers, those of security first. `checks`: the ones that are wanted."""
+    """The findings about each pair of servers, those of security first. `checks`: those to run."""
     # The same entry may stand in the files of two clients.
     different = list({server.server: server for server in servers}.values())
-    found: list[CrossServerFinding] = []
+    findings: list[CrossServerFinding] = []
     if OTHERS_TOOL in checks:
-        found += (finding for each in different for finding in islice(_orders(each, different), MAX_FINDINGS))
+        findings += (finding for server in different for finding in islice(_orders(server, different), MAX_FINDINGS))
     if SAME_NAME in checks:
-        found += _same_names([(each.server, each.tools) for each in different], "tool")
-        found += _same_names([(each.server, each.prompts) for each in different], "prompt")
+        findings += _same_names([(server.server, server.tools) for server in different], "tool")
+        findings += _same_names([(server.server, server.prompts) for server in different], "prompt")
     if IMITATES in checks:
-        found += (finding for each in different for finding in _imitations(each))
-    return found
+        findings += (finding for server in different for finding in _imitations(server))
+    return findings
 
 
 def _imitations(server: Definitions) -> Iterator[CrossServerFinding]:
@@ -186,7 +186,7 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
             pairs.setdefault((one, other, same_name(name) in GENERIC), []).append((name, its))
     check = across()[SAME_NAME]
     for (one, other, generic), names in pairs.items():
-        shown = [
+        listed = [
             excerpt(name, 80) if name == its else f"{excerpt(name, 80)} ({excerpt(its, 80)} in {other})"
             for name, its in names[:_SHOWN]
         ]
@@ -196,7 +196,7 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
             check._replace(level="info", check_class="advice") if generic else check,
             (one, other),
             tuple(name for name, _ in names),
-            f"{one} and {other} both have {many} with the name {', '.join(shown)}{more}.",
+            f"{one} and {other} both have {many} with the name {', '.join(listed)}{more}.",
             *(_views() if kind == "tool" else ()),
         )
 
@@ -221,16 +221,16 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Cro
         for name in other.tools if other is not server else ():
             if same_name(name) not in mine and same_name(name) not in GENERIC:
                 foreign.setdefault(same_name(name), []).append((other.server, name))
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for whose, definition in server.texts if foreign else ():
         for path, text, _ in islice(texts_of(definition), MAX_TEXTS):
             raw = text[:MAX_LENGTH]
-            for part in (raw, *(each.text for each in decoded(raw))):
+            for part in (raw, *(inner.text for inner in decoded(raw))):
                 for sentence in sentences(visible(part)):
                     for name in ordered_tools(sentence, server.own):
                         for place in foreign.get(same_name(name), ()):
-                            if place not in told:
-                                told.add(place)
+                            if place not in reported:
+                                reported.add(place)
                                 yield _order(server.server, f"{whose}: {path}", place, sentence)
 
 

@@ -30,12 +30,12 @@ class Drift(NamedTuple):
     @property
     def sentence(self) -> str:
         """The changes in one sentence; contains text of the server."""
-        found = counts(self.changes)
-        words = ", ".join(f"{amount:,} {severity}" for severity, amount in found.items())
+        amounts = counts(self.changes)
+        words = ", ".join(f"{amount:,} {severity}" for severity, amount in amounts.items())
         loud = list(dict.fromkeys(subject(change) for change in self.changes if change.loud))
-        told = f" Texts for models changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
+        texts = f" Texts for models changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
         when = f" of {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
-        return f"The server differs from its pin{when} ({words}).{told if loud else ''}"
+        return f"The server differs from its pin{when} ({words}).{texts if loud else ''}"
 
 
 def drift_of(session: Session, pin: Pin) -> Drift | None:

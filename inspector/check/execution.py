@@ -27,14 +27,14 @@ class CheckExecution:
         self,
         target: StdioTarget | HttpTarget,
         journal: Journal,
-        wanted: CheckSelection,
+        selection: CheckSelection,
         server: ServerState,
         restarts: list[str],
     ) -> None:
         """Each end of the server is added to `restarts`, as a sentence."""
         self._target = target
         self._journal = journal
-        self._wanted = wanted
+        self._selection = selection
         self._server = server
         self._restarts = restarts
         self.until = 0.0
@@ -42,12 +42,12 @@ class CheckExecution:
 
     async def outcome(self, visit: Visit, check: Check) -> Outcome:
         """Run a check. A reason to skip it, and a fault that it shows by its effect on the server, are outcomes too."""
-        reason = self._wanted.refuses(check)
+        reason = self._selection.refuses(check)
         if visit.shared.problem and not reason:
             return skipped(Skip.NO_SESSION, visit.shared.problem)
         reason = reason or self._server.loss
         if not reason and time.monotonic() > self.until:
-            reason = limit_reached(self._wanted)
+            reason = limit_reached(self._selection)
         in_session = not check.apart and not check.surveys
         if not reason and in_session and visit.session.phase != "ready":
             reason = await self._restart(visit)
@@ -55,10 +55,10 @@ class CheckExecution:
             return skipped(reason)
         before = len(self._journal)
         try:
-            async with asyncio.timeout(self._wanted.limits.check):
+            async with asyncio.timeout(self._selection.limits.check):
                 outcome = await check.probe(visit)
         except TimeoutError:
-            outcome = skipped(f"it took longer than {self._wanted.limits.check:g} s")
+            outcome = skipped(f"it took longer than {self._selection.limits.check:g} s")
         except ConnectionProblem as error:
             outcome = skipped(f"connecting failed: {error.message}")
         except InspectorError as error:
@@ -71,10 +71,10 @@ class CheckExecution:
         if check.mode == "tool" and in_session and visit.session.phase == "ready":
             await self._restart_if_blocked(visit, check)
         if in_session and visit.session.phase == "lost":
-            said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
-            self._restarts.append(f"{check.id} ({visit.visited.name}): {said}")
+            problem = visit.session.error.message if visit.session.error is not None else "the connection was lost"
+            self._restarts.append(f"{check.id} ({visit.visited.name}): {problem}")
             if outcome.seen in ("nothing", "good"):
-                outcome = bad(f"The server exited during this check: {said}", before + 1)
+                outcome = bad(f"The server exited during this check: {problem}", before + 1)
         elif outcome.seen not in ("good", "remark") or any(status >= 500 for status in statuses):
             reason = await self._refusal(visit, check)
             if reason and _TOO_MANY_REQUESTS not in self._statuses_since(before):
@@ -120,7 +120,7 @@ class CheckExecution:
             return True
         url = parse_url(target.url)
         try:
-            async with asyncio.timeout(self._wanted.limits.request):
+            async with asyncio.timeout(self._selection.limits.request):
                 _, writer = await asyncio.open_connection(url.host, url.port)
         except (OSError, TimeoutError):
             return False

@@ -23,8 +23,8 @@ def given(
     def decorated(check: Callable[[Visit, T], Awaitable[Outcome]]) -> Probe:
         @wraps(check)
         async def probe(visit: Visit) -> Outcome:
-            found = await read(visit)
-            return skipped(found) if isinstance(found, str) else await check(visit, found)
+            value = await read(visit)
+            return skipped(value) if isinstance(value, str) else await check(visit, value)
 
         return probe
 

@@ -63,7 +63,7 @@ def host_results(
     if not facts or not visits:
         return
     visited, tools, events = next(
-        (found for visit in visits if (found := _tools(journal, visit))[1]), (visits[0], {}, {})
+        (listing for visit in visits if (listing := _tools(journal, visit))[1]), (visits[0], {}, {})
     )
     own, instructions, opened = _handshake(journal, visited)
     results: tuple[EvaluatedResult, ...] = results_in(journal)
@@ -81,14 +81,14 @@ def _result(check: Check, visited: Visited, notes: list[HostNote], events: dict[
     if not notes:
         return Result(check, visited, skipped("the server has nothing of that kind"))
     faults = [note for note in notes if not note.ok]
-    shown = [f"{note.subject}: {note.actual}" for note in faults[:_SHOWN]]
+    texts = [f"{note.subject}: {note.actual}" for note in faults[:_SHOWN]]
     more = f"; {len(faults) - _SHOWN:,} more" if len(faults) > _SHOWN else ""
     seen = (events.get(note.tool, opened) for note in (faults or notes)[:10])
     evidence = [n for n in dict.fromkeys(seen) if n]
     if not faults:
         return Result(check, visited, good(f"{notes[0].actual} ({notes[0].limit})", *evidence))
     fact = notes[0].fact
-    text = f"{'; '.join(shown)}{more}. The limit is {faults[0].limit}, the effect is “{fact.effect}”."
+    text = f"{'; '.join(texts)}{more}. The limit is {faults[0].limit}, the effect is “{fact.effect}”."
     return Result(check, visited, remark(text, *evidence))
 
 

@@ -59,7 +59,7 @@ class RevisionSpan:
     last: int = 0
     observations: Observations = field(default_factory=Observations)
     findings: list[Finding] = field(default_factory=list)
-    said: bool = False
+    has_messages: bool = False
     """Count a message."""
     channels: set[str] = field(default_factory=set)
     visit: str = ""
@@ -73,7 +73,7 @@ class RevisionSpan:
     def learn(self, journal: Journal, event: Event) -> None:
         """Read the revision from a message, if it shows one."""
         index, n, message = journal.index, event.n, event.message
-        self.said = True
+        self.has_messages = True
         self.channels.add(channels.family(event.ch))
         shape, method = index.shape(n), index.method(n)
         if shape == Shape.RESULT and method == "initialize":
@@ -132,7 +132,7 @@ class JudgedRecording:
         self.stopped = ""
         """Why the rest is not judged."""
 
-    def look(self, seconds: float = math.inf, *, to_end: bool = True) -> bool:
+    def judge(self, seconds: float = math.inf, *, to_end: bool = True) -> bool:
         """Judge the events since the last time, for about so many seconds. Returns whether all of them are judged.
 
         With `to_end`, also what is certain only at the end, and the findings are those of the parts. A judge that was
@@ -152,14 +152,14 @@ class JudgedRecording:
     def stop(self, reason: str) -> None:
         """Judge no more: checks without a finding are skipped for this reason."""
         self.stopped, self._work = reason, iter(())
-        self._take_to(self._judge.judged)
+        self._read_to(self._judge.judged)
         self._share()
 
     def _steps(self, to_end: bool) -> Iterator[None]:
         while len(self._part_of) <= len(self.journal):
             last = min(len(self.journal), len(self._part_of) + _AT_ONCE - 1)
             yield from self._judge.steps(last)
-            self._take_to(last)
+            self._read_to(last)
         if to_end:
             yield from self._judge.end()
             self._share()
@@ -172,16 +172,16 @@ class JudgedRecording:
             if 0 < finding.n < len(self._part_of):
                 self._parts[self._part_of[finding.n]].findings.append(finding)
 
-    def _take_to(self, last: int) -> None:
+    def _read_to(self, last: int) -> None:
         first = len(self._part_of)
         for event in self.journal.events(first, last) if first <= last else ():
-            self._take(event)
+            self._read(event)
 
-    def _take(self, event: Event) -> None:
+    def _read(self, event: Event) -> None:
         conn = self.journal.index.conn(event.n)
         at = self._now.get(conn)
         begins = event.kind == Kind.LIFE and event.fields.get("event") in _BEGINS
-        if at is None or (begins and self._parts[at].said):
+        if at is None or (begins and self._parts[at].has_messages):
             at = self._now[conn] = len(self._parts)
             made_for = event.fields.get("visit") if event.kind == Kind.LIFE else None
             self._parts.append(RevisionSpan(event.n, visit=made_for if isinstance(made_for, str) else ""))
@@ -193,7 +193,7 @@ class JudgedRecording:
         if event.kind == Kind.RPC:
             part.learn(self.journal, event)
         if not self._judge.was_provoked(event.n):
-            part.observations.take(event, self.journal.index.method(event.n))
+            part.observations.count(event, self.journal.index.method(event.n))
 
     def visits(self) -> list[Visited]:
         """The revisions of the recording, with their transports, as visits."""
@@ -208,7 +208,7 @@ class JudgedRecording:
                 visits[key] = Visited(*key, part.first if known is None else known.first, part.last)
         return list(visits.values())
 
-    def shown(self, visited: Visited, visits: Sequence[Visited]) -> VisitEvents:
+    def of_visit(self, visited: Visited, visits: Sequence[Visited]) -> VisitEvents:
         """The part of the recording that belongs to one of several visits."""
         events = VisitEvents(self.stopped)
         for part in self._parts:
@@ -238,9 +238,9 @@ class VisitEvents:
 
     def outcome(self, check: Check) -> Outcome:
         """The outcome of a check from its messages, or that of its probe if it is worse."""
-        shown = self._of_messages(check)
+        outcome = self._of_messages(check)
         probed = self.outcomes.get(check.id) if check.probe is not None else None
-        return shown if probed is None else min(probed, shown, key=lambda each: OBSERVED.index(each.seen))
+        return outcome if probed is None else min(probed, outcome, key=lambda one: OBSERVED.index(one.seen))
 
     def _of_messages(self, check: Check) -> Outcome:
         findings = self.findings.get(check.id, [])
@@ -260,19 +260,19 @@ class VisitEvents:
 
     def veto(self, result: Result) -> Result:
         """The outcome of a probe, or of the findings if that is worse."""
-        found = [finding for finding in self.findings.get(result.check.id, []) if finding.level != "note"]
-        if not found:
+        findings = [finding for finding in self.findings.get(result.check.id, []) if finding.level != "note"]
+        if not findings:
             return result
-        vetoed = replace(result, outcome=_fault(result.check, found))
+        vetoed = replace(result, outcome=_fault(result.check, findings))
         return vetoed if vetoed.is_worse_than(result) else result
 
 
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:
     """The results of checks over a whole recording, as for one visit."""
     evidence = JudgedRecording(journal)
-    evidence.look()
-    shown = evidence.shown(visited, (visited,))
-    yield from (Result(check, visited, shown.outcome(check)) for check in checks)
+    evidence.judge()
+    events = evidence.of_visit(visited, (visited,))
+    yield from (Result(check, visited, events.outcome(check)) for check in checks)
 
 
 def _visit_of(part: RevisionSpan, visits: Sequence[Visited]) -> Visited | None:

@@ -108,16 +108,16 @@ class _OpenVisit:
 
 
 class Runner:
-    """Checks one server. Calls `told` with each result, `began` with each check that starts."""
+    """Checks one server. Calls `on_result` with each result, `began` with each check that starts."""
 
     def __init__(
         self,
         target: StdioTarget | HttpTarget,
         journal: Journal,
         options: Options,
-        wanted: CheckSelection,
+        selection: CheckSelection,
         *,
-        told: Callable[[Result], None] = lambda _result: None,
+        on_result: Callable[[Result], None] = lambda _result: None,
         began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
         connect: Connect = transport_for,
     ) -> None:
@@ -126,16 +126,16 @@ class Runner:
         # Declare every capability and decline every request: requests of the server must not block a check or have
         # effects.
         standing = StandingAnswers(sampling="decline", elicitation="decline", roots=())
-        self.options = replace(options, standing=standing, max_timeout=wanted.limits.run, verdicts=None)
+        self.options = replace(options, standing=standing, max_timeout=selection.limits.run, verdicts=None)
         drafts = ((check.group, check.draft) for check in checks().values() if check.draft)
         offered = (group for group, draft in drafts if options.extensions.get(draft) is not None)
-        self.wanted = replace(wanted, drafts=wanted.drafts.union(offered))
+        self.selection = replace(selection, drafts=selection.drafts.union(offered))
         self.run = Run(target.label)
-        self._told = told
+        self._on_result = on_result
         self._began = began
         self._connect = connect
         self._server = ServerState()
-        self._execution = CheckExecution(target, journal, self.wanted, self._server, self.run.deaths)
+        self._execution = CheckExecution(target, journal, self.selection, self._server, self.run.deaths)
         self._once: set[str] = set()
         self._failures: list[InspectorError] = []
         """Of revisions whose session did not open, although nothing was answered."""
@@ -146,19 +146,19 @@ class Runner:
     async def go(self) -> Run:
         """Do the whole run. Cancelling it closes every connection."""
         started = time.monotonic()
-        self._execution.until = started + self.wanted.limits.run
+        self._execution.until = started + self.selection.limits.run
         if isinstance(self.target, StdioTarget):
             await self._visit_processes()
         else:
             await self._visit_site()
         if self.run.visits and (self.run.unjudged or not self.run.problem):
-            await self._look()
+            await self._judge_all()
             await asyncio.to_thread(self._veto)
             record_outcomes(self.journal, self.run.results)
             for result in await asyncio.to_thread(
-                host_results, self.journal, self.run.visits, self.wanted.hosts, self.target.name
+                host_results, self.journal, self.run.visits, self.selection.hosts, self.target.name
             ):
-                if self.wanted.takes(result.check):
+                if self.selection.takes(result.check):
                     self._tell(result)
         self.run.seconds = time.monotonic() - started
         return self.run
@@ -172,16 +172,16 @@ class Runner:
             await _end(session)
         if transport is None:
             return
-        found = await self._survey(transport)
-        spoken = _in_order(revision for revision in found.spoken if revision in self.wanted.revisions)
+        revision_survey = await self._survey(transport)
+        spoken = _in_order(revision for revision in revision_survey.spoken if revision in self.selection.revisions)
         if not spoken:
-            self.run.problem = found.why_none
+            self.run.problem = revision_survey.why_none
         self.run.total = self._expected(spoken, transport)
-        await self._visit_all([Visited(revision, transport) for revision in spoken], found)
+        await self._visit_all([Visited(revision, transport) for revision in spoken], revision_survey)
 
     async def _transport(self, session: Session) -> TransportName | None:
         """Connect as a client does, and detect the transport; None if that fails."""
-        limit = self.wanted.limits.run
+        limit = self.selection.limits.run
         try:
             async with asyncio.timeout(limit):
                 await session.open()
@@ -193,7 +193,7 @@ class Runner:
             self.run.problem_code = error.exit_code
             self.run.problem = f"not logged in: {error.message}"
             await _end(session)
-            if self.wanted.allowed.auth and isinstance(self.target, HttpTarget):
+            if self.selection.allowed.auth and isinstance(self.target, HttpTarget):
                 await self._look_from_outside()
             return None
         except InspectorError as error:
@@ -204,13 +204,15 @@ class Runner:
             return None
 
     async def _look_from_outside(self) -> None:
-        """Check how a server that requires a login authorizes, by the rules of the newest wanted legacy revision."""
-        wanted = [revision for revision in self.wanted.revisions if revision in LEGACY] or list(self.wanted.revisions)
+        """Check how a server that requires a login authorizes, by the rules of the newest selected legacy revision."""
+        revisions = [revision for revision in self.selection.revisions if revision in LEGACY] or list(
+            self.selection.revisions
+        )
         session = Session(self.target, self.journal, self.options, connect=self._connect)
-        visited = Visited(wanted[-1], "http", len(self.journal) + 1)
+        visited = Visited(revisions[-1], "http", len(self.journal) + 1)
         visit = self._visit_of(visited, RevisionSurvey(), session)
         try:
-            for check in self.wanted.rows():
+            for check in self.selection.rows():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
                     await self._one(visit, check)
         finally:
@@ -227,37 +229,37 @@ class Runner:
 
         async def offer(revisions: Iterable[str]) -> None:
             missing = [
-                name for name in revisions if name in self.wanted.revisions and name not in revision_survey.offered
+                name for name in revisions if name in self.selection.revisions and name not in revision_survey.offered
             ]
             await survey(
                 self.target,
                 self.journal,
                 self.options,
-                self.wanted.limits,
+                self.selection.limits,
                 missing,
                 revision_survey,
                 connect=self._connect,
                 server=self._server,
             )
 
-        mine = [check for check in self.wanted.rows() if transport in check.transports]
+        mine = [check for check in self.selection.rows() if transport in check.transports]
         if any(check.surveys for check in mine):
-            await offer(self.wanted.revisions)
+            await offer(self.selection.revisions)
         several = {name for check in mine if not check.once for name in check.revisions}
-        await offer(name for name in self.wanted.revisions if name in several)
+        await offer(name for name in self.selection.revisions if name in several)
         for check in mine:
             for name in _in_order(check.revisions) if check.once else ():
                 await offer((name,))
                 if revision_survey.speaks(name):
                     break
         if not revision_survey.spoken:
-            await offer(self.wanted.revisions)
+            await offer(self.selection.revisions)
         return revision_survey
 
     def _expected(self, revisions: Sequence[str], transport: TransportName) -> int:
         """The expected number of results for visits with these revisions."""
         total = 0
-        for check in self.wanted.rows():
+        for check in self.selection.rows():
             if transport in check.transports:
                 visits = len(check.revisions.intersection(revisions))
                 total += min(visits, 1) if check.once else visits
@@ -265,11 +267,11 @@ class Runner:
 
     # One visit
 
-    async def _visit_all(self, every: Sequence[Visited], found: RevisionSurvey) -> None:
+    async def _visit_all(self, every: Sequence[Visited], revision_survey: RevisionSurvey) -> None:
         """Visit each revision over HTTP."""
         for visited in every:
             session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
-            await self._visit(self._begin(visited, found, session))
+            await self._visit(self._begin(visited, revision_survey, session))
 
     async def _visit(self, opened: _OpenVisit) -> None:
         """One visit: its checks, and what the judge finds in its messages."""
@@ -285,7 +287,7 @@ class Runner:
         revision_survey = RevisionSurvey()
         visits: list[_OpenVisit] = []
         for needed in (self._is_needed, lambda _: not revision_survey.spoken):
-            for revision in _in_order(self.wanted.revisions):
+            for revision in _in_order(self.selection.revisions):
                 if revision not in revision_survey.offered and needed(revision):
                     opened = await self._open_revision(revision, revision_survey)
                     if self.run.problem:
@@ -309,23 +311,27 @@ class Runner:
 
     def _is_needed(self, revision: str) -> bool:
         """Whether a check still has to know this revision of a server over stdio."""
-        mine = [check for check in self.wanted.rows() if "stdio" in check.transports]
+        mine = [check for check in self.selection.rows() if "stdio" in check.transports]
         return any(
             check.surveys or (revision in check.revisions and not (check.once and check.id in self._once))
             for check in mine
         )
 
-    def _may_come(self, found: RevisionSurvey) -> list[str]:
+    def _may_come(self, revision_survey: RevisionSurvey) -> list[str]:
         """The revisions that the server supports, or may support."""
-        return [name for name in self.wanted.revisions if found.speaks(name) or name not in found.offered]
+        return [
+            name
+            for name in self.selection.revisions
+            if revision_survey.speaks(name) or name not in revision_survey.offered
+        ]
 
-    async def _open_revision(self, revision: str, found: RevisionSurvey) -> _OpenVisit | None:
+    async def _open_revision(self, revision: str, revision_survey: RevisionSurvey) -> _OpenVisit | None:
         """Open the session of a revision; None if the server does not support it.
 
         The first one is opened as a client does it, which also shows the era.
         """
         process = SharedProcess(self._connect)
-        chooses = not found.offered and revision in MODERN
+        chooses = not revision_survey.offered and revision in MODERN
         options = self.options if chooses else self._options_for(revision)
         session = Session(self.target, self.journal, options, connect=process.connect)
         first = len(self.journal) + 1
@@ -337,19 +343,19 @@ class Runner:
             self._server.startup = max(self._server.startup, time.monotonic() - began)
         except InspectorError as failed:
             error = failed
-        found.learn(self.journal, first)
-        if error is not None and not found.answered(revision):
-            found.problems[revision] = error.message
+        revision_survey.learn(self.journal, first)
+        if error is not None and not revision_survey.answered(revision):
+            revision_survey.problems[revision] = error.message
             self._failures.append(error)
         opened = session.server.revision if chooses and error is None else revision
-        if opened not in self.wanted.revisions or not found.speaks(opened):
+        if opened not in self.selection.revisions or not revision_survey.speaks(opened):
             await _end(session)
-            if error is not None and not found.spoken:
+            if error is not None and not revision_survey.spoken:
                 self.run.error = error if isinstance(error, ConnectionProblem) else None
                 if chooses or isinstance(error, SpawnError):
                     self.run.problem = error.message
             return None
-        visit = self._begin(Visited(opened, "stdio", first), found, session, process)
+        visit = self._begin(Visited(opened, "stdio", first), revision_survey, session, process)
         if error is not None:
             visit.visit.shared.problem = error.message
         return visit
@@ -360,28 +366,28 @@ class Runner:
             async with asyncio.timeout(self._execution.until - time.monotonic()):
                 await session.open()
         except TimeoutError:
-            limit = self.wanted.limits.run
+            limit = self.selection.limits.run
             raise RequestTimeout(f"No connection within {limit:g} s, the time limit of the run.") from None
 
     def _begin(
-        self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None
+        self, visited: Visited, revision_survey: RevisionSurvey, session: Session, process: SharedProcess | None = None
     ) -> _OpenVisit:
-        visit = self._visit_of(visited, found, session, process)
+        visit = self._visit_of(visited, revision_survey, session, process)
         first = visited.first or len(self.journal) + 1
-        return _OpenVisit(visit, first, [check for check in self.wanted.rows() if self._concerns(check, visited)])
+        return _OpenVisit(visit, first, [check for check in self.selection.rows() if self._concerns(check, visited)])
 
     def _visit_of(
-        self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None
+        self, visited: Visited, revision_survey: RevisionSurvey, session: Session, process: SharedProcess | None = None
     ) -> Visit:
         return Visit(
             self.target,
             self.journal,
             self.options,
             visited,
-            self.wanted.limits,
-            self.wanted.allowed,
+            self.selection.limits,
+            self.selection.allowed,
             session,
-            found,
+            revision_survey,
             self._connect,
             self._server,
             process,
@@ -390,9 +396,9 @@ class Runner:
     async def _shared_checks(self, opened: _OpenVisit) -> None:
         """The checks on the shared session."""
         visit = opened.visit
-        done = [check for check in opened.checks if not self.wanted.refuses(check) and check not in opened.surveys]
+        done = [check for check in opened.checks if not self.selection.refuses(check) and check not in opened.surveys]
         watches = any(check.watches for check in done)
-        reads = self.wanted.lists or self.wanted.hosts or watches
+        reads = self.selection.lists or self.selection.hosts or watches
         needs = max((check.needs for check in done), default=Need.NOTHING)
         await prepare(visit, max(needs, Need.SESSION) if reads else needs, watches=watches)
         for check in opened.shared:
@@ -428,37 +434,37 @@ class Runner:
         visited, passive = opened.visited, opened.passive
         if visited is None or not passive:
             return
-        await self._look()
-        shown = self._evidence.shown(visited, self.run.visits)
+        await self._judge_all()
+        events = self._evidence.of_visit(visited, self.run.visits)
         for check in passive:
-            self._tell(Result(check, visited, shown.outcome(check)))
+            self._tell(Result(check, visited, events.outcome(check)))
         passive.clear()
 
-    async def _look(self) -> None:
+    async def _judge_all(self) -> None:
         """Judge all messages, in a thread, so that the interface, signals and the limit of the run are not blocked."""
-        while not await asyncio.to_thread(self._evidence.look, _JUDGED_IN_THREAD):
+        while not await asyncio.to_thread(self._evidence.judge, _JUDGED_IN_THREAD):
             if time.monotonic() > self._execution.until + _JUDGED_LATER:
-                _stop(self._evidence, self.run, self.wanted)
+                _stop(self._evidence, self.run, self.selection)
 
     def _veto(self) -> None:
         """Combine every result with all findings of the run, including those on the connections of probes."""
         visits = {visited.revision: visited for visited in self.run.visits}
-        shown = {name: self._evidence.shown(visited, self.run.visits) for name, visited in visits.items()}
+        events = {name: self._evidence.of_visit(visited, self.run.visits) for name, visited in visits.items()}
         for at, result in enumerate(self.run.results):
-            seen = shown.get(result.visited.revision)
+            seen = events.get(result.visited.revision)
             if seen is not None and result.check.probe is None:
                 self.run.results[at] = replace(result, outcome=seen.outcome(result.check))
             elif seen is not None:
                 self.run.results[at] = seen.veto(result)
-        mine = {check.id: check for check in self.wanted.rows()}
+        mine = {check.id: check for check in self.selection.rows()}
         known = {(result.check.id, result.visited.revision) for result in self.run.results}
         found_once = {result.check.id: result for result in self.run.results if result.check.once and result.is_fault}
         for name, visited in visits.items():
             # For a check that was not reached or ran in another visit, findings still count.
-            for id in shown[name].findings:
+            for id in events[name].findings:
                 check = mine.get(id)
                 if check is not None and (id, name) not in known and _may_concern(check, visited):
-                    result = shown[name].veto(Result(check, visited, skipped("it did not run in this visit")))
+                    result = events[name].veto(Result(check, visited, skipped("it did not run in this visit")))
                     if result.verdict != "skip" and not _is_repeated(result, found_once):
                         self.run.results.append(result)
 
@@ -493,7 +499,7 @@ class Runner:
         at = bisect(self._ranks, rank)
         self._ranks.insert(at, rank)
         self.run.results.insert(at, result)
-        self._told(result)
+        self._on_result(result)
 
     def _without_addons(self, result: Result) -> Result:
         """Skip a check that rests on messages which addons altered; a fault without evidence may rest on any."""
@@ -550,35 +556,37 @@ def renewed(run: Run, again: Run) -> Run:
 
 def _is_repeated(result: Result, found_once: Mapping[str, Result]) -> bool:
     """Whether a check that runs once has found this fault already: in which other visits it shows too is chance."""
-    found = found_once.get(result.check.id)
-    return found is not None and found is not result and not result.is_worse_than(found)
+    earlier = found_once.get(result.check.id)
+    return earlier is not None and earlier is not result and not result.is_worse_than(earlier)
 
 
-def _stop(evidence: JudgedRecording, run: Run, wanted: CheckSelection) -> None:
+def _stop(evidence: JudgedRecording, run: Run, selection: CheckSelection) -> None:
     """Judge no more messages, because the time is over."""
-    evidence.stop(limit_reached(wanted))
+    evidence.stop(limit_reached(selection))
     run.unjudged = True
-    run.problem = f"Not all messages were judged: {limit_reached(wanted)}."
+    run.problem = f"Not all messages were judged: {limit_reached(selection)}."
 
 
-def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
+def of_recording(journal: Journal, name: str, selection: CheckSelection) -> Run:
     """The run that a finished recording contains, for its revisions."""
     run = Run(name)
     evidence = JudgedRecording(journal)
-    if not evidence.look(wanted.limits.run):
-        _stop(evidence, run, wanted)
+    if not evidence.judge(selection.limits.run):
+        _stop(evidence, run, selection)
     run.visits = evidence.visits()
     found_once: dict[str, Result] = {}
     for visited in run.visits:
-        shown = evidence.shown(visited, run.visits)
-        for check in wanted.rows():
+        events = evidence.of_visit(visited, run.visits)
+        for check in selection.rows():
             if visited.transport in check.transports and visited.revision in check.revisions:
-                result = Result(check, visited, shown.outcome(check))
+                result = Result(check, visited, events.outcome(check))
                 run.results.append(result)
-                if check.once and check.id in shown.outcomes and result.is_fault:
+                if check.once and check.id in events.outcomes and result.is_fault:
                     found_once[check.id] = result
     run.results = [result for result in run.results if not _is_repeated(result, found_once)]
-    run.results += (result for result in host_results(journal, run.visits, wanted.hosts) if wanted.takes(result.check))
+    run.results += (
+        result for result in host_results(journal, run.visits, selection.hosts) if selection.takes(result.check)
+    )
     if not run.visits and not run.unjudged:
         run.problem = f"{name} contains no session: client and server did not agree on a revision."
         run.problem_code = UsageError.exit_code
@@ -586,12 +594,14 @@ def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
 
 
 def planned(
-    wanted: CheckSelection, transports: Sequence[TransportName], revisions: Sequence[str]
+    selection: CheckSelection, transports: Sequence[TransportName], revisions: Sequence[str]
 ) -> list[tuple[Check, str]]:
     """The plan of a run: each check, and why it would be skipped (empty if it would run)."""
     rows = []
-    for check in wanted.rows():
+    for check in selection.rows():
         concerned = check.revisions & set(revisions) and check.transports & set(transports)
-        rows.append((check, wanted.refuses(check) if concerned else "it does not apply to this revision or transport"))
-    rows += [(check, "") for check in host_checks(wanted.hosts).values() if wanted.takes(check)]
+        rows.append(
+            (check, selection.refuses(check) if concerned else "it does not apply to this revision or transport")
+        )
+    rows += [(check, "") for check in host_checks(selection.hosts).values() if selection.takes(check)]
     return rows

@@ -61,5 +61,5 @@ class CheckSelection:
         return ""
 
 
-def limit_reached(wanted: CheckSelection) -> str:
-    return f"the run reached its limit of {wanted.limits.run:g} s"
+def limit_reached(selection: CheckSelection) -> str:
+    return f"the run reached its limit of {selection.limits.run:g} s"

@@ -168,7 +168,7 @@ def families_of(kind: str, example: dict[str, Any], family: dict[str, Any]) -> s
         text,
         family["where"],
         own=own_names(set(example.get("siblings", ()))),
-        wanted=example.get("field") in ("param_description", "default"),
+        is_parameter=example.get("field") in ("param_description", "default"),
     )
     return {each.family for each in found}
 
@@ -191,12 +191,12 @@ def test_no_near_miss_is_blamed(family: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("family", "text"), MORE_HITS)
 def test_other_words_with_the_same_meaning_are_found(family: str, text: str) -> None:
-    assert family in {found.family for found in judge_text(text, wanted=family in ("exfil", "secretfile"))}
+    assert family in {found.family for found in judge_text(text, is_parameter=family in ("exfil", "secretfile"))}
 
 
 @pytest.mark.parametrize("text", MORE_NEAR_MISSES)
 def test_plain_definitions_are_not_blamed(text: str) -> None:
-    assert list(judge_text(text, own=own_names({"read_text_file"}), wanted=True)) == []
+    assert list(judge_text(text, own=own_names({"read_text_file"}), is_parameter=True)) == []
 
 
 def unseen(split: str, kind: str) -> tuple[list[str], list[str]]:
@@ -205,7 +205,7 @@ def unseen(split: str, kind: str) -> tuple[list[str], list[str]]:
     for family, text, field, siblings in UNSEEN[split][kind]:
         place: TextPlace = "result" if family == "result" else "error" if family == "error" else "definition"
         wanted = field == "param_description"
-        known = list(judge_text(text, place, own=own_names(set(siblings)), wanted=wanted))
+        known = list(judge_text(text, place, own=own_names(set(siblings)), is_parameter=wanted))
         found[not known].append(text)
     return found
 

@@ -16,7 +16,7 @@ from inspector.protocol import jsonrpc
 
 _HINTS = ("_meta", "ttlMs", "cacheScope")
 _LISTS = {
-    kind.changed: [each.method for each in KINDS.values() if each.changed == kind.changed] for kind in KINDS.values()
+    kind.changed: [other.method for other in KINDS.values() if other.changed == kind.changed] for kind in KINDS.values()
 }
 
 

@@ -76,7 +76,7 @@ def _rules(entries: list[Any]) -> Iterator[RuleVerdict]:
     ]
     if bare:
         have = "parameters have" if len(bare) > 1 else "parameter has"
-        yield "DEF-01", "note", f"{len(bare):,} {have} no description: {_shown(bare)}."
+        yield "DEF-01", "note", f"{len(bare):,} {have} no description: {_listed(bare)}."
     for words in (_without(tools, "title"), _without(tools, "hints")):
         if words:
             yield "DEF-05", "note", words
@@ -133,7 +133,7 @@ def _names(parts: list[Subschema]) -> set[str]:
 def _named(description: Any) -> Iterator[str]:
     """The parameters that a description lists, as docstrings do: `Args:` with names below, `:param name:`."""
     text = description[:_MAX_LENGTH] if type(description) is str else ""
-    yield from (found["name"] for found in _TAGGED.finditer(text))
+    yield from (match["name"] for match in _TAGGED.finditer(text))
     for section in _SECTION.finditer(text):
         own = len(section["indent"].expandtabs())
         inner = None
@@ -185,8 +185,8 @@ def _without(tools: list[dict[str, Any]], what: str) -> str:
     if not lacking:
         return ""
     which = "title" if what == "title" else "readOnlyHint or destructiveHint"
-    return f"{len(lacking)} of {len(tools)} tools have no {which}: {_shown(lacking)}."
+    return f"{len(lacking)} of {len(tools)} tools have no {which}: {_listed(lacking)}."
 
 
-def _shown(names: list[str]) -> str:
+def _listed(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

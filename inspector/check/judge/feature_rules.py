@@ -40,5 +40,5 @@ class FeatureRules(NamedTuple):
 @cache
 def feature_rules() -> tuple[FeatureRules, ...]:
     """The rules of each feature that has some."""
-    found = (feature.load_or_skip(feature.judge, FeatureRules) for feature in features() if feature.judge)
-    return tuple(rules for rules in found if rules is not None)
+    loaded = (feature.load_or_skip(feature.judge, FeatureRules) for feature in features() if feature.judge)
+    return tuple(rules for rules in loaded if rules is not None)

@@ -51,6 +51,7 @@ class ObservedExchange:
         "answers",
         "begun",
         "ended",
+        "expected",
         "ids",
         "later",
         "method",
@@ -63,14 +64,13 @@ class ObservedExchange:
         "status",
         "stream",
         "stream_n",
-        "wanted",
     )
 
-    def __init__(self, rpc: str, rpc_n: int, shape: Shape, wanted: int) -> None:
+    def __init__(self, rpc: str, rpc_n: int, shape: Shape, expected: int) -> None:
         self.rpc = rpc
         self.rpc_n = rpc_n
         self.shape = shape
-        self.wanted = wanted
+        self.expected = expected
         """The number of responses that it should contain."""
         self.method = ""
         self.resumes = False
@@ -102,7 +102,7 @@ class HttpWatch:
         """Pairs of session id and event id. A second `initialize` on the same connection starts another session."""
         self._open: dict[str, ObservedExchange] = {}
         """Streams that have brought all their responses but have not ended."""
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
 
     # Sent by the client
 
@@ -112,10 +112,10 @@ class HttpWatch:
             return
         shape = shape_of(message)
         method = message["method"] if shape in (Shape.REQUEST, Shape.NOTIFICATION) else ""
-        wanted = 1 if shape is Shape.REQUEST else 0
+        expected = 1 if shape is Shape.REQUEST else 0
         if shape is Shape.BATCH:
-            wanted = sum(shape_of(item) is Shape.REQUEST for item in message)
-        self._keep(event.ch, ObservedExchange(method, event.n, shape, wanted))
+            expected = sum(shape_of(item) is Shape.REQUEST for item in message)
+        self._keep(event.ch, ObservedExchange(method, event.n, shape, expected))
 
     def _keep(self, channel: str, exchange: ObservedExchange) -> None:
         self._exchanges.pop(channel, None)
@@ -177,7 +177,7 @@ class HttpWatch:
 
     def _accepted(self, event: Event, exchange: ObservedExchange, kind: str) -> Iterator[RuleVerdict]:
         status = exchange.status
-        if exchange.wanted:
+        if exchange.expected:
             if status == 202 and kind not in (JSON_TYPE, STREAM_TYPE):
                 yield (
                     "HTTP-02",
@@ -201,7 +201,7 @@ class HttpWatch:
         if self.old:
             return
         if exchange.method == "POST" and exchange.shape is not Shape.NONE:
-            if not exchange.wanted and 200 <= exchange.status < 300 and not exchange.stream:
+            if not exchange.expected and 200 <= exchange.status < 300 and not exchange.stream:
                 yield "HTTP-03", "must", f"Status {exchange.status} for a notification or response has a body."
             refuses = exchange.status >= 400 and exchange.status not in _AUTH_STATUSES
             # Before the handshake, it may be the URL of an HTTP+SSE server, which takes no POST.
@@ -222,17 +222,17 @@ class HttpWatch:
             exchange.answers += 1
             exchange.response_n = event.n
             self._count(event.ch, exchange)
-        elif exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted > 0:
+        elif exchange.stream and exchange.rpc_n and exchange.answers >= exchange.expected > 0:
             what = short(message.get("method") if type(message) is dict else message)
             yield "HTTP-15", "should", f"{what} came on a stream after its response."
-        elif shape is Shape.NOTIFICATION and exchange.stream and exchange.wanted and exchange.rpc != LISTEN:
+        elif shape is Shape.NOTIFICATION and exchange.stream and exchange.expected and exchange.rpc != LISTEN:
             yield from self._related(event, exchange, message["method"], index, state)
 
     def _count(self, channel: str, exchange: ObservedExchange) -> None:
         """A response came: streams that should have ended before are still open one response later."""
         for other in self._open.values():
             other.later += 1
-        if exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted and len(self._open) < 100:
+        if exchange.stream and exchange.rpc_n and exchange.answers >= exchange.expected and len(self._open) < 100:
             self._open[channel] = exchange
 
     def _related(
@@ -322,7 +322,7 @@ class HttpWatch:
         if what == "stream-closed" or self.old or exchange.rpc == LISTEN or not exchange.rpc_n:
             return
         resumable = exchange.ids and state.features.resumable
-        if exchange.answers < exchange.wanted and not resumable:
+        if exchange.answers < exchange.expected and not resumable:
             yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the response."
 
     def end(self) -> Iterator[tuple[int, RuleVerdict]]:
@@ -337,8 +337,8 @@ class HttpWatch:
 
     def _once(self, rule: str) -> bool:
         """Whether this is the first such finding on this connection."""
-        new = rule not in self._said
-        self._said.add(rule)
+        new = rule not in self._reported
+        self._reported.add(rule)
         return new
 
 

@@ -204,9 +204,9 @@ class Judge:
 
     def _look_for_lost(self, event: Event) -> None:
         """Findings about a request are attached to the request, not to the end of its connection."""
-        for found in self._now.lost.look(event, self.journal.index, self._name):
-            if found.of_itself or event.n not in self._provoked:
-                self._add(found.n, (found.verdict,))
+        for finding in self._now.lost.findings(event, self.journal.index, self._name):
+            if finding.of_itself or event.n not in self._provoked:
+                self._add(finding.n, (finding.verdict,))
 
     def _message(self, event: Event) -> Iterator[RuleVerdict]:
         received = event.dir == Dir.RECV

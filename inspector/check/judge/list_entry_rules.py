@@ -78,7 +78,7 @@ def _annotation_rules(whose: Any, annotations: Any) -> Iterator[RuleVerdict]:
 
 
 def _is_audience(value: Any) -> bool:
-    return type(value) is list and all(each in ("user", "assistant") for each in value)
+    return type(value) is list and all(role in ("user", "assistant") for role in value)
 
 
 def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:

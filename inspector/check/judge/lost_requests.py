@@ -56,7 +56,7 @@ class LostRequests:
         """The server sent something: the connection is up."""
         self._stands = True
 
-    def look(self, event: Event, index: Index, name: Callable[[int], str]) -> Iterator[Unanswered]:
+    def findings(self, event: Event, index: Index, name: Callable[[int], str]) -> Iterator[Unanswered]:
         """Findings about requests from a `life` event. `name` names a request: `tools/call of "add"`."""
         n, what = event.fields.get("for"), event.fields.get("event")
         if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):

@@ -216,7 +216,7 @@ def tasks(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
 def _task_state(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """A task has the members of its status, and a new key for each input request."""
     body = answer.body
-    status, wanted = body.get("status"), object_at(body.get("inputRequests"))
+    status, requests = body.get("status"), object_at(body.get("inputRequests"))
     if status == "completed" and type(body.get("result")) is not dict:
         yield "TASK-05", "must", f"The status of the task is completed, but its result is {short(body.get('result'))}."
     elif status == "failed" and type(body.get("error")) is not dict:
@@ -225,8 +225,8 @@ def _task_state(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerd
     elif status == "input_required":
         yield from input_requests(body.get("inputRequests"), answer.params)
         id = answer.params.get("taskId")
-        known = state.wanted_by(id) if type(id) is str and wanted else {}
-        for key, request in list(wanted.items())[:100]:
+        known = state.wanted_by(id) if type(id) is str and requests else {}
+        for key, request in list(requests.items())[:100]:
             text = excerpt(request, 1000)
             if known.setdefault(key, text) != text:
                 yield "TASK-07", "must", f"The task reused the key {short(key)} for another input request."
@@ -280,9 +280,9 @@ def error_data(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdi
 def error_status(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Over HTTP, four errors have their own status."""
     code = answer.body.get("code")
-    wanted = _STATUS_OF.get(code) if type(code) is int else None
-    if wanted is not None and answer.status and answer.status != wanted[0]:
-        yield wanted[1], "must", f"The error {code} came with status {answer.status}; it must have status {wanted[0]}."
+    rule = _STATUS_OF.get(code) if type(code) is int else None
+    if rule is not None and answer.status and answer.status != rule[0]:
+        yield rule[1], "must", f"The error {code} came with status {answer.status}; it must have status {rule[0]}."
 
 
 RESULT_RULES: tuple[AnswerRule, ...] = (result_type, server_info, caching, discovery, input_wanted, tasks)

@@ -61,10 +61,10 @@ def wanted_logging(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
         return
     if notice.stream:
         method, params = notice.about(notice.stream)
-        wanted = method == _LISTEN or log_level(params) is not None  # The listening stream has its own rule.
+        is_requested = method == _LISTEN or log_level(params) is not None  # The listening stream has its own rule.
     else:
-        wanted = state.wants_logs
-    if not wanted:
+        is_requested = state.wants_logs
+    if not is_requested:
         yield "UTIL-11", "must", "A log message came, but the request has no logLevel in _meta."
 
 
@@ -110,17 +110,17 @@ def asked_for(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     listen = _listen(notice, state)
     if listen is None:
         return
-    wanted, method = listen.wanted, notice.method
+    requested, method = listen.requested, notice.method
     if method == _ACKNOWLEDGED:
         agreed = object_at(notice.params.get("notifications"))
         listen.agreed = agreed
-        for name in _beyond(agreed, wanted):
+        for name in _beyond(agreed, requested):
             yield "SUB-02", "must", f"The acknowledgement has {name}, which was not requested."
     elif method in _CHANGED:
-        if wanted.get(_CHANGED[method]) is not True:
+        if requested.get(_CHANGED[method]) is not True:
             yield "SUB-03", "must", f"{method} came, but {_CHANGED[method]} was not requested."
     elif method == "notifications/resources/updated":
-        uris, uri = _texts(wanted.get("resourceSubscriptions")), notice.params.get("uri")
+        uris, uri = _texts(requested.get("resourceSubscriptions")), notice.params.get("uri")
         if not uris:
             yield "SUB-03", "must", f"{method} came, but no resource was requested."
         elif type(uri) is str and not any(uri.startswith(known) for known in uris):
@@ -128,7 +128,7 @@ def asked_for(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
             yield "SUB-03", "should", f"{method} is about {short(uri)}, which was not requested."
     elif method == "notifications/tasks":
         id = notice.params.get("taskId")
-        if type(id) is str and id not in _texts(wanted.get("taskIds")):
+        if type(id) is str and id not in _texts(requested.get("taskIds")):
             yield "SUB-03", "must", f"{method} is about {short(id)}, which was not requested."
 
 
@@ -159,13 +159,13 @@ def _other_type(id: Any) -> int | str | None:
     return int(id) if type(id) is str and id.isascii() and id.isdigit() and len(id) < 16 else None
 
 
-def _beyond(agreed: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
+def _beyond(agreed: dict[str, Any], requested: dict[str, Any]) -> Iterator[str]:
     """Entries of an acknowledgement that the request does not have."""
     for name in _CHANGED.values():
-        if agreed.get(name) is True and wanted.get(name) is not True:
+        if agreed.get(name) is True and requested.get(name) is not True:
             yield name
     for name in _OF_LISTS.values():
-        more = set(_texts(agreed.get(name))) - set(_texts(wanted.get(name)))
+        more = set(_texts(agreed.get(name))) - set(_texts(requested.get(name)))
         if more:
             yield f"{short(min(more))} in {name}"
 

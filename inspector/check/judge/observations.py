@@ -42,7 +42,7 @@ class Observations:
         self._streams: set[str] = set()
         """Channels with an event stream."""
 
-    def take(self, event: Event, method: str) -> None:
+    def count(self, event: Event, method: str) -> None:
         """Count an event; `method` is the method of its request, or its own."""
         if event.dir != Dir.RECV:
             return
@@ -77,9 +77,9 @@ class Observations:
         if "id" in event.fields:
             self.counts["told-id"] += 1
 
-    def any(self, wanted: tuple[str, ...]) -> int:
+    def any(self, kinds: tuple[str, ...]) -> int:
         """The number of observations of any of these kinds."""
-        return sum(self.counts[kind] for kind in wanted)
+        return sum(self.counts[kind] for kind in kinds)
 
 
 def _of_head(event: Event, streams: set[str]) -> Iterator[str]:

@@ -50,14 +50,14 @@ def message_rules(message: Any, state: JudgeState, answered: str) -> Iterator[Ru
     """The message against the official schema (BASE-14)."""
     from inspector.protocol.official_schemas import validate_message
 
-    found = validate_message(
+    violations = validate_message(
         message, revision=state.schema_revision, direction="recv", answered_method=answered or None
     )
-    for violation in found[:SHOWN]:
+    for violation in violations[:SHOWN]:
         where = violation.path or "the message"
         yield "BASE-14", "must", f"{where}: {violation.message} ({violation.definition})."
-    if len(found) > SHOWN:
-        yield "BASE-14", "must", f"{len(found) - SHOWN} more violations of the schema."
+    if len(violations) > SHOWN:
+        yield "BASE-14", "must", f"{len(violations) - SHOWN} more violations of the schema."
 
 
 def argument_rules(params: dict[str, Any], state: JudgeState, schemas: ToolSchemas) -> Iterator[RuleVerdict]:

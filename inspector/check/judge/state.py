@@ -19,11 +19,11 @@ _CAPABILITIES = PREFIX + "clientCapabilities"
 class Listen:
     """One `subscriptions/listen`: the request, and the acknowledgement once it has come."""
 
-    __slots__ = ("agreed", "n", "wanted")
+    __slots__ = ("agreed", "n", "requested")
 
-    def __init__(self, n: int, wanted: dict[str, Any]) -> None:
+    def __init__(self, n: int, requested: dict[str, Any]) -> None:
         self.n = n
-        self.wanted = wanted
+        self.requested = requested
         self.agreed: dict[str, Any] | None = None
 
 

@@ -67,8 +67,8 @@ def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
     looked_at = without_odd_values(text)
     if echoed:
         looked_at = "".join(char for char in looked_at if char not in echoed)
-    found = hidden_in(looked_at)
-    return "" if found is None else str(found)
+    characters = hidden_in(looked_at)
+    return "" if characters is None else str(characters)
 
 
 def unusual(value: Any) -> frozenset[str]:
@@ -86,8 +86,8 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
         return ""
     block = content[0]
     text = block.get("text") if type(block) is dict and block.get("type") == "text" else None
-    found = _FAILURE.match(text[:MAX_LENGTH]) if isinstance(text, str) else None
-    if found is None or any(found.group().strip() in given for _, given in texts(arguments)):
+    match = _FAILURE.match(text[:MAX_LENGTH]) if isinstance(text, str) else None
+    if match is None or any(match.group().strip() in given for _, given in texts(arguments)):
         return ""
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""
 

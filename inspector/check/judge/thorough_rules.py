@@ -150,12 +150,12 @@ def _page_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator[
     )
     # The other rules depend on nothing else than this.
     key = digest_of(repr((method, state.revision, state.offered, state.server)) + page)
-    found = _judged.get(key) if page else None
-    if found is None:
-        found = tuple(_entry_rules(method, entries, state))
-        if len(found) <= _MAX_REMEMBERED:
-            _remember(_judged, key, found)
-    yield from found
+    verdicts = _judged.get(key) if page else None
+    if verdicts is None:
+        verdicts = tuple(_entry_rules(method, entries, state))
+        if len(verdicts) <= _MAX_REMEMBERED:
+            _remember(_judged, key, verdicts)
+    yield from verdicts
 
 
 def _remember(known: dict[bytes, T], key: bytes, value: T) -> T:
@@ -228,9 +228,9 @@ def error_rules(
     error: dict[str, Any], state: JudgeState, params: dict[str, Any] | None = None
 ) -> Iterator[RuleVerdict]:
     """Rules for a JSON-RPC error: what its message and data tell a model. `params` are the params of the request."""
-    said = {key: error.get(key) for key in ("message", "data")}
-    yield from _hidden_rules("the error", said, text_rules.unusual(_given(params)))
-    yield from poison.data_rules("the error", said, "error", state.own_names, _given(params))
+    texts = {key: error.get(key) for key in ("message", "data")}
+    yield from _hidden_rules("the error", texts, text_rules.unusual(_given(params)))
+    yield from poison.data_rules("the error", texts, "error", state.own_names, _given(params))
 
 
 def _given(params: dict[str, Any] | None) -> Any:

@@ -34,9 +34,9 @@ def hidden_parts(text: str) -> Iterator[tuple[PoisonLevel, str]]:
 def _odd_characters(looked_at: str) -> Iterator[tuple[PoisonLevel, str]]:
     if _ESCAPE.search(looked_at):
         yield "security", "a terminal escape sequence"
-    found = hidden_in(_ESCAPE.sub("", looked_at))
-    if found is not None:
-        yield "security", str(found)
+    hidden = hidden_in(_ESCAPE.sub("", looked_at))
+    if hidden is not None:
+        yield "security", str(hidden)
     elif _SELECTORS.search(looked_at):
         yield "security", "several variation selectors in a row"
     mixed = next((word for word in _FORMULA.findall(looked_at) if is_mixed(word)), "")

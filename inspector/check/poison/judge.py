@@ -50,7 +50,7 @@ class Reading:
         self.unread = 0
         """Characters beyond the limits of a text and of the message."""
 
-    def take(self, text: str) -> str:
+    def cut(self, text: str) -> str:
         """Return the part of a text that may be read."""
         part = text[: min(MAX_LENGTH, self._left)]
         self._left = max(0, self._left - max(len(part), _LEAST))
@@ -71,12 +71,12 @@ def judge_text(
     place: TextPlace = "definition",
     *,
     own: Set[str] = frozenset(),
-    wanted: bool = False,
+    is_parameter: bool = False,
     hidden: bool = True,
 ) -> Iterator[PoisonedText]:
     """Yield what `text` tells a model to do, each family once: see `read_text`."""
-    found = read_text(text[:MAX_LENGTH], place, Reading(), own=own, wanted=wanted, hidden=hidden)
-    return (each for each in found if each is not None)
+    texts = read_text(text[:MAX_LENGTH], place, Reading(), own=own, is_parameter=is_parameter, hidden=hidden)
+    return (poisoned for poisoned in texts if poisoned is not None)
 
 
 def read_text(
@@ -85,16 +85,16 @@ def read_text(
     reading: Reading,
     *,
     own: Set[str] = frozenset(),
-    wanted: bool = False,
+    is_parameter: bool = False,
     hidden: bool = True,
 ) -> Iterator[PoisonedText | None]:
     """Yield what a text tells a model to do, each family once, and None where the caller may pause.
 
-    `place`: where it stands. `own`: names of this server (`phrases.own_names`). `wanted`: the text describes a
+    `place`: where it stands. `own`: names of this server (`phrases.own_names`). `is_parameter`: the text describes a
     parameter. `hidden`: whether invisible characters count; False where a result repeats what it was given.
     """
     data = place != "definition"
-    key = _key(raw, data=data, wanted=wanted, hidden=hidden)
+    key = _key(raw, data=data, is_parameter=is_parameter, hidden=hidden)
     if key in _innocent or (key_here := _key_here(raw, key, own)) in _innocent_here:
         return
     seen: set[str] = set()
@@ -109,7 +109,7 @@ def read_text(
                 yield None
             sentence = read(text, own)
             by_names = by_names or depends_on_names(sentence)
-            for phrase in phrases(sentence, data=data, wanted=wanted):
+            for phrase in phrases(sentence, data=data, is_parameter=is_parameter):
                 if phrase.family not in seen:
                     seen.add(phrase.family)
                     level = phrase.level or FAMILIES[phrase.family].level
@@ -125,9 +125,9 @@ def read_text(
             _innocent.add(key)
 
 
-def is_innocent(text: str, *, wanted: bool) -> bool:
+def is_innocent(text: str, *, is_parameter: bool) -> bool:
     """Whether a text of a definition is known to hold nothing, whatever the names of the server are."""
-    return _key(text[:MAX_LENGTH], data=False, wanted=wanted, hidden=True) in _innocent
+    return _key(text[:MAX_LENGTH], data=False, is_parameter=is_parameter, hidden=True) in _innocent
 
 
 def _key_here(raw: str, key: bytes, own: Set[str]) -> bytes:
@@ -140,5 +140,5 @@ def _digest_of_names(own: frozenset[str]) -> bytes:
     return digest_of("\0".join(sorted(own)))
 
 
-def _key(raw: str, *, data: bool, wanted: bool, hidden: bool) -> bytes:
-    return digest_of(same_but_numbers(raw), f"{data:d}{wanted:d}{hidden:d}")
+def _key(raw: str, *, data: bool, is_parameter: bool, hidden: bool) -> bytes:
+    return digest_of(same_but_numbers(raw), f"{data:d}{is_parameter:d}{hidden:d}")

@@ -36,12 +36,12 @@ GENERIC = frozenset(("search", "fetch"))
 
 def same_name(name: str) -> str:
     """The form in which names of tools on two servers are compared: case, separators and look-alikes do not count."""
-    shown = "".join(
+    visible = "".join(
         char
         for char in unicodedata.normalize("NFKC", name)
         if unicodedata.category(char) not in ("Cf", "Cc", "Mn", "Cn", "Co")
     )
-    return re.sub(r"[-_.\s/]", "", fold(shown)).lower()
+    return re.sub(r"[-_.\s/]", "", fold(visible)).lower()
 
 
 def shared_names(servers: Iterable[tuple[str, Iterable[str]]]) -> Iterator[tuple[str, str, str, str]]:

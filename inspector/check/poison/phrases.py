@@ -63,7 +63,7 @@ def _kind_of_url(text: str, start: int) -> Iterator[str]:
     path = url[len("https://") :].partition("/")[1:]
     if any(
         _KNOWN.search(gap) and not _PUBLIC.fullmatch(gap)
-        for gap in (found[1] or found[2] for found in _GAPS.finditer("".join(path)))
+        for gap in (match[1] or match[2] for match in _GAPS.finditer("".join(path)))
     ):
         yield "FILLED_LINK" if _SHOWN.search(text, max(0, start - 210), start) else "FILLED_URL"
     if url.rstrip(".,:;")[-1:] in ("=", "#"):
@@ -120,10 +120,10 @@ def depends_on_names(sentence: Sentence) -> bool:
     return any(group in sentence.places for group in ("CALL*", "FOREIGN", "PRODUCT", "ARGUMENT"))
 
 
-def phrases(sentence: Sentence, *, data: bool = False, wanted: bool = False) -> Iterator[Phrase]:
+def phrases(sentence: Sentence, *, data: bool = False, is_parameter: bool = False) -> Iterator[Phrase]:
     """Yield what one sentence tells a model to do, at most once for each family.
 
-    `data`: the sentence stands in a result or an error. `wanted`: it describes a parameter, or is its default.
+    `data`: the sentence stands in a result or an error. `is_parameter`: it describes a parameter, or is its default.
     """
     text = sentence.text
     piped = _PIPED.search(text)
@@ -131,11 +131,11 @@ def phrases(sentence: Sentence, *, data: bool = False, wanted: bool = False) -> 
         yield Phrase("fetch", piped[0], "security")
     marks = {"override": _VOICE, "voice": _SPEAKER}
     for family in (*_ALWAYS_READ, *(("voice", "repair") if data else ("shadow",))):
-        span = sentence.find(family) or (sentence.find(f"{family} parameter") if wanted else None)
+        span = sentence.find(family) or (sentence.find(f"{family} parameter") if is_parameter else None)
         if span is not None:
             yield Phrase("fetch" if family == "repair" else family, _cut(text, *span))
-        elif family in marks and (found := marks[family].search(text)):
-            yield Phrase(family, found[0].strip())
+        elif family in marks and (match := marks[family].search(text)):
+            yield Phrase(family, match[0].strip())
 
 
 def ordered_tools(text: str, own: Set[str]) -> Iterator[str]:

@@ -73,7 +73,7 @@ def same_but_numbers(text: str) -> str:
     """`text` with 0 for each digit of its numbers. No rule reads a number, unless it is a part of a word or encoded."""
     if not text.isascii() or "%" in text or "\\x" in text:
         return text
-    return _NUMBER.sub(lambda found: found[0] if len(found[0]) > 15 else "0" * len(found[0]), text)
+    return _NUMBER.sub(lambda match: match[0] if len(match[0]) > 15 else "0" * len(match[0]), text)
 
 
 def visible(text: str) -> str:
@@ -85,12 +85,12 @@ def visible(text: str) -> str:
         for char in unicodedata.normalize("NFKC", text)
         if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn")
     )
-    return _joined(_WORD.sub(lambda found: fold(found[0]) if is_mixed(found[0]) else found[0], kept))
+    return _joined(_WORD.sub(lambda match: fold(match[0]) if is_mixed(match[0]) else match[0], kept))
 
 
 def _joined(text: str) -> str:
     """`text` with words that are spelled out in single letters written as words: `i g n o r e`."""
-    return _SPELLED.sub(lambda found: re.sub(r"[ .*_-]", "", found[0]), text)
+    return _SPELLED.sub(lambda match: re.sub(r"[ .*_-]", "", match[0]), text)
 
 
 def is_mixed(word: str) -> bool:
@@ -114,7 +114,7 @@ def sentences(text: str) -> Iterator[str]:
             yield only
         return
     close = _BLANKS.sub(lambda blank: "\n\n" if blank[0].count("\n") > 1 else "\n" if "\n" in blank[0] else " ", text)
-    solid = _CODE.sub(lambda found: found[0].replace(" ", "\u00a0"), close)
+    solid = _CODE.sub(lambda match: match[0].replace(" ", "\u00a0"), close)
     before = ""
     for part in _END.split(solid):
         sentence = " ".join(part.split())
@@ -130,12 +130,12 @@ def sentences(text: str) -> Iterator[str]:
 
 def decoded(text: str) -> Iterator[DecodedText]:
     """Yield what comments, hidden elements and encoded parts of a text say, where that is words."""
-    for at, comment in (*_comments(text), *((found.start(), found[1]) for found in _MARKDOWN_COMMENT.finditer(text))):
+    for at, comment in (*_comments(text), *((match.start(), match[1]) for match in _MARKDOWN_COMMENT.finditer(text))):
         if says_words(comment):
             yield DecodedText("comment", at, comment.strip())
-    for found in _HIDDEN_ELEMENT.finditer(text):
-        if says_words(found[1]):
-            yield DecodedText("a hidden element", found.start(), found[1].strip())
+    for match in _HIDDEN_ELEMENT.finditer(text):
+        if says_words(match[1]):
+            yield DecodedText("a hidden element", match.start(), match[1].strip())
     if not text.isascii():
         tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
         if len(tags) > 8:
@@ -144,13 +144,13 @@ def decoded(text: str) -> Iterator[DecodedText]:
         return
     left = _MAX_DECODED
     for kind, pattern in _ENCODINGS:
-        for found in pattern.finditer(text):
+        for match in pattern.finditer(text):
             left -= 1
             if left < 0:
                 return
-            said = _decoded(kind, found[0])
-            if says_words(said):
-                yield DecodedText(kind, found.start(), said)
+            words = _decoded(kind, match[0])
+            if says_words(words):
+                yield DecodedText(kind, match.start(), words)
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
@@ -171,7 +171,7 @@ def _decoded(kind: str, run: str) -> str:
         if kind == "entities":
             return html.unescape(run)
         if kind == "escapes":
-            return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), run)
+            return re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), run)
         if kind == "hex":
             return bytes.fromhex(run.replace("\\x", "")).decode("utf-8")
         plain = run.rstrip("=").replace("-", "+").replace("_", "/")

@@ -78,7 +78,7 @@ def names_in(entries: list[Any]) -> frozenset[str]:
         value = todo.pop()
         if type(value) is dict:
             name, enum, properties = value.get("name"), value.get("enum"), value.get("properties")
-            names.update(each for each in (name, *(enum if type(enum) is list else ())) if type(each) is str)
+            names.update(text for text in (name, *(enum if type(enum) is list else ())) if type(text) is str)
             names.update(properties if type(properties) is dict else ())
             todo += (below for below in value.values() if isinstance(below, (dict, list)))
         elif type(value) is list:
@@ -131,7 +131,7 @@ def _first_rules(
     whose: str, definition: Any, own: Set[str], waiting: list[WaitingDefinition], reading: Reading
 ) -> Generator[RuleVerdict, None, bool]:
     """Of a definition before all names of the server are known. Returns whether it is innocent, whatever they are."""
-    found: list[RuleVerdict] = []
+    findings: list[RuleVerdict] = []
     verdicts = definition_rules(whose, definition, own, reading)
     while True:
         try:
@@ -143,11 +143,11 @@ def _first_rules(
         if verdict is PAUSE:
             yield PAUSE
         else:
-            found.append(verdict)
+            findings.append(verdict)
     if len(waiting) < MAX_WAITING:
         waiting.append(WaitingDefinition(whose, definition))
-        found = [verdict for verdict in found if verdict[0] not in BY_NAMES]
-    yield from found
+        findings = [verdict for verdict in findings if verdict[0] not in BY_NAMES]
+    yield from findings
     return False
 
 
@@ -178,17 +178,17 @@ def definition_rules(
     unread = reading.unread
     innocent = True
     for path, text, is_parameter in texts_of(definition):
-        shown = without_odd_values(reading.take(text))
-        for found in read_text(shown, "definition", reading, own=own, wanted=is_parameter):
-            if found is None:
+        prepared = without_odd_values(reading.cut(text))
+        for poisoned in read_text(prepared, "definition", reading, own=own, is_parameter=is_parameter):
+            if poisoned is None:
                 yield PAUSE
                 continue
-            id = AT_LEVEL.get((found.family, found.level), IDS[found.family])
-            yield id, "should", _sentence(whose, path, found)
+            id = AT_LEVEL.get((poisoned.family, poisoned.level), IDS[poisoned.family])
+            yield id, "should", _sentence(whose, path, poisoned)
             left -= 1
             if not left:
                 return False
-        innocent = innocent and reading.unread == unread and is_innocent(shown, wanted=is_parameter)
+        innocent = innocent and reading.unread == unread and is_innocent(prepared, is_parameter=is_parameter)
     for verdict in _parameter_rules(whose, definition) if type(definition) is dict else ():
         innocent = False
         yield verdict
@@ -232,19 +232,19 @@ def data_rules(whose: str, data: Any, place: TextPlace, own: Set[str], given: An
     left = MAX_FINDINGS
     reading = Reading()
     for path, text, _ in texts_of(data):
-        for found in read_text(reading.take(text), place, reading, own=own, hidden=False):
-            if found is None:
+        for poisoned in read_text(reading.cut(text), place, reading, own=own, hidden=False):
+            if poisoned is None:
                 yield PAUSE
                 continue
-            if any(found.words in argument or _is_most_of(argument, found.words) for argument in arguments):
+            if any(poisoned.words in argument or _is_most_of(argument, poisoned.words) for argument in arguments):
                 continue
             milder = IN_ERROR if place == "error" else IN_RESULT
-            id = AT_LEVEL.get((found.family, found.level)) or IDS.get(found.family, milder)
-            if found.level == "info":
+            id = AT_LEVEL.get((poisoned.family, poisoned.level)) or IDS.get(poisoned.family, milder)
+            if poisoned.level == "info":
                 id = milder
-            elif found.inside and id not in _IN_DATA:
+            elif poisoned.inside and id not in _IN_DATA:
                 id = IDS["hidden"]
-            yield id, "should", _sentence(whose, path, found)
+            yield id, "should", _sentence(whose, path, poisoned)
             left -= 1
             if not left:
                 return
@@ -255,12 +255,12 @@ def _is_most_of(argument: str, words: str) -> bool:
     return len(argument) * 2 > len(words) and argument in words
 
 
-def _sentence(whose: str, path: str, found: PoisonedText) -> str:
+def _sentence(whose: str, path: str, poisoned: PoisonedText) -> str:
     place = f"{whose}: {path}" if path else whose
-    if found.family == "hidden":
-        return f"{place} contains {found.words}."
-    encoded = f" (in {found.inside})" if found.inside else ""
-    return f"{place} tells a model to {FAMILIES[found.family].effect}{encoded}: {excerpt(found.words, 220)}."
+    if poisoned.family == "hidden":
+        return f"{place} contains {poisoned.words}."
+    encoded = f" (in {poisoned.inside})" if poisoned.inside else ""
+    return f"{place} tells a model to {FAMILIES[poisoned.family].effect}{encoded}: {excerpt(poisoned.words, 220)}."
 
 
 def texts_of(value: Any) -> Iterator[tuple[str, str, bool]]:

@@ -69,9 +69,9 @@ class Sentence:
         for number in sorted({number for group in self._available for number in by_group.get(group, ())}):
             pattern = known.patterns[family][number]
             if _has_all(self._available, pattern.needs):
-                found = pattern.search(self)
-                if found is not None:
-                    return self.words[found[0]].start, self.words[found[1] - 1].end
+                span = pattern.search(self)
+                if span is not None:
+                    return self.words[span[0]].start, self.words[span[1] - 1].end
         return None
 
     def spans_of(self, group: str) -> list[Span]:
@@ -130,18 +130,18 @@ class _Sequence:
 class _Pattern:
     """Sequences that all stand in a sentence, in any order, and others of which none does."""
 
-    def __init__(self, wanted: list[_Sequence], unwanted: list[_Sequence]) -> None:
-        self._wanted, self._unwanted = wanted, unwanted
-        self.needs = tuple(groups for sequence in wanted for groups in sequence.needs)
+    def __init__(self, required: list[_Sequence], unwanted: list[_Sequence]) -> None:
+        self._required, self._unwanted = required, unwanted
+        self.needs = tuple(groups for sequence in required for groups in sequence.needs)
         """Groups of which a sentence needs one each."""
 
     def search(self, sentence: Sentence) -> Span | None:
         spans = []
-        for sequence in self._wanted:
-            found = next((span for span in sequence.spans(sentence) if not sentence.is_denied(span[0])), None)
-            if found is None:
+        for sequence in self._required:
+            span = next((span for span in sequence.spans(sentence) if not sentence.is_denied(span[0])), None)
+            if span is None:
                 return None
-            spans.append(found)
+            spans.append(span)
         if any(sequence.spans(sentence) for sequence in self._unwanted):
             return None
         return min(start for start, _ in spans), max(end for _, end in spans)
@@ -173,8 +173,8 @@ class _Vocabulary:
             for key, name in (("finds", family), ("parameter", f"{family} parameter")):
                 lines = (line.split(" ! ") for line in part.get(key, "").splitlines() if line)
                 self.patterns[name] = [
-                    _Pattern([*map(self._sequence, wanted.split(" & "))], [*map(self._sequence, unwanted), *unless])
-                    for wanted, *unwanted in lines
+                    _Pattern([*map(self._sequence, required.split(" & "))], [*map(self._sequence, unwanted), *unless])
+                    for required, *unwanted in lines
                 ]
         sizes = Counter(group for entries in self._by_first.values() for _, group, _ in entries)
         for name, patterns in self.patterns.items():
@@ -186,11 +186,11 @@ class _Vocabulary:
 
     def available(self, places: Iterable[str]) -> Set[str]:
         """The groups in `places`, and the phrases that may stand with them."""
-        found = set(places)
+        groups = set(places)
         for name, needs in self._needs:
-            if name not in found and _has_all(found, needs):
-                found.add(name)
-        return found
+            if name not in groups and _has_all(groups, needs):
+                groups.add(name)
+        return groups
 
     def groups_at(self, words: list[Word], at: int) -> Iterator[tuple[str, int]]:
         """Yield (group, number of words) of the groups that begin with a word."""
@@ -282,20 +282,20 @@ def _entries(words: str) -> Iterator[str]:
 
 
 def _words(text: str) -> Iterator[Word]:
-    for found in _WORD.finditer(text):
-        word, end = found["word"], found["end"]
-        start, middle = found.start(), found.end("word")
+    for match in _WORD.finditer(text):
+        word, end = match["word"], match["end"]
+        start, middle = match.start(), match.end("word")
         if word is not None and word.lower() == "cannot":
             yield Word("can", start, start + 3)
             yield Word("not", start + 3, middle)
         elif end is None:
-            yield Word(found[0].lower(), start, found.end())
+            yield Word(match[0].lower(), start, match.end())
         elif end == "t" and word[-1] == "n":  # Don't, can't
             yield Word(word.lower().removesuffix("n") if word.lower() != "can" else "can", start, middle)
-            yield Word("not", middle, found.end())
+            yield Word("not", middle, match.end())
         else:
             yield Word(word.lower(), start, middle)
-            yield Word(f"'{end}", middle, found.end())
+            yield Word(f"'{end}", middle, match.end())
 
 
 def _forms(verb: str) -> Iterator[tuple[str, str]]:

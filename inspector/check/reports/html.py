@@ -55,10 +55,10 @@ def _lines(report: Report) -> Iterator[str]:
         cause = "\n".join(map(_text, report.cause))
         yield f"<pre>{cause}</pre>"
     for verdict, heading in _HEADINGS.items():
-        found = [checked for checked in report.checked if checked.verdict == verdict]
-        if found:
-            yield f"<h2>{heading} ({len(found)})</h2>"
-            for checked in found:
+        of_verdict = [checked for checked in report.checked if checked.verdict == verdict]
+        if of_verdict:
+            yield f"<h2>{heading} ({len(of_verdict)})</h2>"
+            for checked in of_verdict:
                 yield from _checked(report, checked)
     if report.gone:
         yield f"<h2>Gone since the baseline ({len(report.gone)})</h2><ul>"
@@ -78,9 +78,9 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     yield f'<details class="{verdict}"{opened}><summary><code>{check.id}</code> {escape(check.says)}</summary><ul>'
     for result in checked.telling:
         events = events_named(result.outcome.evidence)
-        shown = f" <code>{_text(result.outcome.text)}</code>" if result.outcome.text else ""
+        text = f" <code>{_text(result.outcome.text)}</code>" if result.outcome.text else ""
         marks = "".join(f' <span class="mark">{escape(mark)}</span>' for mark in report.marks(result))
-        yield f"<li>{escape(result.visited.name)}{shown}{f' ({events})' if events else ''}{marks}</li>"
+        yield f"<li>{escape(result.visited.name)}{text}{f' ({events})' if events else ''}{marks}</li>"
     yield "</ul>"
     if check.breaks and verdict in ("fail", "warn"):
         yield f"<p>Clients: {escape(check.breaks)}</p>"

@@ -43,7 +43,7 @@ def _case(report: Report, result: Result) -> Case:
     if result.origin is not None:
         details.append(f"Responsible: {result.origin.sdk}. {result.origin.option}".rstrip())
     text = "\n".join(details)
-    told = not fails and result.verdict in ("fail", "warn", "note")
+    has_output = not fails and result.verdict in ("fail", "warn", "note")
     return Case(
         f"{check.id} {check.says}",
         f"{check.group}.{result.visited.name}",
@@ -51,5 +51,5 @@ def _case(report: Report, result: Result) -> Case:
         skipped=seen if result.verdict == "skip" and not fails else "",
         seconds=result.seconds,
         details=text if fails else "",
-        output=f"{result.verdict} ({check.check_class}): {_WHY.get(ruling, '')}{text}" if told else "",
+        output=f"{result.verdict} ({check.check_class}): {_WHY.get(ruling, '')}{text}" if has_output else "",
     )

@@ -39,11 +39,11 @@ def _lines(report: Report) -> Iterator[str]:
     for died in report.run.deaths:
         yield f"- during {span(died, 500)}"
     for verdict, heading in (("fail", "Failures"), ("warn", "Warnings"), ("note", "Notes")):
-        found = [checked for checked in report.checked if checked.verdict == verdict]
-        if found:
+        of_verdict = [checked for checked in report.checked if checked.verdict == verdict]
+        if of_verdict:
             yield ""
             yield f"## {heading}"
-            for checked in found:
+            for checked in of_verdict:
                 yield from _checked(report, checked)
     yield from _listed("Gone since the baseline", [f"{key[0]} ({key[1]} over {key[2]})" for key, _ in report.gone])
     yield from _listed(

@@ -94,7 +94,7 @@ class Baseline:
             return
         if ours.kind and identity.kind and ours.kind != identity.kind:
             raise UsageError(
-                f"{self.source} is the report of a server over {_shown(ours.kind)}, but this server was "
+                f"{self.source} is the report of a server over {_quote(ours.kind)}, but this server was "
                 f"checked over {identity.kind}.",
                 hint=_HINT,
             )
@@ -102,7 +102,7 @@ class Baseline:
         before, now = (ours.name, identity.name) if ours.name and identity.name else (self.target, target)
         if before != now:
             raise UsageError(
-                f"{self.source} is the report of the server “{_shown(before)}”, but this server is “{_shown(now)}”.",
+                f"{self.source} is the report of the server “{_quote(before)}”, but this server is “{_quote(now)}”.",
                 hint=_HINT,
             )
 
@@ -126,7 +126,7 @@ def read_baselines(file: Path) -> dict[str, Baseline]:
         if type(name) is not str:
             raise UsageError(f"{file} is not a list of check reports.", hint=_HINT)
         if "results" in entry:
-            baselines[name] = baseline_of(entry, f"{file} ({_shown(name)})")
+            baselines[name] = baseline_of(entry, f"{file} ({_quote(name)})")
     return baselines
 
 
@@ -161,7 +161,7 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
         raise UsageError(f"{source} is {what}. --baseline needs a JSON report of `check`.", hint=_HINT)
     if document.get("version") != VERSION:
         raise UsageError(
-            f"{source} is a report of version {_shown(document.get('version'))}; version {VERSION} is supported.",
+            f"{source} is a report of version {_quote(document.get('version'))}; version {VERSION} is supported.",
             hint=_HINT,
         )
     identity, results = document.get("identity"), document.get("results")
@@ -183,8 +183,8 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
 
 def _across(document: dict[str, Any]) -> frozenset[tuple[str, tuple[str, ...], str]]:
     """The findings about two servers in the report of one of them; none in a report of an earlier version."""
-    found = document.get("across")
-    entries = [entry for entry in found if type(entry) is dict] if type(found) is list else []
+    findings = document.get("across")
+    entries = [entry for entry in findings if type(entry) is dict] if type(findings) is list else []
     return frozenset(
         (str(entry.get("id")), tuple(map(str, entry.get("servers") or ())), str(tool))
         for entry in entries
@@ -196,7 +196,7 @@ def _is_sarif(document: Any) -> bool:
     return type(document) is dict and type(document.get("runs")) is list
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return printable(str(value))
 
 

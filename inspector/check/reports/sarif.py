@@ -113,7 +113,7 @@ def _page(check: Check) -> str:
 def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
     text = safe(result.outcome.text or result.check.says, 2000)
     ruling, key = report.policy.rule(result), key_of(result)
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "ruleId": result.check.id,
         "ruleIndex": rule,
         # A skipped check says nothing about the server: its result has no level (section 3.27.9).
@@ -130,14 +130,14 @@ def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
         },
     }
     if result.origin is not None:
-        found["properties"]["sdk"] = result.origin.sdk
+        entry["properties"]["sdk"] = result.origin.sdk
     baseline = report.policy.baseline
     if baseline is not None:
-        found["baselineState"] = "unchanged" if baseline.knows(result) else "new"
+        entry["baselineState"] = "unchanged" if baseline.knows(result) else "new"
     if ruling == "excluded" and result.origin is not None:
         reason = f"{result.origin.sdk} causes this, and the author of the server cannot change it."
-        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
-    return found
+        entry["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
+    return entry
 
 
 def _absent(report: Report, key: FindingKey, verdict: Verdict, rule: int) -> dict[str, Any]:

@@ -236,7 +236,7 @@ _FAMILIES = ("Python", "TypeScript", "Go")
 def recognised(journal: Journal) -> ServerIdentity:
     """The server of a recording and its SDK."""
     index = journal.index
-    wanted: dict[str, re.Pattern[str]] = {
+    patterns: dict[str, re.Pattern[str]] = {
         sign: re.compile(sign) for sdk in SDKS for group in sdk.signs for sign in group
     }
     seen: set[str] = set()
@@ -253,7 +253,7 @@ def recognised(journal: Journal) -> ServerIdentity:
             info = _info(event.message)
         text = event.text
         if len(text) <= _MAX_SIZE:
-            seen |= {sign for sign in wanted.keys() - seen if wanted[sign].search(text)}
+            seen |= {sign for sign in patterns.keys() - seen if patterns[sign].search(text)}
     layers = [sdk for sdk in SDKS if any(seen.issuperset(group) for group in sdk.signs)]
     # Two generations of an SDK share some signs; those of the newer one decide.
     newer = {name for name in ("Python SDK 2", "TypeScript SDK 2", "FastMCP 4") if _has(layers, name)}
@@ -285,9 +285,9 @@ def _info(message: Any) -> dict[str, Any]:
     return info if type(info) is dict else {}
 
 
-def attributed(results: Sequence[Result], found: ServerIdentity) -> list[Result]:
+def attributed(results: Sequence[Result], server: ServerIdentity) -> list[Result]:
     """The results, with the SDK in those for which it is responsible."""
-    return [replace(result, origin=_origin(result, found.layers)) if result.is_fault else result for result in results]
+    return [replace(result, origin=_origin(result, server.layers)) if result.is_fault else result for result in results]
 
 
 def _origin(result: Result, layers: Iterable[Sdk]) -> SdkOrigin | None:

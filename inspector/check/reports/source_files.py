@@ -106,7 +106,7 @@ class Sources:
             if index.kind(n) == Kind.STDERR and len(lines) < MAX_LINES:
                 lines.append(journal.event(n).text[:1000])
         # Python names the innermost frame last, other languages first.
-        frames = [found for line in reversed(lines) for found in _PYTHON.findall(line)]
-        frames += [found for line in lines for found in _OTHERS.findall(line) if _FILE.search(found[0])]
+        frames = [match for line in reversed(lines) for match in _PYTHON.findall(line)]
+        frames += [match for line in lines for match in _OTHERS.findall(line) if _FILE.search(match[0])]
         places = (self._place(file, int(number)) for file, number in frames)
         return next((place for place in places if place is not None), None)

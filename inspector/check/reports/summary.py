@@ -113,8 +113,8 @@ class Report:
     @property
     def counts(self) -> dict[Verdict, int]:
         """The number of checks of each verdict, worst first."""
-        found = Counter(checked.verdict for checked in self.checked)
-        return {verdict: found[verdict] for verdict in VERDICTS}
+        counts = Counter(checked.verdict for checked in self.checked)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
 
     @property
     def counted(self) -> dict[Verdict, str]:
@@ -144,9 +144,9 @@ class Report:
     def areas(self) -> dict[str, dict[Verdict, int]]:
         """The counts of each group of checks, in the order of the groups."""
         groups: dict[str, Counter[Verdict]] = {}
-        for checked in sorted(self.checked, key=lambda each: each.check.group):
+        for checked in sorted(self.checked, key=lambda checked: checked.check.group):
             groups.setdefault(checked.check.group, Counter())[checked.verdict] += 1
-        return {group: {verdict: found[verdict] for verdict in VERDICTS} for group, found in groups.items()}
+        return {group: {verdict: counts[verdict] for verdict in VERDICTS} for group, counts in groups.items()}
 
     def ruled(self, ruling: Ruling) -> list[Result]:
         """The results with this effect."""
@@ -266,7 +266,7 @@ class Report:
             parts.append(f"{score}, below --fail-under {self.policy.fail_under}")
         if self.unjudged:
             parts.append("not all messages were judged")
-        said = f"Fails: {' and '.join(parts)}" if parts else "Passes"
+        outcome = f"Fails: {' and '.join(parts)}" if parts else "Passes"
         more = []
         if self.policy.baseline is not None:
             more.append(
@@ -274,7 +274,7 @@ class Report:
             )
         if self.excluded:
             more.append(f"{quantity(len(self.excluded), 'check')} not counted because of the SDK")
-        return f"{said}{'; ' if more else ''}{'; '.join(more)}."
+        return f"{outcome}{'; ' if more else ''}{'; '.join(more)}."
 
     def as_json(self) -> dict[str, Any]:
         """The whole report as one document; it can be a baseline."""
@@ -328,28 +328,28 @@ def report_of(
     `command` starts the server if the recording does not contain it. Raises `UsageError` if the baseline of the policy
     is of another server.
     """
-    found = recognised(journal)
-    run = replace(run, results=policy.applied(attributed(run.results, found)))
+    server = recognised(journal)
+    run = replace(run, results=policy.applied(attributed(run.results, server)))
     transports = {visited.transport for visited in run.visits}
     kind = "" if not transports else "stdio" if transports == {"stdio"} else "http"
-    identity = Identity(found.server, found.version, kind)
+    identity = Identity(server.server, server.version, kind)
     sources = Sources.of(journal, run.results, command)
-    return Report(run, str(journal.path or ""), policy, identity, found.sdk, sources, starts_of(journal))
+    return Report(run, str(journal.path or ""), policy, identity, server.sdk, sources, starts_of(journal))
 
 
 def starts_of(journal: Journal) -> tuple[str, ...]:
     """For each start of a server's process in a recording of a run, its purpose."""
     index = journal.index
     purposes: dict[int, str] = {}  # By connection.
-    found: list[str] = []
+    starts: list[str] = []
     for n in Query(kind=Kind.LIFE).forwards(index):
         fields = journal.event(n).fields
         why = fields.get("why")
         if fields.get("event") == "reopen":
             purposes[index.conn(n)] = why if isinstance(why, str) else ""
         elif fields.get("event") == "spawn":
-            found.append(why if isinstance(why, str) else purposes.get(index.conn(n), ""))
-    return tuple(why or "session again" for why in found) if any(found) else ()
+            starts.append(why if isinstance(why, str) else purposes.get(index.conn(n), ""))
+    return tuple(why or "session again" for why in starts) if any(starts) else ()
 
 
 def origin_of(checked: CheckSummary) -> str:
@@ -362,7 +362,7 @@ def _by_check(results: Sequence[Result]) -> list[CheckSummary]:
     by_id: dict[str, list[Result]] = {}
     for result in results:
         by_id.setdefault(result.check.id, []).append(result)
-    checked = [CheckSummary(found[0].check, tuple(found)) for found in by_id.values()]
+    checked = [CheckSummary(group[0].check, tuple(group)) for group in by_id.values()]
     return sorted(checked, key=lambda one: (VERDICTS.index(one.verdict), -one.weight, one.check.id))
 
 

@@ -62,7 +62,7 @@ async def answered_calls(visit: Visit, made: list[AnsweredCall]) -> None:
 async def questions(visit: Visit, method: str) -> list[InputRequest]:
     """All requests of one kind in all calls."""
     questions = [question for call in tool_calls(visit) for question in call.asks(method)]
-    return questions + [question for each in await answered_calls(visit) for question in each.asks(method)]
+    return questions + [question for answered in await answered_calls(visit) for question in answered.asks(method)]
 
 
 async def answered_call(
@@ -83,9 +83,9 @@ async def _in_rounds(
     while made.response.body.get("resultType") == "input_required" and len(made.questions) < MAX_COUNT:
         body = made.response.body
         made.questions += questions_in(made.response.response_n, body, call.name)
-        wanted = body.get("inputRequests")
+        requests = body.get("inputRequests")
         answers = {}
-        for key, request in list(wanted.items())[:100] if type(wanted) is dict else ():
+        for key, request in list(requests.items())[:100] if type(requests) is dict else ():
             given = request if type(request) is dict else {}
             if refuses and given.get("method") == "sampling/createMessage":
                 return made

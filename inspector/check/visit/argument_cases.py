@@ -113,7 +113,7 @@ def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) ->
 
 def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     """Values for one member."""
-    variants = [each for key in ("oneOf", "anyOf") for each in _list(schema.get(key))]
+    variants = [variant for key in ("oneOf", "anyOf") for variant in _list(schema.get(key))]
     for at, variant in enumerate(variants[:MAX_CHOICES]):
         yield "allowed", f"of variant {at + 1}", sample(variant)
         if type(variant) is dict and variant.keys() != schema.keys():

@@ -38,10 +38,10 @@ def collected(new: Callable[[], T]) -> Callable[[Callable[[Visit, T], Awaitable[
 
     def decorate(fill: Callable[[Visit, T], Awaitable[None]]) -> OnceInAVisit[T]:
         async def find(visit: Visit) -> T:
-            found = new()
-            once.learn(visit, found)
-            await fill(visit, found)
-            return found
+            collection = new()
+            once.learn(visit, collection)
+            await fill(visit, collection)
+            return collection
 
         once = OnceInAVisit(find)
         update_wrapper(once, fill)

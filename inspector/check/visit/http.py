@@ -215,14 +215,14 @@ class HttpClient:
                 answer.body, answer.whole = await response.body(MAX_COUNT)
                 if answer.body:
                     self._learn(_parsed(answer.body), secrets)
-                    self._take(answer, channel, answer.body)
+                    self._add_message(answer, channel, answer.body)
         finally:
             await response.aclose()
 
     def _connected(self, where: Url) -> Callable[[dict[str, Any]], None]:
         """A name may resolve to an address in a network to which the server must not lead us (C-SEC-02)."""
 
-        def look(facts: dict[str, Any]) -> None:
+        def refuse_private(facts: dict[str, Any]) -> None:
             # A proxy looks the name up itself, and its own address says nothing.
             if where.origin == self.url.origin or "proxy" in facts:
                 return
@@ -232,7 +232,7 @@ class HttpClient:
                     "sent."
                 )
 
-        return look
+        return refuse_private
 
     def _learn(self, value: Any, secrets: Sequence[str]) -> None:
         """The recording learns secrets before it gets them."""
@@ -252,7 +252,7 @@ class HttpClient:
             for event in parser.feed(chunk):
                 answer.stream.append(event)
                 if event.data:
-                    self._take(answer, channel, event.data)
+                    self._add_message(answer, channel, event.data)
                 else:
                     self.journal.record_sse(channel, "", id=event.id, retry=event.retry, conn=self.conn)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
@@ -264,7 +264,7 @@ class HttpClient:
             return
         answer.whole = False
 
-    def _take(self, answer: RecordedResponse, channel: str, text: bytes) -> None:
+    def _add_message(self, answer: RecordedResponse, channel: str, text: bytes) -> None:
         status = f',"status":{answer.status}' if answer.status != 200 else ""
         self.journal.record_received(channel, [text], status, conn=self.conn)
         answer.message_n = answer.message_n or len(self.journal)

@@ -85,7 +85,7 @@ class _Waiting:
         """The connection is open; the server may still start."""
         self._opened_at = time.monotonic()
 
-    def heard(self) -> None:
+    def on_message(self) -> None:
         """A message came."""
         if self._opened_at:
             self._server.startup = max(self._server.startup, time.monotonic() - self._opened_at)
@@ -319,8 +319,8 @@ class RawConnection:
         elif not response.reason:
             silence = f"no response within {round(response.seconds, 1):g} s"
             response.reason = self.lost.message if self.lost is not None else silence
-        heard = ServerHealth.RESPONDING if response.answered else ServerHealth.SILENT
-        self._latest = ServerHealth.STOPPED if stopped else heard
+        health = ServerHealth.RESPONDING if response.answered else ServerHealth.SILENT
+        self._latest = ServerHealth.STOPPED if stopped else health
         return response
 
     async def _passed(self) -> bool:
@@ -376,17 +376,17 @@ class RawConnection:
 
     async def until(self, met: Callable[[Frame], bool], seconds: float | None = None) -> Frame | None:
         """The first frame, already received or in time, that matches."""
-        found: Frame | None = None
+        frame: Frame | None = None
         seen = 0
 
-        def look() -> bool:
-            nonlocal found, seen
+        def is_met() -> bool:
+            nonlocal frame, seen
             unseen, seen = self.frames[seen:], len(self.frames)
-            found = found or next(filter(met, unseen), None)
-            return found is not None
+            frame = frame or next(filter(met, unseen), None)
+            return frame is not None
 
-        await self._wait(look, self._waiting.limit(self.timeout if seconds is None else seconds))
-        return found
+        await self._wait(is_met, self._waiting.limit(self.timeout if seconds is None else seconds))
+        return frame
 
     async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -427,7 +427,7 @@ class RawConnection:
         """
         self.frames.extend(frames)
         self.received.extend(frames)
-        self._waiting.heard()
+        self._waiting.on_message()
         for frame in frames:
             if frame.shape in (Shape.RESULT, Shape.ERROR):
                 self._correct_client.answered(frame.message)

@@ -50,10 +50,10 @@ class _SharedWire(Wire):
         return self.journal.index.invalid == invalid
 
     def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        shown = super().stderr(lines)
+        kept = super().stderr(lines)
         if self._process.listener is not None:
-            self._process.listener.on_stderr(shown)
-        return shown
+            self._process.listener.on_stderr(kept)
+        return kept
 
     def failed(self, request: Outgoing, error: InspectorError) -> None:
         super().failed(request, error)

@@ -96,13 +96,13 @@ async def survey(
     options: Options,
     limits: RunLimits,
     revisions: Iterable[str],
-    found: RevisionSurvey,
+    revision_survey: RevisionSurvey,
     *,
     connect: Connect = transport_for,
     server: ServerState | None = None,
     at_once: int = 1,
 ) -> None:
-    """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `found`."""
+    """Offer each of the revisions on its own connection, `at_once` of them, and keep the responses."""
     places = asyncio.Semaphore(at_once)
 
     async def offer(revision: str, connection: RawConnection) -> RequestOutcome | str | None:
@@ -123,9 +123,9 @@ async def survey(
     }
     outcomes = await asyncio.gather(*(offer(revision, connection) for revision, connection in connections.items()))
     for revision, outcome in zip(connections, outcomes, strict=True):
-        found.answers.pop(revision, None)
-        found.problems.pop(revision, None)
+        revision_survey.answers.pop(revision, None)
+        revision_survey.problems.pop(revision, None)
         if isinstance(outcome, str):
-            found.problems[revision] = outcome
+            revision_survey.problems[revision] = outcome
         elif outcome is not None:
-            found.answers[revision] = outcome
+            revision_survey.answers[revision] = outcome

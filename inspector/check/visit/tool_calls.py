@@ -151,11 +151,11 @@ def reply(method: str, action: str = "decline", params: Any = None) -> dict[str,
         return {"action": action}
     if method == "roots/list":
         return {"roots": []}
-    said: dict[str, Any] = {"role": "assistant", "model": "inspector-check"}
+    message: dict[str, Any] = {"role": "assistant", "model": "inspector-check"}
     use = _tool_use(params) if type(params) is dict else None
     if use is not None:
-        return {**said, "content": [use], "stopReason": "toolUse"}
-    return {**said, "content": {"type": "text", "text": "This is a check."}, "stopReason": "endTurn"}
+        return {**message, "content": [use], "stopReason": "toolUse"}
+    return {**message, "content": {"type": "text", "text": "This is a check."}, "stopReason": "endTurn"}
 
 
 def _tool_use(params: dict[str, Any]) -> dict[str, Any] | None:
@@ -227,11 +227,11 @@ def _add_message(call: ToolCall, n: int, message: Any) -> None:
 
 def questions_in(n: int, result: dict[str, Any], tool: str) -> list[InputRequest]:
     """The input that a result requires: of an input_required result, or of a task in that status."""
-    wanted = result.get("inputRequests")
-    if "input_required" not in (result.get("resultType"), result.get("status")) or type(wanted) is not dict:
+    requests = result.get("inputRequests")
+    if "input_required" not in (result.get("resultType"), result.get("status")) or type(requests) is not dict:
         return []
     questions = []
-    for request in list(wanted.values())[:100]:
+    for request in list(requests.values())[:100]:
         method = request.get("method") if type(request) is dict else None
         params = request.get("params") if type(request) is dict else None
         if isinstance(method, str):

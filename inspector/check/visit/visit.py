@@ -86,7 +86,7 @@ class Visit:
         limits: RunLimits,
         allowed: Allowed,
         session: Session,
-        found: RevisionSurvey,
+        survey: RevisionSurvey,
         connect: Connect = transport_for,
         server: ServerState | None = None,
         process: SharedProcess | None = None,
@@ -99,7 +99,7 @@ class Visit:
         self.limits = limits
         self.allowed = allowed
         self.shared = SharedSession(session)
-        self.survey = found
+        self.survey = survey
         self.facts: dict[object, object] = {}
         """Facts that one check has found and another may use, by their `OnceInAVisit`."""
         self._offers: dict[str, RequestOutcome] = {}
@@ -135,8 +135,8 @@ class Visit:
     def newest(self, *methods: str) -> int:
         """The newest response to one of these methods in this visit; 0 if there is none."""
         index = self.journal.index
-        found = Query(dir=Dir.RECV, shape=Shape.RESULT, method=methods).backwards(index)
-        return next((n for n in found if index.conn(n) in self.shared.conns), 0)
+        responses = Query(dir=Dir.RECV, shape=Shape.RESULT, method=methods).backwards(index)
+        return next((n for n in responses if index.conn(n) in self.shared.conns), 0)
 
     @property
     def revision(self) -> str:

@@ -275,7 +275,7 @@ def _of_server(
     progress = _Progress(out)
 
     async def work() -> Run:
-        runner = Runner(target, journal, options, selection, told=progress.count_result, began=progress.began)
+        runner = Runner(target, journal, options, selection, on_result=progress.count_result, began=progress.began)
         if not command or not isinstance(target, HttpTarget):
             return await runner.go()
         from inspector.cli.start_server import WAIT, started

@@ -85,7 +85,7 @@ class CheckRun:
         else:
             self.journal.go_on()
         runner = Runner(
-            target, self.journal, session.options, wanted, told=lambda _result: self._told(), began=self._began
+            target, self.journal, session.options, wanted, on_result=lambda _result: self._told(), began=self._began
         )
         self._running = running = _Running(runner.run, before)
         self.report = running.report(self.journal.path)
