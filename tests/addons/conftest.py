@@ -20,13 +20,13 @@ class Stage:
 
     def __init__(self, folder):
         self.folder = folder
-        self.said = []
+        self.notes = []
         self.filter = None
 
     def load(self, *sources):
         """Load addons from their text; they are `a.py`, `b.py` …"""
         files = [self.write(chr(ord("a") + at), text) for at, text in enumerate(sources)]
-        self.filter = Addons(files, self.said.append)
+        self.filter = Addons(files, self.notes.append)
         return self.filter
 
     def write(self, name, text):

@@ -95,7 +95,7 @@ def test_a_broken_addon_changes_nothing_that_the_client_or_the_server_gets(run):
     ran = run("tap", "--addon", "broken.py", "--record", "r.mcp.jsonl", "--", sys.executable, "echo.py", given=given)
     assert ran.stdout == given.replace(b"method", b"result")
     assert ran.returncode == 7
-    said = ran.stderr.decode()  # The copy of the process writes at the same time: perhaps within a line.
+    stderr = ran.stderr.decode()  # The copy of the process writes at the same time: perhaps within a line.
     sentences = [
         "An addon has forked: the copy of this process ends here.",
         "on_request in broken.py failed: KeyError: 0 (line 6). The message passes unchanged.",
@@ -103,8 +103,8 @@ def test_a_broken_addon_changes_nothing_that_the_client_or_the_server_gets(run):
         "on_request in broken.py returned an int, which is not a message. The message passes unchanged.",
         "on_end in broken.py failed: ZeroDivisionError: division by zero (line 10). The message passes unchanged.",
     ]
-    assert {sentence: said.count(sentence) for sentence in sentences} == dict.fromkeys(sentences, 1), said
-    assert [said.count(word) for word in ("printed", "written", "raw\n")] == [7, 7, 7]
+    assert {sentence: stderr.count(sentence) for sentence in sentences} == dict.fromkeys(sentences, 1), stderr
+    assert [stderr.count(word) for word in ("printed", "written", "raw\n")] == [7, 7, 7]
     assert [event for event in events(run.folder / "r.mcp.jsonl") if "addon" in event] == []
 
 

@@ -65,13 +65,13 @@ async def count(run):
     for tool in ("price", "stock", "price"):
         await run.call(tool)
     await run.session.leave()
-    assert run.stage.said == ["count.py: 2 × price", "count.py: 1 × stock"]
+    assert run.stage.notes == ["count.py: 2 × price", "count.py: 1 × stock"]
 
 
 async def guard(run):
     assert await run.call("read", path="README.md") == MAIL["content"][0]["text"]
     assert (await run.call("read", path="../../etc/passwd")).startswith("error: ../../etc/passwd is outside ")
-    assert run.stage.said == ["guard.py: refused read on ../../etc/passwd"]
+    assert run.stage.notes == ["guard.py: refused read on ../../etc/passwd"]
 
 
 async def redact(run):
@@ -114,10 +114,10 @@ async def test_an_example(stage, example):
             {"jsonrpc": "2.0", "id": asked["id"], **(member if asked["params"]["name"] == "none" else {"result": MAIL})}
         )
 
-    stage.filter = Addons([EXAMPLES / f"{example.__name__}.py"], stage.said.append)
+    stage.filter = Addons([EXAMPLES / f"{example.__name__}.py"], stage.notes.append)
     async with stage.session(server := Server(tools__call=answer), transport=Transport) as session:
         await example(Run(stage, session, server))
-    assert not [sentence for sentence in stage.said if "failed" in sentence]
+    assert not [sentence for sentence in stage.notes if "failed" in sentence]
 
 
 LEAST = [
@@ -134,7 +134,7 @@ def test_an_example_needs_no_optional_member_of_a_message(stage, source):
     if source == "the page":
         page = (ROOT / "docs/how-to/extend.md").read_text(encoding="utf-8")
         files = [stage.write("a", re.search(r"```python\n(def on_request.*?)```", page, re.DOTALL)[1])]
-    connection = Addons(files, stage.said.append).connection(lambda by, text: None)
+    connection = Addons(files, stage.notes.append).connection(lambda by, text: None)
     connection.opened()
     for id, asked in enumerate(LEAST):
         for sender, members in (("client", asked), ("server", {"result": {}}), ("client", {"method": "x"})):
@@ -143,7 +143,7 @@ def test_an_example_needs_no_optional_member_of_a_message(stage, source):
                 del message["id"]
             connection.judge(sender, json.dumps(message).encode(), message)
     connection.ended()
-    assert [sentence for sentence in stage.said if " failed: " in sentence] == []
+    assert [sentence for sentence in stage.notes if " failed: " in sentence] == []
 
 
 @pytest.mark.slow

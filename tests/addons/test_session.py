@@ -186,9 +186,9 @@ async def test_of_several_decisions_the_last_reply_wins_over_a_changed_message(s
         "def on_request(m, ctx):\n  if 'name' in m['params']: ctx.note('not reached')",
     )
     async with stage.session(server := Server(tools__call=RESULT)) as session:
-        stage.said.clear()
+        stage.notes.clear()
         assert await session.call_tool("price").result() == {"by": "addon"}
-        assert (calls(server), stage.said) == ([], [])
+        assert (calls(server), stage.notes) == ([], [])
 
 
 async def test_the_end_of_the_connection_delivers_what_was_delayed(stage):
@@ -212,8 +212,8 @@ async def test_notes_and_state_and_the_two_ends_of_a_connection(stage):
         journal = session.journal
         await session.leave()
         [line] = lines(journal, "life")[-1:]
-    assert (line["event"], line["by"], line["text"]) == ("addon", "a.py", stage.said[0])
-    assert stage.said == ["a.py: 2 calls␛[31m"]
+    assert (line["event"], line["by"], line["text"]) == ("addon", "a.py", stage.notes[0])
+    assert stage.notes == ["a.py: 2 calls␛[31m"]
 
 
 async def test_addons_see_what_the_ones_before_them_made(stage):
@@ -256,7 +256,7 @@ async def test_the_header_of_an_addon_is_recorded_and_the_message_stays_the_send
         session.send_raw(batch)
         [line] = [line for line in lines(journal) if line["raw"].startswith("[")]
         assert (line["raw"].encode(), line["addon"][0]["did"]) == (batch, "header X-Tenant")
-    assert stage.said == []
+    assert stage.notes == []
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ async def test_a_header_that_no_message_can_carry_is_said_once(stage, transport,
         await session.call_tool("price").result()
         assert altered(session.journal) == []
     name = function.partition("(")[0]
-    assert stage.said == [
+    assert stage.notes == [
         f"{name} in a.py set the header X-Tenant, which is not sent: only messages of the client over HTTP have "
         "headers. Change params._meta instead."
     ]
@@ -394,9 +394,9 @@ async def test_nonsense_changes_no_byte_and_is_said_once(stage, code, sentence):
             await session.call_tool("price", {"a": 1}).result()
         assert [params["arguments"] for params in calls(server)] == [{"a": 1}] * 3
         assert altered(session.journal) == []
-        [said] = stage.said
-        assert said.startswith(sentence)
-        assert [line["text"] for line in lines(session.journal, "life") if line["event"] == "addon"] == [said]
+        [note] = stage.notes
+        assert note.startswith(sentence)
+        assert [line["text"] for line in lines(session.journal, "life") if line["event"] == "addon"] == [note]
 
 
 async def test_a_function_that_blocks_is_interrupted_and_not_called_again(stage, monkeypatch):
@@ -415,7 +415,7 @@ async def test_a_function_that_blocks_is_interrupted_and_not_called_again(stage,
         assert time.monotonic() - began < 4
         assert len(calls(server)) == 3
         assert stage.filter.addons[0].functions == {}
-        assert stage.said == [
+        assert stage.notes == [
             "on_request in a.py did not return within 0.02 s: all messages waited. It is called again when the file "
             "changes."
         ]
@@ -426,8 +426,8 @@ async def test_a_function_that_cannot_be_interrupted_is_out_of_use_too(stage, mo
     monkeypatch.setattr(addons._guard._alarm, "_can_ring", False)
     stage.load("import time\ndef on_request(m, ctx):\n  time.sleep(0.02)\n  ctx.refuse(-1, 'late')")
     async with stage.session(Server()):
-        [said] = stage.said
-        assert said.startswith("on_request in a.py did not return within 0.01 s: all messages waited.")
+        [note] = stage.notes
+        assert note.startswith("on_request in a.py did not return within 0.01 s: all messages waited.")
 
 
 @pytest.mark.slow
@@ -462,7 +462,7 @@ async def test_a_changed_file_is_loaded_before_the_next_message(stage):
         (stage.folder / "a.py").unlink()
         await session.call_tool("x").result()
         assert [params["name"] for params in calls(server)] == ["one", "two", "two", "two"]
-        assert stage.said == [
+        assert stage.notes == [
             "a.py has changed and was loaded again.",
             "The addon a.py cannot be loaded: line 1: expected ':'. The version before it stays in use.",
         ]
@@ -502,9 +502,9 @@ def test_the_judge_does_not_blame_the_server_for_an_addon(tmp_path):
         journal.record_received("stdio", [b'{"jsonrpc":"1.0","id":1,"result":{"tools":3}}'], member(journal, steps))
         judge = Judge(journal)
         judge.run_all()
-        found = [finding.n for finding in judge.findings.all()]
+        numbers = [finding.n for finding in judge.findings.all()]
         journal.release()
-        return found
+        return numbers
 
     assert 2 in findings([])
     assert 2 not in findings([Alteration("a.py", "changed", b"{}")])

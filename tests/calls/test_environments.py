@@ -42,18 +42,18 @@ def test_every_value_that_is_written_is_read_as_this_value(
     tmp_path_factory: pytest.TempPathFactory, values: dict[str, Any]
 ) -> None:
     path = written(tmp_path_factory.getbasetemp(), environment_text(values))
-    found = read_environment(path)
-    assert found.values == values
-    assert found.references == {}
+    environment = read_environment(path)
+    assert environment.values == values
+    assert environment.references == {}
     assert SCHEMA.errors(read_yaml(path).value or {}) == []
 
 
 def test_only_a_named_reference_is_written_as_one(tmp_path: Path) -> None:
     text = environment_text({"a": "env:HOME", "b": "env:SHOP_TOKEN", "c": "{{x}}"}, {"b"}, comment="One.")
     assert text == '# One.\na: {text: "env:HOME"}\nb: env:SHOP_TOKEN\nc: "{{x}}"\n'
-    found = read_environment(written(tmp_path, text))
-    assert (found.values, found.references) == ({"a": "env:HOME", "c": "{{x}}"}, {"b": "env:SHOP_TOKEN"})
-    assert found.names == ["a", "b", "c"]
+    environment = read_environment(written(tmp_path, text))
+    assert (environment.values, environment.references) == ({"a": "env:HOME", "c": "{{x}}"}, {"b": "env:SHOP_TOKEN"})
+    assert environment.names == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -92,18 +92,18 @@ def test_a_file_of_a_folder_reads_only_what_was_allowed(tmp_path: Path, monkeypa
     (tmp_path / ".git").mkdir()
     (tmp_path / "vault").write_text(SECRET)
     path = written(tmp_path, "a: env:AWS_SECRET_ACCESS_KEY\nb: file:../vault\nc: keyring:vault/me\n")
-    found = read_environment(path)
-    assert not found.owned
+    environment = read_environment(path)
+    assert not environment.owned
     for name in "abc":
         with pytest.raises(CallsError, match="You did not allow this file to use"):
-            found.read(name)
-    found.allowed |= {found.reference("b")}
-    assert found.read("b") == SECRET
+            environment.read(name)
+    environment.allowed |= {environment.reference("b")}
+    assert environment.read("b") == SECRET
     (tmp_path / "other").write_text("other")
     (tmp_path / "vault").unlink()
     (tmp_path / "vault").symlink_to("other")
     with pytest.raises(CallsError, match="You did not allow"):
-        found.read("b")
+        environment.read("b")
     (tmp_path / ".git").rmdir()
     mine = read_environment(path)
     assert mine.owned

@@ -46,9 +46,9 @@ def error_of(text: str | bytes, tmp_path: Path) -> tuple[int, int, str]:
     ],
 )  # fmt: skip
 def test_values_are_those_of_json(text: str, value: Any, tmp_path: Path) -> None:
-    found = read(f"a: {text}\n", tmp_path).value
-    assert found == {"a": value}
-    assert type(found["a"]) is type(value)
+    parsed = read(f"a: {text}\n", tmp_path).value
+    assert parsed == {"a": value}
+    assert type(parsed["a"]) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_plain_value_that_programs_read_differently_is_an_error(text: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "said"),
+    ("text", "line", "column", "problem"),
     [
         ("a: 1\na: 2\n", 2, 1, "The key “a” stands twice."),
         ("a:\n  b: 1\n  c: 2\n  b: 3\n", 4, 3, "The key “b” stands twice."),
@@ -93,10 +93,10 @@ def test_a_plain_value_that_programs_read_differently_is_an_error(text: str, tmp
         ("a: }\n", 1, 4, ""),
     ],
 )
-def test_an_error_names_its_place(text: str | bytes, line: int, column: int, said: str, tmp_path: Path) -> None:
+def test_an_error_names_its_place(text: str | bytes, line: int, column: int, problem: str, tmp_path: Path) -> None:
     with pytest.raises(CallsError) as caught:
         read(text, tmp_path)
-    assert said in caught.value.message
+    assert problem in caught.value.message
     assert caught.value.position == (line, column)
     assert caught.value.hint, "each error says what to do"
 
@@ -121,10 +121,10 @@ def test_marks_line_ends_and_anchors(tmp_path: Path) -> None:
 def test_bombs_end_at_once(tmp_path: Path) -> None:
     levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
     large = "a: &a [" + "x, " * 50_000 + "x]\nb: [" + "*a, " * 500 + "*a]\n"
-    for text, said in (
+    for text, problem in (
         ("a0: &a0 [x, x]\n" + levels, "1,000 times"), (large, "100,000 values"), ("[" * 1_000_000, "levels"),
     ):  # fmt: skip
-        with pytest.raises(CallsError, match=said):
+        with pytest.raises(CallsError, match=problem):
             read(text, tmp_path)
 
 
@@ -154,7 +154,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "said"),
+    ("text", "line", "column", "problem"),
     [
         (HEAD, 1, 1, "The key “steps” is missing."),
         ("name: x\ninspector: 1\nsteps: []\n", 1, 1, "The first key of a saved call is “inspector”."),
@@ -201,15 +201,15 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (HEAD + "vars: {a: *b}\nsteps: []\n", 2, 11, "is not defined above. | Define it"),
     ],
 )  # fmt: skip
-def test_a_wrong_flow_says_what_is_right(text: str, line: int, column: int, said: str, tmp_path: Path) -> None:
-    if not said:
+def test_a_wrong_flow_says_what_is_right(text: str, line: int, column: int, problem: str, tmp_path: Path) -> None:
+    if not problem:
         (tmp_path / "f.yaml").write_text(text)
         with pytest.raises(CallsError, match=r"f.yaml:3:10: The saved call nothing.yaml does not exist"):
             Collection.read([tmp_path / "f.yaml"])
         return
-    found = error_of(text, tmp_path)
-    assert said in found[2]
-    assert found[:2] == (line, column)
+    error = error_of(text, tmp_path)
+    assert problem in error[2]
+    assert error[:2] == (line, column)
 
 
 def test_a_flow_in_utf_16_is_refused_and_not_left_alone(tmp_path: Path) -> None:
@@ -249,14 +249,19 @@ def test_a_collection_is_sorted_and_leaves_other_files_alone(tmp_path: Path) -> 
     }.items():  # fmt: skip
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = Collection.read([tmp_path])
-    assert [flow.path.name for flow in found.flows] == ["z.yml", "b.yaml"]
-    assert sorted(path.name for path, _ in found.ignored) == ["broken.yaml", "empty.yaml", "list.yaml", "values.yaml"]
-    assert found.environments["one"].values == {"x": 1}
+    collection = Collection.read([tmp_path])
+    assert [flow.path.name for flow in collection.flows] == ["z.yml", "b.yaml"]
+    assert sorted(path.name for path, _ in collection.ignored) == [
+        "broken.yaml",
+        "empty.yaml",
+        "list.yaml",
+        "values.yaml",
+    ]
+    assert collection.environments["one"].values == {"x": 1}
     with pytest.raises(CallsError, match="its first key is not “inspector”"):
         Collection.read([tmp_path / "values.yaml"])
     with pytest.raises(UsageError, match="The environment “onn” does not exist"):
-        found.environment("onn")
+        collection.environment("onn")
 
 
 # Variables
@@ -269,17 +274,17 @@ def flow_of(text: str, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("{{n}}", 2**64 + 1), ("n = {{n}}", f"n = {2**64 + 1}"), ("{{o}}", {"a": [1, None]}),
         ("x{{o}}", 'x{"a": [1, null]}'), ("{{t}}", True), ("{{{{n}}", "{{n}}"), ("{{{n}}}", "{" + str(2**64 + 1) + "}"),
         ("{{ s }}{{s}}", "ää"), ("{n}", "{n}"), ("{{f}}", 1.0), ("{{z}}", None), ("{{{{{{{{", "{{{{"),
     ],
 )  # fmt: skip
-def test_a_variable_alone_keeps_its_type(text: str, found: Any) -> None:
+def test_a_variable_alone_keeps_its_type(text: str, expected: Any) -> None:
     variables = Variables({"n": 2**64 + 1, "o": {"a": [1, None]}, "t": True, "s": "ä", "f": 1.0, "z": None})
-    assert variables.insert([text]) == [found]
-    assert type(variables.insert(text)) is type(found)
+    assert variables.insert([text]) == [expected]
+    assert type(variables.insert(text)) is type(expected)
 
 
 def test_precedence(tmp_path: Path) -> None:
@@ -301,16 +306,16 @@ def test_precedence(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_value_takes_the_type_of_the_default(default: str, given_text: str, value: Any, tmp_path: Path) -> None:
     flow = flow_of(f"vars: {{v: {default}}}\nsteps: []\n", tmp_path)
-    found = Variables.for_flow(flow, (), {"v": given_text}).value("v")
-    assert found == value
-    assert type(found) is type(value)
+    actual = Variables.for_flow(flow, (), {"v": given_text}).value("v")
+    assert actual == value
+    assert type(actual) is type(value)
     if default != "x":
         with pytest.raises(UsageError, match="The variable “v” cannot be “word”"):
             Variables.for_flow(flow, (), {"v": "word"})
 
 
 @pytest.mark.parametrize(
-    ("steps", "line", "column", "said"),
+    ("steps", "line", "column", "problem"),
     [
         ("  - read: 'x://{{skuu}}'\n", 4, 11, "Unknown variable “skuu”. Did you mean “sku”? Else"),
         ("  - read: '{{other}}'\n", 4, 11, "Define it in “vars” or in an environment, or"),
@@ -321,11 +326,11 @@ def test_a_value_takes_the_type_of_the_default(default: str, given_text: str, va
         ("  - call: x\n    capture: {a: '$.a[{{q}}]'}\n", 5, 18, "Unknown variable “q”."),
     ],
 )  # fmt: skip
-def test_an_unknown_variable(steps: str, line: int, column: int, said: str, tmp_path: Path) -> None:
+def test_an_unknown_variable(steps: str, line: int, column: int, problem: str, tmp_path: Path) -> None:
     flow = flow_of(f"vars: {{sku: 1}}\nsteps:\n{steps}", tmp_path)
     with pytest.raises(CallsError) as caught:
         check(flow, ())
-    assert said in f"{caught.value.problem} {caught.value.hint}"
+    assert problem in f"{caught.value.problem} {caught.value.hint}"
     assert caught.value.position == (line, column)
     if "Put that step first" not in caught.value.hint:
         name = caught.value.problem.split("“")[1].rstrip("”.")

@@ -61,7 +61,7 @@ def flow_of(tmp_path: Path) -> Flow:
 async def test_a_large_answer_is_compared_in_a_thread(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flow, told = flow_of(tmp_path), Told()
+    flow, progress = flow_of(tmp_path), Told()
     ended: list[str] = []
     loop = asyncio.get_running_loop()
     real = runner.judge
@@ -69,8 +69,8 @@ async def test_a_large_answer_is_compared_in_a_thread(
     def judge(*words: Any, **more: Any) -> Any:
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
-        if told.cancels is not None:
-            loop.call_soon_threadsafe(told.cancels.cancel)
+        if progress.cancels is not None:
+            loop.call_soon_threadsafe(progress.cancels.cancel)
             while not more["stopped"]():
                 time.sleep(0.001)
         try:
@@ -85,15 +85,17 @@ async def test_a_large_answer_is_compared_in_a_thread(
     monkeypatch.setattr(runner, "LARGE", 64 * 1024)
     session = Session(StdioTarget(command), Journal.unnamed({}), Options())
     await session.open()
-    run = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), told))
+    run = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), progress))
     await run.run()
     (step,) = run.steps
-    assert told.sizes[0] > len(json.dumps([{"v": n} for n in range(ROWS)]))
-    assert [each.ok for each in step.expectations] == [True, True, False], "the default checks, $..v, the capture"
-    stopped = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), told))
-    told.cancels = asyncio.create_task(stopped.run())
+    assert progress.sizes[0] > len(json.dumps([{"v": n} for n in range(ROWS)]))
+    assert [expectation.ok for expectation in step.expectations] == [True, True, False], (
+        "the default checks, $..v, the capture"
+    )
+    stopped = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), progress))
+    progress.cancels = asyncio.create_task(stopped.run())
     with pytest.raises(asyncio.CancelledError):
-        await told.cancels
+        await progress.cancels
     assert [step.outcome for step in stopped.steps] == ["not_run"]
     await asyncio.get_running_loop().shutdown_default_executor()
     assert ended == ["done", "stopped"]

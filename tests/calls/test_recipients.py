@@ -60,19 +60,19 @@ def checked(
     consent: Callable[[Exposure], TrustAnswer] | None = None,
     **how: bool,
 ) -> list[Recipient]:
-    found = Collection.read([folder / "calls"])
+    collection = Collection.read([folder / "calls"])
     check = CredentialCheck(lambda _, server: SERVERS[server], consent, given)
-    servers = {each: each.model.server for each in found.flows}
-    recipients = check(servers, list(found.environments.values()), values or {}, **{"named": False, **how})
+    servers = {saved: saved.model.server for saved in collection.flows}
+    recipients = check(servers, list(collection.environments.values()), values or {}, **{"named": False, **how})
     # What was allowed can be read now, and nothing else was in the way.
-    for name, each in in_effect(list(found.environments.values()), values or {})[1].items():
-        if any(each.reference(name) == place for recipient in recipients for _, place in recipient.uses):
-            assert each.read(name) == SECRET
+    for name, source in in_effect(list(collection.environments.values()), values or {})[1].items():
+        if any(source.reference(name) == place for recipient in recipients for _, place in recipient.uses):
+            assert source.read(name) == SECRET
     return recipients
 
 
-def told(recipients: list[Recipient]) -> list[str]:
-    return [each.sentence() for each in recipients]
+def texts(recipients: list[Recipient]) -> list[str]:
+    return [recipient.sentence() for recipient in recipients]
 
 
 @pytest.mark.parametrize(
@@ -102,16 +102,16 @@ def test_a_secret_of_an_environment_is_for_one_server_under_any_name(home: Path)
     flow(home, "shop", "token")
     flow(home, "evil", "zone")
     environment(home, "token: env:SHOP_TOKEN\nzone: plain\n")
-    assert told(checked(home)) == ["https://shop.example gets token (env:SHOP_TOKEN)."]
+    assert texts(checked(home)) == ["https://shop.example gets token (env:SHOP_TOKEN)."]
     environment(home, "token: env:SHOP_TOKEN\nzone: env:SHOP_TOKEN\n")
     with pytest.raises(UsageError, match=r"2 servers would get zone \(env:SHOP_TOKEN\) and token \(env:SHOP_TOKEN\)"):
         checked(home)
     environment(home, "token: env:SHOP_TOKEN\nzone: env:AWS_SECRET_ACCESS_KEY\n")
-    assert told(checked(home)) == [
+    assert texts(checked(home)) == [
         "https://evil.example gets zone (env:AWS_SECRET_ACCESS_KEY).",
         "https://shop.example gets token (env:SHOP_TOKEN).",
     ]
-    assert told(checked(home, values={"zone": "x", "token": "y"})) == ["https://shop.example gets the variable token."]
+    assert texts(checked(home, values={"zone": "x", "token": "y"})) == ["https://shop.example gets the variable token."]
 
 
 def test_a_given_secret_is_for_one_server(home: Path) -> None:
@@ -147,10 +147,10 @@ def test_an_environment_of_a_cloned_folder_asks_before_a_value_is_read(clone: Pa
         checked(clone)
     assert caught.value.exit_code == 3
     assert "--trust" in caught.value.hint.command_line
-    found: Exposure = caught.value.exposure
-    assert found.title == f"Environment ci in {clone / 'calls' / 'env' / 'ci.yaml'}"
-    assert found.facts()[0] == "sends to https://evil.example"
-    assert found.facts()[1].endswith(" in variable zone")
+    refused: Exposure = caught.value.exposure
+    assert refused.title == f"Environment ci in {clone / 'calls' / 'env' / 'ci.yaml'}"
+    assert refused.facts()[0] == "sends to https://evil.example"
+    assert refused.facts()[1].endswith(" in variable zone")
     assert SECRET not in repr(caught.value)
     if not value.startswith("keyring"):
         asked: list[Exposure] = []
@@ -160,7 +160,7 @@ def test_an_environment_of_a_cloned_folder_asks_before_a_value_is_read(clone: Pa
             return "once"
 
         checked(clone, consent=consent)
-        assert asked == [found]
+        assert asked == [refused]
 
 
 def test_a_variable_that_is_not_set_is_told_before_anything_is_asked(clone: Path) -> None:
@@ -208,12 +208,12 @@ def test_variables_that_every_command_gets_are_not_asked_for(clone: Path) -> Non
     flow(clone, "cmd", "home")
     environment(clone, "home: env:HOME\n")
     check = CredentialCheck(lambda _, server: SERVERS[server])
-    found = Collection.read([clone / "calls"])
-    check({found.flows[0]: "cmd"}, list(found.environments.values()), {}, named=False)
+    collection = Collection.read([clone / "calls"])
+    check({collection.flows[0]: "cmd"}, list(collection.environments.values()), {}, named=False)
     with pytest.raises(TrustNeeded):
-        check({found.flows[0]: "shop"}, list(found.environments.values()), {}, named=False)
+        check({collection.flows[0]: "shop"}, list(collection.environments.values()), {}, named=False)
     with pytest.raises(TrustNeeded):
-        check({found.flows[0]: None}, list(found.environments.values()), {}, named=False)
+        check({collection.flows[0]: None}, list(collection.environments.values()), {}, named=False)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def test_the_models_accept_exactly_what_the_schema_accepts(data: st.DataObject, tmp_path: Path) -> None:
     value = copy.deepcopy(data.draw(st.sampled_from(documents(tmp_path))))
     for _ in range(data.draw(st.integers(1, 2))):
-        place = data.draw(st.sampled_from([each for each in places(value) if each]))
+        place = data.draw(st.sampled_from([path for path in places(value) if path]))
         around = value
         for key in place[:-1]:
             around = around[key]

@@ -239,11 +239,11 @@ def test_what_a_person_wrote_stays_and_the_last_step_expects_more(
     after = path.read_bytes()
     assert after.startswith(before)
     held = old["steps"][-1].get("expect", {})
-    wanted = {**held, **expect}
+    expected = {**held, **expect}
     if "result" in held and "result" in expect:
-        wanted["result"] = {**held["result"], **expect["result"]}
+        expected["result"] = {**held["result"], **expect["result"]}
     new = read_yaml(path).value
-    assert exact(new["steps"][-1]) == exact({**old["steps"][-1], "expect": wanted})
+    assert exact(new["steps"][-1]) == exact({**old["steps"][-1], "expect": expected})
     assert exact(new["steps"][:-1]) == exact(old["steps"][:-1])
     assert after.decode("utf-8-sig").replace("\r\n", "\n").split("\n")[line - 1].strip()
 

@@ -16,8 +16,8 @@ from tests.formats.journals import RECORDINGS, call, exported, live, opened, res
 
 
 def entries(journal: Journal, numbers: Iterable[int] | None = None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(exported(journal, "har", numbers))["log"]["entries"]
-    return found
+    har_entries: list[dict[str, Any]] = json.loads(exported(journal, "har", numbers))["log"]["entries"]
+    return har_entries
 
 
 def over_http() -> Journal:
@@ -100,9 +100,9 @@ def test_a_body_that_was_recorded_after_its_head_belongs_to_it() -> None:
         call(journal, id, "x", {}, None, "post-1")
         journal.record_http("post-1", Dir.RECV, status=200, reason="OK", version="HTTP/1.1", headers=[], ms=1)
         journal.record_received("post-1", [result(id, {})])
-    found = entries(journal)
-    assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in found] == [1, 2]
-    assert [json.loads(entry["response"]["content"]["text"])["id"] for entry in found] == [1, 2]
+    har_entries = entries(journal)
+    assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in har_entries] == [1, 2]
+    assert [json.loads(entry["response"]["content"]["text"])["id"] for entry in har_entries] == [1, 2]
 
 
 def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
@@ -113,9 +113,9 @@ def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
         journal.record_http("post-1", Dir.SEND, method="POST", url="http://h/", headers=headers)
         journal.record_http("post-1", Dir.RECV, status=status, reason="", version="HTTP/1.1", headers=[], ms=1)
     journal.record_received("post-1", [result(1, {})])
-    found = entries(journal)
-    assert [entry["response"]["status"] for entry in found] == [401, 200]
-    assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in found] == [1, 1]
+    har_entries = entries(journal)
+    assert [entry["response"]["status"] for entry in har_entries] == [401, 200]
+    assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in har_entries] == [1, 1]
     script = exported(journal, "curl")
     assert script.count("--data-binary") == 1
     assert '"$INSPECTOR_TOKEN"' in script
@@ -145,16 +145,16 @@ def test_what_crossed_stdio_is_plainly_made_up() -> None:
     call(journal, 1, "tools/call", {"name": "a b/c"}, result(1, {}))
     journal.record_received("stdio", [b'{"method":"notifications/x"}', b'{"id":5,"method":"roots/list"}', b"noise"])
     call(journal, 2, "ping", None, b'{"id":2,"error":{}}')
-    found = entries(journal)
-    assert [entry["request"]["url"] for entry in found] == [
+    har_entries = entries(journal)
+    assert [entry["request"]["url"] for entry in har_entries] == [
         "http://stdio.invalid/tools/call/a%20b%2Fc",
         "http://client.stdio.invalid/notifications/x",
         "http://client.stdio.invalid/roots/list",
         "http://client.stdio.invalid/message",
         "http://stdio.invalid/ping",
     ]
-    assert all(entry["_synthetic"] and "stdio" in entry["comment"] for entry in found)
-    assert [entry["response"]["statusText"] for entry in found] == ["result", "", "", "", "error"]
+    assert all(entry["_synthetic"] and "stdio" in entry["comment"] for entry in har_entries)
+    assert [entry["response"]["statusText"] for entry in har_entries] == ["result", "", "", "", "error"]
     assert entries(journal, [2])[0]["_event"] == 1
 
 

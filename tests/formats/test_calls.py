@@ -175,8 +175,8 @@ def test_answers_of_the_client_in_both_eras() -> None:
     journal.record_sent("stdio", json.dumps(message).encode(), message)
     asked = b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}'
     journal.record_received("stdio", [asked])
-    said = {"jsonrpc": "2.0", "id": "q", "result": {"action": "accept", "content": {"name": "Ada"}}}
-    journal.record_sent("stdio", json.dumps(said).encode(), said)
+    response = {"jsonrpc": "2.0", "id": "q", "result": {"action": "accept", "content": {"name": "Ada"}}}
+    journal.record_sent("stdio", json.dumps(response).encode(), response)
     journal.record_received("stdio", [result(1, {"content": []})])
 
     questions = {"k": {"method": "roots/list", "params": {}}, "l": {"method": "sampling/createMessage", "params": {}}}

@@ -62,12 +62,17 @@ def test_mcp_recorder_has_the_clients_requests_with_their_answers() -> None:
     cassette = json.loads(exported(over_http(), "mcp-recorder"))
     assert cassette["metadata"]["protocol_version"] == "2025-11-25"
     assert cassette["metadata"]["server_info"]["name"] == "inspector-demo"
-    found = cassette["interactions"]
-    assert [each["type"] for each in found[:4]] == ["jsonrpc_request", "notification", "lifecycle", "jsonrpc_request"]
-    assert found[0]["response"]["id"] == found[0]["request"]["id"]
-    assert (found[1]["response"], found[1]["response_status"]) == (None, 202)
-    assert (found[2]["http_method"], found[2]["http_path"]) == ("GET", "/mcp")
-    slow = next(each for each in found if each.get("request") and each["request"].get("id") == 3)
+    entries = cassette["interactions"]
+    assert [entry["type"] for entry in entries[:4]] == [
+        "jsonrpc_request",
+        "notification",
+        "lifecycle",
+        "jsonrpc_request",
+    ]
+    assert entries[0]["response"]["id"] == entries[0]["request"]["id"]
+    assert (entries[1]["response"], entries[1]["response_status"]) == (None, 202)
+    assert (entries[2]["http_method"], entries[2]["http_path"]) == ("GET", "/mcp")
+    slow = next(entry for entry in entries if entry.get("request") and entry["request"].get("id") == 3)
     assert slow["response_is_sse"]
     assert slow["latency_ms"] == 204
 
@@ -84,11 +89,11 @@ def test_mcp_recorder_says_what_it_cannot_keep() -> None:
 
 def test_mcpsnoop_has_messages_and_stderr_after_the_command() -> None:
     journal = tour()
-    found = lines(journal, "mcpsnoop")
-    assert found[0]["raw"]["command"][:3] == ["python", "-m", "inspector.demo"]
-    assert (found[1]["direction"], found[1]["raw"]["method"], found[1]["transport"]) == ("c2s", "initialize", "stdio")
-    assert found[2]["direction"] == "s2c"
-    assert {"direction": "stderr", "text": "demo: crashing, as asked"}.items() <= found[-1].items()
+    log = lines(journal, "mcpsnoop")
+    assert log[0]["raw"]["command"][:3] == ["python", "-m", "inspector.demo"]
+    assert (log[1]["direction"], log[1]["raw"]["method"], log[1]["transport"]) == ("c2s", "initialize", "stdio")
+    assert log[2]["direction"] == "s2c"
+    assert {"direction": "stderr", "text": "demo: crashing, as asked"}.items() <= log[-1].items()
 
 
 def test_mcpsnoop_tells_what_http_heads_said() -> None:
@@ -123,10 +128,10 @@ def test_mcporter_has_the_messages_between_start_and_close() -> None:
     journal.record_received("stdio", [b"{}", b"[]", b"noise"])
     text = exported(journal, "mcporter")
     assert "12345678901234567890" in text
-    found = lines(journal, "mcporter")
-    assert [line["_meta"]["dir"] for line in found] == ["lifecycle", "send", "recv", "recv", "lifecycle"]
-    assert {line["_meta"]["server"] for line in found} == {"live"}
-    assert found[3] == {"_meta": found[3]["_meta"]}
+    log = lines(journal, "mcporter")
+    assert [line["_meta"]["dir"] for line in log] == ["lifecycle", "send", "recv", "recv", "lifecycle"]
+    assert {line["_meta"]["server"] for line in log} == {"live"}
+    assert log[3] == {"_meta": log[3]["_meta"]}
     assert any("2 messages that are not objects." in note for note in export(journal, "mcporter", io.StringIO()))
 
 

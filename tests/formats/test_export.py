@@ -54,9 +54,9 @@ def test_a_format_that_does_not_contain_what_addons_did_says_so(format: str) -> 
     journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}'], altered(journal, steps))
     out = io.StringIO()
     notes = export(journal, format, out)
-    said = "It has the messages after the addons guard.py, not what they did."
+    sentence = "It has the messages after the addons guard.py, not what they did."
     contains = "fore" in out.getvalue() and "before" in out.getvalue()
-    assert (contains, said in notes) in ((True, False), (False, True))
+    assert (contains, sentence in notes) in ((True, False), (False, True))
     journal.release()
 
 
@@ -305,7 +305,7 @@ def test_requests_that_came_to_nothing_say_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "found"),
+    ("raw", "expected"),
     [
         ('{"a": 1, "result": 1.50 }', "1.50"),
         ('{"result": {"result": [1, {"x": 2}]}, "b": 3}', '{"result": [1, {"x": 2}]}'),
@@ -317,8 +317,8 @@ def test_requests_that_came_to_nothing_say_so() -> None:
         ("[" * 100_000, None),
     ],
 )
-def test_a_member_is_cut_out_as_it_was_written(raw: str, found: str | None) -> None:
-    assert member(raw, "result") == found
+def test_a_member_is_cut_out_as_it_was_written(raw: str, expected: str | None) -> None:
+    assert member(raw, "result") == expected
 
 
 @given(
@@ -355,5 +355,5 @@ def test_a_long_line_is_not_in_memory_many_times(tmp_path: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert peak < 5 * size  # Text that is not ASCII takes two bytes a character in memory.
-    shown = (tmp_path / "out.md").read_text("utf-8")
-    assert fence("\n".join(pretty(json.dumps(message, ensure_ascii=False), inline=INLINE)), "json") in shown
+    transcript = (tmp_path / "out.md").read_text("utf-8")
+    assert fence("\n".join(pretty(json.dumps(message, ensure_ascii=False), inline=INLINE)), "json") in transcript

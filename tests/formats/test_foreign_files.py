@@ -72,7 +72,7 @@ def test_a_log_that_mcpsnoop_has_written(name: str, messages: int, empty: int, t
     assert [event.fields["status"] for event in of(journal, Kind.HTTP)] == [202, 204][:empty]
     judge = Judge(journal)
     judge.run_all()
-    assert [(found.rule, found.level) for found in journal.findings.all()] == (
+    assert [(finding.rule, finding.level) for finding in journal.findings.all()] == (
         [("BASE-05", "note")] if name == "stdio" else []
     )
 
@@ -348,18 +348,18 @@ META = {"server": LIVE, "ts": STARTED}
 FOREIGN = {
     "har": archive(entry("POST", f"{MCP}?{LIVE}", SAID, json.dumps(ANSWER)), entry("POST", MCP, OTHER, json.dumps({**ANSWER, "id": 2}))),
     "inspector": json.dumps(
-        [{"id": str(each["id"]), "timestamp": STARTED, "direction": "request", "message": each,
-          "response": {**ANSWER, "id": each["id"]}, "duration": 1} for each in (SAID, OTHER)]
+        [{"id": str(asked["id"]), "timestamp": STARTED, "direction": "request", "message": asked,
+          "response": {**ANSWER, "id": asked["id"]}, "duration": 1} for asked in (SAID, OTHER)]
     ),
     "mcpsnoop": snoop(1, "meta", raw={"command": ["@github", LIVE], "cwd": "/tmp"})
-    + "".join(snoop(n, said[0], raw=said[1]) for n, said in enumerate(
+    + "".join(snoop(n, dir, raw=message) for n, (dir, message) in enumerate(
         (("c2s", SAID), ("s2c", ANSWER), ("c2s", OTHER), ("s2c", {**ANSWER, "id": 2})), 2)),
     "mcp-cassette": json.dumps(cassette(
-        *({"t_offset_ms": n, "sender": sender, "payload": said} for n, (sender, said) in enumerate(
+        *({"t_offset_ms": n, "sender": sender, "payload": message} for n, (sender, message) in enumerate(
             (("client", SAID), ("server", ANSWER), ("client", OTHER), ("server", {**ANSWER, "id": 2})))))),
     "mcporter": "\n".join(
-        json.dumps({**said, "_meta": {"dir": dir, **META}})
-        for dir, said in (("send", SAID), ("recv", ANSWER), ("send", OTHER), ("recv", {**ANSWER, "id": 2}))
+        json.dumps({**message, "_meta": {"dir": dir, **META}})
+        for dir, message in (("send", SAID), ("recv", ANSWER), ("send", OTHER), ("recv", {**ANSWER, "id": 2}))
     ),
     "jsonl": "\n".join(map(json.dumps, (SAID, ANSWER, OTHER, {**ANSWER, "id": 2}))),
 }  # fmt: skip
@@ -371,9 +371,9 @@ def test_a_flow_from_a_foreign_file_inserts_nothing(tmp_path: Path, format: str)
     flow = read_flow(tmp_path / "flow.yaml", exported(journal, "calls").encode())
     assert names_used(flow) == set()
     assert not flow.model.server.startswith("@")
-    found = Variables({}).insert(flow.located.value["steps"])
-    assert found[0] == {"call": LIVE, "args": {LIVE: LIVE}}
-    assert found[1] == {"request": LIVE, "params": {"a": LIVE}}
+    inserted = Variables({}).insert(flow.located.value["steps"])
+    assert inserted[0] == {"call": LIVE, "args": {LIVE: LIVE}}
+    assert inserted[1] == {"request": LIVE, "params": {"a": LIVE}}
 
 
 def test_the_console_tab_of_the_official_inspector(tmp_path: Path) -> None:
@@ -396,8 +396,8 @@ def test_what_is_a_recording_already_is_reported(tmp_path: Path) -> None:
 
 def test_an_empty_file_a_folder_and_one_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text(" \n")
-    for name, said in (("empty", "is empty"), (".", "cannot be read|is not a file"), ("none", "cannot be read")):
-        with pytest.raises(UsageError, match=said):
+    for name, problem in (("empty", "is empty"), (".", "cannot be read|is not a file"), ("none", "cannot be read")):
+        with pytest.raises(UsageError, match=problem):
             import_file(tmp_path / name, tmp_path / "out")
 
 
@@ -429,12 +429,12 @@ KEYS = (
 @given(st.data())
 def test_a_damaged_file_is_read_or_refused(format: str, data: st.DataObject) -> None:
     text = data.draw(damaged_text(FOREIGN[format].encode()))
-    wanted = data.draw(st.sampled_from([format, None]))
+    claimed = data.draw(st.sampled_from([format, None]))
     with tempfile.TemporaryDirectory() as folder:
         file, out = Path(folder, "theirs"), Path(folder, "ours.mcp.jsonl")
         file.write_bytes(text)
         with suppress(UsageError):
-            assert import_file(file, out, wanted).events
+            assert import_file(file, out, claimed).events
         assert {path.name for path in Path(folder).iterdir()} <= {"theirs", "ours.mcp.jsonl"}
 
 

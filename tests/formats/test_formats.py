@@ -102,17 +102,17 @@ def are_traces(text: str) -> None:
         assert re.fullmatch("[0-9a-f]{16}", span["spanId"])
         assert 0 <= int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) < 2**63
         assert span["name"]
-        assert len({each["key"] for each in span["attributes"]}) == len(span["attributes"])
+        assert len({attribute["key"] for attribute in span["attributes"]}) == len(span["attributes"])
     for span in spans:
         assert span["parentSpanId"] in ids or span["traceId"] != session["traceId"]
 
 
 def is_page(text: str) -> None:
     assert text.startswith("<!doctype html>\n")
-    found = Page(text)
-    assert len(found.scripts) == 1
-    assert len(found.blocks["rows"]) == len(found.blocks["bodies"])
-    assert {len(row) for row in found.blocks["rows"]} <= {14}
+    page = Page(text)
+    assert len(page.scripts) == 1
+    assert len(page.blocks["rows"]) == len(page.blocks["bodies"])
+    assert {len(row) for row in page.blocks["rows"]} <= {14}
 
 
 def is_mcp_cassette(text: str) -> None:
@@ -120,7 +120,7 @@ def is_mcp_cassette(text: str) -> None:
     cassette = json.loads(text)
     assert cassette["format_version"] == 3
     assert cassette["transport"] in ("stdio", "http")
-    assert cassette["server_info"] is None or all(isinstance(each, str) for each in cassette["server_info"].values())
+    assert cassette["server_info"] is None or all(isinstance(value, str) for value in cassette["server_info"].values())
     for at, message in enumerate(cassette["messages"]):
         assert message["seq"] == at
         assert message["sender"] in ("client", "server")

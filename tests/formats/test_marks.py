@@ -31,16 +31,16 @@ def text(format: str, numbers: list[int] | None = None) -> str:
 
 
 def test_a_transcript_lists_the_marks_and_shows_each_at_its_message() -> None:
-    found = text("md")
-    assert "## Marked by the user (2)" in found
-    assert "- event 1\n- event 3: `` `late` <b>answer</b> ``" in found
-    assert found.count("**Marked**") == 2
-    assert '"for"' not in found  # a mark has no heading of its own in a text to read
+    transcript = text("md")
+    assert "## Marked by the user (2)" in transcript
+    assert "- event 1\n- event 3: `` `late` <b>answer</b> ``" in transcript
+    assert transcript.count("**Marked**") == 2
+    assert '"for"' not in transcript  # a mark has no heading of its own in a text to read
 
 
 def test_a_page_has_the_notes_as_text() -> None:
-    found = text("html")
-    assert '"marks":{"1":"","3":"`late` \\u003cb>answer\\u003c/b>"}' in found.replace('": ', '":').replace(', "', ',"')
+    page = text("html")
+    assert '"marks":{"1":"","3":"`late` \\u003cb>answer\\u003c/b>"}' in page.replace('": ', '":').replace(', "', ',"')
 
 
 def test_a_json_document_has_them_in_its_head() -> None:

@@ -23,10 +23,10 @@ from tests.formats.journals import exported
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     monkeypatch.setattr(otlp_stream, "INTERVAL", 0.01)
-    found = Collector()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    started = Collector()
+    yield started
+    started.server.shutdown()
+    started.server.server_close()
 
 
 def journal() -> Journal:
@@ -81,14 +81,14 @@ def test_the_spans_are_those_of_the_export(collector: Collector) -> None:
     live.close()
     stream.finish()
     (resource,) = json.loads(exported(live, "otlp", None))["resourceSpans"]
-    wanted = {span["spanId"]: span for span in resource["scopeSpans"][0]["spans"]}
-    found = {span["spanId"]: span for span in collector.spans}
-    assert found.keys() == wanted.keys()
-    assert len(found) == len(collector.spans)  # none twice
-    assert found.pop(found_of("gone", found))["attributes"][-1]["value"] in (
+    expected = {span["spanId"]: span for span in resource["scopeSpans"][0]["spans"]}
+    streamed = {span["spanId"]: span for span in collector.spans}
+    assert streamed.keys() == expected.keys()
+    assert len(streamed) == len(collector.spans)  # none twice
+    assert streamed.pop(found_of("gone", streamed))["attributes"][-1]["value"] in (
         {"stringValue": "cancelled"}, {"stringValue": "late"},
     )  # fmt: skip
-    assert all(span == wanted[id] for id, span in found.items())
+    assert all(span == expected[id] for id, span in streamed.items())
 
 
 def found_of(name: str, spans: dict[str, dict[str, Any]]) -> str:

@@ -62,9 +62,9 @@ def hash_of(text: str) -> str:
 
 
 def test_only_our_own_script_and_style_may_do_anything() -> None:
-    found = page(hostile())
-    (script,), (style,) = found.scripts, found.styles
-    policy = dict(part.strip().split(" ", 1) for part in found.policy.split(";"))
+    parsed = page(hostile())
+    (script,), (style,) = parsed.scripts, parsed.styles
+    policy = dict(part.strip().split(" ", 1) for part in parsed.policy.split(";"))
     assert policy == {
         "default-src": "'none'",
         "script-src": hash_of(script),
@@ -86,7 +86,7 @@ def test_only_our_own_script_and_style_may_do_anything() -> None:
         "https:",
     ):
         assert word not in script + style
-    assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("src", "href", "style")]
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name in ("src", "href", "style")]
 
 
 @pytest.mark.parametrize("http", [False, True])
@@ -105,21 +105,21 @@ def test_blocks_of_data_hold_nothing_that_could_end_them() -> None:
 
 def test_every_event_is_a_row_with_its_body() -> None:
     journal = opened(SESSION)
-    found = page(journal)
-    assert [row[0] for row in found.blocks["rows"]] == list(range(1, len(journal) + 1))
-    for (text, fields, _), event in zip(found.blocks["bodies"], journal.events(), strict=True):
+    parsed = page(journal)
+    assert [row[0] for row in parsed.blocks["rows"]] == list(range(1, len(journal) + 1))
+    for (text, fields, _), event in zip(parsed.blocks["bodies"], journal.events(), strict=True):
         assert text == (event.text if event.raw is not None or event.data is not None else None)
         assert fields == (event.fields or None)
-    request = found.blocks["rows"][5]
+    request = parsed.blocks["rows"][5]
     assert request[2:9] == ["send", "rpc", "request", "done", "tools/list", "", "1"]
     assert request[9] == 7
     assert request[12] == 12_345
 
 
 def test_only_what_is_chosen_stands_in_it() -> None:
-    found = page(opened(SESSION), [6, 7])
-    assert [row[0] for row in found.blocks["rows"]] == [6, 7]
-    assert ["events", "2 of 20"] in found.blocks["facts"][0]["head"]
+    parsed = page(opened(SESSION), [6, 7])
+    assert [row[0] for row in parsed.blocks["rows"]] == [6, 7]
+    assert ["events", "2 of 20"] in parsed.blocks["facts"][0]["head"]
 
 
 def test_many_events_stand_in_several_blocks() -> None:
@@ -132,9 +132,9 @@ def test_many_events_stand_in_several_blocks() -> None:
 def test_findings_stand_with_their_events() -> None:
     journal = live(b'{"jsonrpc":"2.0","id":1,"result":{}}')
     journal.findings.add(Finding(1, "BASE-02", "must", "an <answer>", ("x",), "basic"))
-    found = page(journal)
-    assert found.blocks["rows"][0][13] == 1
-    assert found.blocks["facts"][0]["findings"][0]["message"] == "an <answer>"
+    parsed = page(journal)
+    assert parsed.blocks["rows"][0][13] == 1
+    assert parsed.blocks["facts"][0]["findings"][0]["message"] == "an <answer>"
 
 
 def test_a_long_message_is_shown_by_its_beginning() -> None:

@@ -28,11 +28,11 @@ def again(journal: Journal, format: str, folder: Path) -> Journal:
     out.unlink(missing_ok=True)
     made = import_file(file, out)
     assert made.format == format
-    found = opened(out)
-    assert not found.end_is_missing
-    assert made.events == len(found)
-    assert sum(1 for _ in messages(found)) == made.messages
-    return found
+    read_back = opened(out)
+    assert not read_back.end_is_missing
+    assert made.events == len(read_back)
+    assert sum(1 for _ in messages(read_back)) == made.messages
+    return read_back
 
 
 def messages(journal: Journal) -> list[Event]:
@@ -41,23 +41,23 @@ def messages(journal: Journal) -> list[Event]:
 
 def texts(journal: Journal, *, objects: bool = False) -> list[tuple[Dir, str]]:
     """Direction and text of every message that is JSON, as exports write it."""
-    found = []
+    pairs = []
     for event in messages(journal):
         text = portable(event.text) if event.kind is Kind.RPC else None
         if text is not None and (not objects or type(event.message) is dict):
-            found.append((event.dir, escape_json(text)))
-    return found
+            pairs.append((event.dir, escape_json(text)))
+    return pairs
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_cassette_has_the_same_messages_at_the_same_milliseconds(name: str, tmp_path: Path) -> None:
     journal = opened(RECORDINGS / f"{name}.mcp.jsonl")
-    found = again(journal, "mcp-cassette", tmp_path)
-    assert texts(found) == texts(journal)
-    assert [event.t // 1000 for event in messages(found)] == [event.t // 1000 for event in messages(journal)]
-    assert len(messages(found)) == len(messages(journal))
-    assert found.started == journal.started
-    assert found.index.errors == journal.index.errors
+    read_back = again(journal, "mcp-cassette", tmp_path)
+    assert texts(read_back) == texts(journal)
+    assert [event.t // 1000 for event in messages(read_back)] == [event.t // 1000 for event in messages(journal)]
+    assert len(messages(read_back)) == len(messages(journal))
+    assert read_back.started == journal.started
+    assert read_back.index.errors == journal.index.errors
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -69,17 +69,17 @@ def test_mcporters_recording_has_every_object(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", SAMPLES)
 def test_mcpsnoops_log_has_messages_and_stderr_at_the_same_microseconds(name: str, tmp_path: Path) -> None:
     journal = opened(RECORDINGS / f"{name}.mcp.jsonl")
-    found = again(journal, "mcpsnoop", tmp_path)
-    assert texts(found, objects=True) == [
+    read_back = again(journal, "mcpsnoop", tmp_path)
+    assert texts(read_back, objects=True) == [
         (dir, text) for dir, whole in texts(journal) for text in unbatched(whole) if text.startswith("{")
     ]
-    wanted = (Kind.RPC, Kind.INVALID, Kind.STDERR)
-    before = [event for event in journal.events() if event.kind in wanted and type(event.message) is not list]
-    after = [event for event in found.events() if event.kind in wanted and not event.fields.get("batch")]
+    kinds = (Kind.RPC, Kind.INVALID, Kind.STDERR)
+    before = [event for event in journal.events() if event.kind in kinds and type(event.message) is not list]
+    after = [event for event in read_back.events() if event.kind in kinds and not event.fields.get("batch")]
     if name != "hostile":
         assert [event.t for event in after] == [event.t for event in before]
     lines = [event.text for event in journal.events() if event.kind is Kind.STDERR]
-    assert [event.text for event in found.events() if event.kind is Kind.STDERR] == lines
+    assert [event.text for event in read_back.events() if event.kind is Kind.STDERR] == lines
 
 
 def unbatched(text: str) -> list[str]:
@@ -91,9 +91,9 @@ def unbatched(text: str) -> list[str]:
 
 def test_an_archive_of_http_has_heads_bodies_and_streams(tmp_path: Path) -> None:
     journal = opened(RECORDINGS / "demo-http.mcp.jsonl")
-    found = again(journal, "har", tmp_path)
-    assert sorted(texts(found)) == sorted(texts(journal))
-    assert [text for dir, text in texts(found) if dir is Dir.SEND] == [
+    read_back = again(journal, "har", tmp_path)
+    assert sorted(texts(read_back)) == sorted(texts(journal))
+    assert [text for dir, text in texts(read_back) if dir is Dir.SEND] == [
         text for dir, text in texts(journal) if dir is Dir.SEND
     ]
 
@@ -104,9 +104,9 @@ def test_an_archive_of_http_has_heads_bodies_and_streams(tmp_path: Path) -> None
             if event.kind is Kind.HTTP
         )
 
-    assert heads(found) == heads(journal)
-    index = found.index
-    requests = [n for n in range(1, len(found) + 1) if index.shape(n) is Shape.REQUEST]
+    assert heads(read_back) == heads(journal)
+    index = read_back.index
+    requests = [n for n in range(1, len(read_back) + 1) if index.shape(n) is Shape.REQUEST]
     paired = [n for n in requests if index.pair(n)]
     assert len(paired) == sum(
         1 for n in range(1, len(journal) + 1)
@@ -116,24 +116,24 @@ def test_an_archive_of_http_has_heads_bodies_and_streams(tmp_path: Path) -> None
 
 def test_an_archive_of_stdio_has_every_message_its_own_way(tmp_path: Path) -> None:
     journal = opened(RECORDINGS / "demo-tour.mcp.jsonl")
-    found = again(journal, "har", tmp_path)
-    assert sorted(texts(found)) == sorted(texts(journal))
-    assert {event.ch for event in messages(found)} == {"stdio"}
+    read_back = again(journal, "har", tmp_path)
+    assert sorted(texts(read_back)) == sorted(texts(journal))
+    assert {event.ch for event in messages(read_back)} == {"stdio"}
 
 
 def test_a_recorder_cassette_has_what_the_client_asked_and_its_answers(tmp_path: Path) -> None:
     journal = opened(RECORDINGS / "demo-tour.mcp.jsonl")
     index = journal.index
-    wanted = [
+    expected = [
         text for event in messages(journal) if event.dir is Dir.SEND
         and event.shape in (Shape.REQUEST, Shape.NOTIFICATION) and (text := portable(event.text))
     ]  # fmt: skip
-    found = again(journal, "mcp-recorder", tmp_path)
-    assert [text for dir, text in texts(found) if dir is Dir.SEND] == wanted
-    for n in range(1, len(found) + 1):
-        if found.index.shape(n) is Shape.RESULT:
-            assert found.index.pair(n)
-    assert sum(1 for dir, _ in texts(found) if dir is Dir.RECV) == sum(
+    read_back = again(journal, "mcp-recorder", tmp_path)
+    assert [text for dir, text in texts(read_back) if dir is Dir.SEND] == expected
+    for n in range(1, len(read_back) + 1):
+        if read_back.index.shape(n) is Shape.RESULT:
+            assert read_back.index.pair(n)
+    assert sum(1 for dir, _ in texts(read_back) if dir is Dir.RECV) == sum(
         1 for n in range(1, len(journal) + 1)
         if index.shape(n) is Shape.REQUEST and index.dir(n) is Dir.SEND and index.pair(n)
     )  # fmt: skip
@@ -142,21 +142,21 @@ def test_a_recorder_cassette_has_what_the_client_asked_and_its_answers(tmp_path:
 @pytest.mark.parametrize("name", ["demo-tour", "demo-http"])
 def test_bare_messages_get_the_directions_that_they_had(name: str, tmp_path: Path) -> None:
     journal = opened(RECORDINGS / f"{name}.mcp.jsonl")
-    found = again(journal, "jsonl", tmp_path)
+    read_back = again(journal, "jsonl", tmp_path)
     wrong = [
-        (was, now) for was, now in zip(texts(journal), texts(found), strict=True)
+        (was, now) for was, now in zip(texts(journal), texts(read_back), strict=True)
         if was != now and '"ping"' not in was[1] and '"id"' not in was[1]
     ]  # fmt: skip
-    assert [text for _, text in texts(found)] == [text for _, text in texts(journal)]
+    assert [text for _, text in texts(read_back)] == [text for _, text in texts(journal)]
     assert wrong == []
 
 
 @pytest.mark.parametrize("format", ["mcpsnoop", "mcp-cassette", "mcporter", "har", "jsonl"])
 @pytest.mark.parametrize("http", [False, True])
 def test_the_worst_recording_goes_there_and_back(format: str, http: bool, tmp_path: Path) -> None:
-    found = again(hostile(http=http), format, tmp_path)
-    assert len(messages(found)) > 10
-    assert {event.kind for event in found.events()} >= {Kind.RPC, Kind.NOTE}
+    read_back = again(hostile(http=http), format, tmp_path)
+    assert len(messages(read_back)) > 10
+    assert {event.kind for event in read_back.events()} >= {Kind.RPC, Kind.NOTE}
 
 
 values = st.recursive(

@@ -75,8 +75,8 @@ def test_the_program_on_our_library_does_it_again(talk: Path, tmp_path: Path) ->
     program.write_text(exported(opened(talk), "python"))
     done = ran(tmp_path, [sys.executable, str(program)])
     assert done.returncode == 0, done.stderr
-    for said in ('it\'s "here" $HOME', "a haiku", "Ada", "decline", "file:///a", "on fire", "-32601", "python"):
-        assert said in done.stdout
+    for text in ('it\'s "here" $HOME', "a haiku", "Ada", "decline", "file:///a", "on fire", "-32601", "python"):
+        assert text in done.stdout
 
 
 @pytest.mark.slow
@@ -122,15 +122,15 @@ def test_what_a_client_does_by_itself_is_no_step() -> None:
     call(journal, 5, "tools/call", roots, result(5, {"content": []}))
     call(journal, 6, "x", [1], result(6, {}))
     chosen = Selection(journal, None)
-    found = list(steps(journal, chosen))
-    assert [(step.n, bool(step.why_not)) for step in found] == [
+    exported_steps = list(steps(journal, chosen))
+    assert [(step.n, bool(step.why_not)) for step in exported_steps] == [
         (3, False),
         (5, True),
         (9, False),
         (11, True),
         (13, True),
     ]
-    assert found[2].params == {"name": "x", "arguments": {}}
+    assert exported_steps[2].params == {"name": "x", "arguments": {}}
     given = answers(journal, chosen)
     assert (given.roots, given.elicitation) == ([{"uri": "file:///x"}], [{"action": "cancel"}])
     expected = exported(journal, "pytest").partition("EXPECTED = {")[2]
@@ -139,8 +139,8 @@ def test_what_a_client_does_by_itself_is_no_step() -> None:
 
 def test_refusals_are_given_again_in_their_order() -> None:
     journal = live()
-    refused, said = b'{"id":1,"error":{"code":-1}}', b'{"id":2,"result":{"role":"assistant","content":{}}}'
-    for id, answer in ((1, refused), (2, said)):
+    refused, sampled = b'{"id":1,"error":{"code":-1}}', b'{"id":2,"result":{"role":"assistant","content":{}}}'
+    for id, answer in ((1, refused), (2, sampled)):
         journal.record_received("stdio", [b'{"id":%d,"method":"sampling/createMessage"}' % id])
         journal.record_sent("stdio", answer, json.loads(answer))
     assert answers(journal, Selection(journal, None)).sampling == [None, {"role": "assistant", "content": {}}]
@@ -294,13 +294,13 @@ def test_a_script_says_where_a_server_may_refuse_what_it_remembers(tmp_path: Pat
     asyncio.run(talk())
     journal = opened(path)
     out = io.StringIO()
-    said = curl_script.write(journal, out, None)
+    notes = curl_script.write(journal, out, None)
     lines = out.getvalue().splitlines()
     (marked,) = [at for at, line in enumerate(lines) if line.startswith("  # Its requestState is the recorded one")]
     assert "tools/call ask-several" in lines[marked - 1]
     assert "requestState" in lines[marked + 1]
-    assert len(said) == 1
-    assert "requestState" in said[0]
+    assert len(notes) == 1
+    assert "requestState" in notes[0]
     first = Query(dir=Dir.SEND, method="tools/call").first(journal.index)
     assert curl_script.write(journal, io.StringIO(), [first]) == []
 

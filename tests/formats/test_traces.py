@@ -12,16 +12,16 @@ from tests.formats.journals import RECORDINGS, SESSION, call, exported, live, op
 
 def spans(journal: Journal, numbers: Iterable[int] | None = None) -> list[dict[str, Any]]:
     (resource,) = json.loads(exported(journal, "otlp", numbers))["resourceSpans"]
-    found: list[dict[str, Any]] = resource["scopeSpans"][0]["spans"]
-    return found
+    all_spans: list[dict[str, Any]] = resource["scopeSpans"][0]["spans"]
+    return all_spans
 
 
 def attributes(span: dict[str, Any]) -> dict[str, Any]:
-    return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
+    return {attribute["key"]: next(iter(attribute["value"].values())) for attribute in span["attributes"]}
 
 
-def named(found: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next(span for span in found if span["name"] == name)
+def named(all_spans: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(span for span in all_spans if span["name"] == name)
 
 
 def test_exchanges_are_spans_within_the_session() -> None:
@@ -31,27 +31,27 @@ def test_exchanges_are_spans_within_the_session() -> None:
     assert listed["parentSpanId"] == session["spanId"]
     assert listed["kind"] == 3
     assert int(listed["endTimeUnixNano"]) - int(listed["startTimeUnixNano"]) == 12_345_000
-    said = attributes(listed)
-    assert (said["mcp.method.name"], said["jsonrpc.request.id"]) == ("tools/list", "1")
-    assert said["network.transport"] == "pipe"
-    assert "jsonrpc.protocol.version" not in said
+    values = attributes(listed)
+    assert (values["mcp.method.name"], values["jsonrpc.request.id"]) == ("tools/list", "1")
+    assert values["network.transport"] == "pipe"
+    assert "jsonrpc.protocol.version" not in values
 
 
 def test_what_happened_inside_an_exchange_is_inside_its_span() -> None:
-    found = spans(opened(RECORDINGS / "demo-http.mcp.jsonl"))
-    outer = named(found, "tools/call ask-model")
-    inner = named(found, "sampling/createMessage")
+    all_spans = spans(opened(RECORDINGS / "demo-http.mcp.jsonl"))
+    outer = named(all_spans, "tools/call ask-model")
+    inner = named(all_spans, "sampling/createMessage")
     assert inner["parentSpanId"] == outer["spanId"]
     assert inner["kind"] == 2
-    said = attributes(outer)
-    assert said["gen_ai.tool.name"] == "ask-model"
-    assert said["gen_ai.operation.name"] == "execute_tool"
-    assert (said["server.address"], said["server.port"]) == ("127.0.0.1", "8000")
-    assert (said["network.transport"], said["network.protocol.name"]) == ("tcp", "http")
-    slow = named(found, "tools/call slow")
+    values = attributes(outer)
+    assert values["gen_ai.tool.name"] == "ask-model"
+    assert values["gen_ai.operation.name"] == "execute_tool"
+    assert (values["server.address"], values["server.port"]) == ("127.0.0.1", "8000")
+    assert (values["network.transport"], values["network.protocol.name"]) == ("tcp", "http")
+    slow = named(all_spans, "tools/call slow")
     assert [event["name"] for event in slow["events"]] == ["notifications/message", *["notifications/progress"] * 4]
     assert attributes(slow["events"][1])["mcp.notification.progress"] == "1"
-    assert attributes(named(found, "resources/read"))["mcp.resource.uri"] == "demo://readme"
+    assert attributes(named(all_spans, "resources/read"))["mcp.resource.uri"] == "demo://readme"
 
 
 def test_without_the_outer_exchange_the_inner_one_stands_in_the_session() -> None:

@@ -78,12 +78,12 @@ def read(
     collection = Collection.read([folder])
     assert not collection.ignored
     chosen = [collection.environment(environment)] if environment else []
-    found = {}
+    inserted = {}
     for flow in collection.flows:
-        check(flow, [*values, *(name for each in chosen for name in each.names)])
+        check(flow, [*values, *(name for source in chosen for name in source.names)])
         variables = Variables.for_flow(flow, chosen, values, seed=1, environ=environ or {})
-        found[flow.path.relative_to(folder).as_posix()] = variables.insert(flow.located.value)
-    return found
+        inserted[flow.path.relative_to(folder).as_posix()] = variables.insert(flow.located.value)
+    return inserted
 
 
 def written(folder: Path) -> str:

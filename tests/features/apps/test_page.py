@@ -87,7 +87,7 @@ def test_each_source_has_its_origin():
     policy = page_policy(
         {"csp": {"resourceDomains": ["https://cdn.example.com"], "frameDomains": ["https://v.example"]}}
     )
-    by_name = {each.name: each for each in policy.directives}
+    by_name = {directive.name: directive for directive in policy.directives}
     assert by_name["img-src"].sources[-1] == ("https://cdn.example.com", "csp.resourceDomains")
     assert by_name["img-src"].sources[0].origin == "by the specification"
     assert by_name["frame-src"].text == "frame-src https://v.example"
@@ -125,8 +125,8 @@ def test_anything_else_is_not_an_origin_and_not_declared(value):
     ("<script>navigator.sendBeacon(`https://x.example/b`)</script>", "connect-src"),
 ])  # fmt: skip
 def test_loaded_urls_and_their_directives(source, directive):
-    found = scan(source, page_policy(None))
-    assert [(url.directive, url.allowed) for url in found.loaded] == [(directive, False)]
+    urls = scan(source, page_policy(None))
+    assert [(url.directive, url.allowed) for url in urls.loaded] == [(directive, False)]
 
 
 @pytest.mark.parametrize("source", [
@@ -135,8 +135,8 @@ def test_loaded_urls_and_their_directives(source, directive):
     '<script>x = new URL("https://x.example")</script>', "<script>fetch(`https://${host}/a`)</script>",
 ])  # fmt: skip
 def test_urls_that_are_only_named_are_not_loaded(source):
-    found = scan(source, page_policy(None))
-    assert (found.loaded, found.mentioned) == ((), 1)
+    urls = scan(source, page_policy(None))
+    assert (urls.loaded, urls.mentioned) == ((), 1)
 
 
 @pytest.mark.parametrize(("domain", "url", "allowed"), [

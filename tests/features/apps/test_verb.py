@@ -36,9 +36,9 @@ def test_the_tools_with_a_page_are_listed(run, server):
 
 
 def test_the_list_as_json(run, server):
-    found = run("apps", "--json", *server).json
-    assert [tool["name"] for tool in found["tools"]] == ["board", "refresh"]
-    assert found["unused"] == ["ui://harbour/other"]
+    document = run("apps", "--json", *server).json
+    assert [tool["name"] for tool in document["tools"]] == ["board", "refresh"]
+    assert document["unused"] == ["ui://harbour/other"]
 
 
 def test_a_page_is_shown_with_its_policy_and_nothing_reaches_the_terminal(run, server):
@@ -61,10 +61,10 @@ def test_a_page_as_text_and_as_source(run, server):
 
 
 def test_a_page_as_json(run, server):
-    found = run("apps", "--json", "--page", "board", *server).json
-    assert found["bytes"] == len(HTML)
-    assert found["loaded"][0]["allowed"] is False
-    assert "source" not in found
+    document = run("apps", "--json", "--page", "board", *server).json
+    assert document["bytes"] == len(HTML)
+    assert document["loaded"][0]["allowed"] is False
+    assert "source" not in document
     assert run("apps", "--json", "--source", "--page", "board", *server).json["source"] == HTML
 
 

@@ -28,10 +28,11 @@ async def test_the_card_of_the_host_names_the_url(serve: Any, examine: Examine) 
             reply.body(404, "nothing here")
 
     web = await serve(handler)
-    found = await examine(HttpTarget(web.url, headers=(("Authorization", "Bearer secret"),)))
+    diagnosis = await examine(HttpTarget(web.url, headers=(("Authorization", "Bearer secret"),)))
     assert (
-        found.cause == f"The path is wrong: /mcp is not an MCP server, and the server card of the host names {other}."
+        diagnosis.cause
+        == f"The path is wrong: /mcp is not an MCP server, and the server card of the host names {other}."
     )
-    assert found.fix.command == f"inspector doctor {other}"
+    assert diagnosis.fix.command == f"inspector doctor {other}"
     (asked,) = (request for request in web.requests if request.target == "/.well-known/ai-catalog.json")
     assert "authorization" not in {name.lower() for name, _ in asked.fields}

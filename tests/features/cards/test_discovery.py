@@ -37,10 +37,10 @@ class Fake:
     async def __call__(self, url, accept):
         self.asked.append(url)
         self.accepted.append(accept)
-        found = self.documents.get(url)
-        if found is None:
+        document = self.documents.get(url)
+        if document is None:
             return CardResponse(url, 404)
-        body = found if isinstance(found, bytes) else json.dumps(found).encode()
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
         return CardResponse(url, 200, JSON, body)
 
 
@@ -51,17 +51,17 @@ async def looked(documents, url=f"{HOME}/mcp", **more):
 
 async def test_a_catalog_leads_to_the_card():
     """C-CARD-01."""
-    found, asked = await looked({CATALOG: catalog(ENTRY), "/mcp/server-card": CARD})
+    discovery, asked = await looked({CATALOG: catalog(ENTRY), "/mcp/server-card": CARD})
     assert asked == [f"{HOME}{CATALOG}", f"{HOME}/mcp/server-card"]
-    assert [problems_of(card) for card in found.cards] == [[]]
-    assert found.for_url(f"{HOME}/mcp").card == CARD
+    assert [problems_of(card) for card in discovery.cards] == [[]]
+    assert discovery.for_url(f"{HOME}/mcp").card == CARD
 
 
 async def test_a_card_may_stand_in_the_catalog():
     """C-CARD-01."""
     entry = {key: value for key, value in ENTRY.items() if key != "url"}
-    found, _ = await looked({CATALOG: catalog(entry | {"data": CARD})}, HOME)
-    assert [card.card for card in found.cards] == [CARD]
+    discovery, _ = await looked({CATALOG: catalog(entry | {"data": CARD})}, HOME)
+    assert [card.card for card in discovery.cards] == [CARD]
 
 
 async def test_a_card_is_requested_by_its_type():
@@ -72,8 +72,8 @@ async def test_a_card_is_requested_by_its_type():
 
 
 async def test_a_url_of_a_card_is_fetched_alone():
-    found, asked = await looked({"/mcp/server-card": CARD}, f"{HOME}/mcp/server-card")
-    assert (asked, len(found.cards)) == ([f"{HOME}/mcp/server-card"], 1)
+    discovery, asked = await looked({"/mcp/server-card": CARD}, f"{HOME}/mcp/server-card")
+    assert (asked, len(discovery.cards)) == ([f"{HOME}/mcp/server-card"], 1)
 
 
 @pytest.mark.parametrize(("entry", "says"), [
@@ -86,41 +86,41 @@ async def test_a_url_of_a_card_is_fetched_alone():
 ])  # fmt: skip
 async def test_entries_that_are_not_followed(entry, says):
     """C-CARD-07, C-CARD-10."""
-    found, asked = await looked({CATALOG: catalog(entry)}, HOME)
+    discovery, asked = await looked({CATALOG: catalog(entry)}, HOME)
     assert asked == [f"{HOME}{CATALOG}"]
-    assert found.cards == []
-    assert says in " ".join(found.notes)
+    assert discovery.cards == []
+    assert says in " ".join(discovery.notes)
 
 
 async def test_hosts_of_cards_are_named_as_they_are_requested():
-    found, asked = await looked({CATALOG: catalog(ENTRY | {"url": LOOKALIKE}, ENTRY | {"url": DISGUISED})}, HOME)
+    discovery, asked = await looked({CATALOG: catalog(ENTRY | {"url": LOOKALIKE}, ENTRY | {"url": DISGUISED})}, HOME)
     assert asked == [f"{HOME}{CATALOG}", REQUESTED]
-    assert f"The card at {REQUESTED} {MIXES} cannot be read: status 404." in found.notes
-    assert BECOMES in " ".join(found.notes)
+    assert f"The card at {REQUESTED} {MIXES} cannot be read: status 404." in discovery.notes
+    assert BECOMES in " ".join(discovery.notes)
 
 
 @pytest.mark.parametrize("body", [b"<!doctype html><p>Welcome", b"", b"[]", b"7", b"{", b"\xff\xfe", b"[" * 100_000])
 async def test_a_server_that_answers_every_path(body):
-    found, _ = await looked(dict.fromkeys((CATALOG, "/mcp/server-card"), body))
-    assert (found.cards, found.catalog) == ([], None)
+    discovery, _ = await looked(dict.fromkeys((CATALOG, "/mcp/server-card"), body))
+    assert (discovery.cards, discovery.catalog) == ([], None)
 
 
 async def test_an_empty_object_on_every_path_is_not_a_card():
     """C-CARD-03: these two places, and none of older drafts."""
-    found, asked = await looked({CATALOG: {}, "/mcp/server-card": {}})
+    discovery, asked = await looked({CATALOG: {}, "/mcp/server-card": {}})
     assert asked == [f"{HOME}{CATALOG}", f"{HOME}/mcp/server-card"]
-    assert found.cards == []
-    assert found.notes == [f"{HOME}{CATALOG} is not a catalog: it has no list of entries.",
+    assert discovery.cards == []
+    assert discovery.notes == [f"{HOME}{CATALOG} is not a catalog: it has no list of entries.",
                            f"{HOME}/mcp/server-card is JSON, but not a card."]  # fmt: skip
 
 
 async def test_a_large_catalog_is_read_in_part():
     """C-CARD-07."""
     entries = [ENTRY | {"url": f"{HOME}/{n}/server-card"} for n in range(5000)]
-    found, asked = await looked({CATALOG: catalog(*entries)}, HOME)
+    discovery, asked = await looked({CATALOG: catalog(*entries)}, HOME)
     assert len(asked) == 21
-    assert (len(found.catalog.entries), found.catalog.total) == (1000, 5000)
-    assert "The catalog names 1,000 cards; the first 20 were fetched." in found.notes
+    assert (len(discovery.catalog.entries), discovery.catalog.total) == (1000, 5000)
+    assert "The catalog names 1,000 cards; the first 20 were fetched." in discovery.notes
 
 
 @pytest.mark.parametrize(("change", "rule"), [
@@ -192,9 +192,9 @@ def live(**changes):
 ])  # fmt: skip
 def test_a_card_is_held_against_the_server(changes, members):
     """C-CARD-05, C-CARD-11: another name is a remark."""
-    found = list(compare_card(CARD, live(**changes)))
-    assert [difference.member for difference in found] == members
-    assert all(difference.is_fault == (difference.member not in ("name", "remotes")) for difference in found)
+    differences = list(compare_card(CARD, live(**changes)))
+    assert [difference.member for difference in differences] == members
+    assert all(difference.is_fault == (difference.member not in ("name", "remotes")) for difference in differences)
 
 
 @pytest.mark.parametrize(("url", "origin", "allowed"), [
@@ -229,15 +229,15 @@ async def fetched(answer):
 
 async def test_no_credentials_go_with_a_request():
     """C-CARD-06."""
-    found, requests = await fetched(lambda _, reply: reply.json(CARD))
-    assert found.document == CARD
+    response, requests = await fetched(lambda _, reply: reply.json(CARD))
+    assert response.document == CARD
     assert {name.lower() for name, _ in requests[0].fields} <= {"host", "accept", "connection", "accept-encoding"}
 
 
 async def test_a_document_that_is_too_large_is_not_read():
     """C-CARD-07."""
-    found, _ = await fetched(lambda _, reply: reply.body(200, b"[" + b" " * (MAX_SIZE + 10) + b"]", *JSON))
-    assert "larger than" in found.problem
+    response, _ = await fetched(lambda _, reply: reply.body(200, b"[" + b" " * (MAX_SIZE + 10) + b"]", *JSON))
+    assert "larger than" in response.problem
 
 
 @pytest.mark.parametrize(("location", "says"), [
@@ -247,8 +247,8 @@ async def test_a_document_that_is_too_large_is_not_read():
 ])  # fmt: skip
 async def test_redirects_are_followed_only_to_allowed_addresses(location, says):
     """C-CARD-07."""
-    found, requests = await fetched(lambda _, reply: reply.body(302, b"", ("Location", location)))
-    assert says in found.problem
+    response, requests = await fetched(lambda _, reply: reply.body(302, b"", ("Location", location)))
+    assert says in response.problem
     assert len(requests) <= 4
 
 
@@ -259,16 +259,16 @@ async def test_a_login_page_is_not_a_card():
         else:
             reply.body(200, "<html>Log in", ("Content-Type", "text/html"))
 
-    found, _ = await fetched(answer)
-    assert (found.document, found.summary) == (None, "status 200, but an HTML page")
+    response, _ = await fetched(answer)
+    assert (response.document, response.summary) == (None, "status 200, but an HTML page")
 
 
 async def test_a_server_that_is_not_there():
-    found = await CardFetcher("http://127.0.0.1:9/").get("http://127.0.0.1:9/card", "*/*")
-    assert found.problem
-    assert found.document is None
+    response = await CardFetcher("http://127.0.0.1:9/").get("http://127.0.0.1:9/card", "*/*")
+    assert response.problem
+    assert response.document is None
 
 
 async def test_plain_http_is_not_used_elsewhere():
-    found = await CardFetcher("http://harbour.example/").get("http://harbour.example/card", "*/*")
-    assert found.problem == "it was not fetched: it uses http"
+    response = await CardFetcher("http://harbour.example/").get("http://harbour.example/card", "*/*")
+    assert response.problem == "it was not fetched: it uses http"

@@ -46,8 +46,8 @@ def test_text_of_a_registry_never_reaches_the_terminal(run, registry):
 
 
 def test_the_search_as_json(run, registry):
-    found = run("servers", "--search", "tide", "--registry", registry, "--json").json
-    assert found["servers"][0]["choices"][0] == {
+    document = run("servers", "--search", "tide", "--registry", registry, "--json").json
+    assert document["servers"][0]["choices"][0] == {
         "name": "tides", "kind": "npm", "summary": TIDES_COMMAND, "problem": None,
         "env": ["TIDES_KEY"], "headers": [],
     }  # fmt: skip

@@ -59,10 +59,10 @@ def test_the_whole_start_is_described_and_each_argument_stays_one():
 
 
 @pytest.mark.parametrize(
-    ("words", "found"), [("", 1), ("TIDE", 1), ("tide times", 1), ("tide weather", 0), ("harbour", 1)]
+    ("words", "count"), [("", 1), ("TIDE", 1), ("tide times", 1), ("tide weather", 0), ("harbour", 1)]
 )
-def test_the_search_looks_for_every_word(words, found):
-    assert len(read_listing([TIDES]).matching(words)) == found
+def test_the_search_looks_for_every_word(words, count):
+    assert len(read_listing([TIDES]).matching(words)) == count
 
 
 def test_a_server_is_found_by_name_and_the_latest_version_is_chosen():

@@ -52,20 +52,20 @@ def test_shares_of_all_tools_and_instructions_add_up_to_one() -> None:
 
 
 def test_json_has_the_documented_shape() -> None:
-    found = report_of("shop", cost_of([ORDER], "Hi"), facts=host_facts().facts).as_json(
+    document = report_of("shop", cost_of([ORDER], "Hi"), facts=host_facts().facts).as_json(
         __import__("datetime").date(2026, 11, 22)
     )
-    assert list(found)[:6] == ["tools", "instructions", "total", "method", "hosts", "against"]
+    assert list(document)[:6] == ["tools", "instructions", "total", "method", "hosts", "against"]
     total = len("create_order") + len("Créate an order. 😀") + len(tool_cost(ORDER).schema) + 2
-    assert found["tools"][0]["characters"] == {
+    assert document["tools"][0]["characters"] == {
         "name": 12, "description": 18, "schema": len(tool_cost(ORDER).schema), "total": total - 2,
     }  # fmt: skip
-    assert found["tools"][0]["share"] == (total - 2) / total
-    assert found["instructions"] == {"characters": 2, "tokens": 1}
-    assert found["total"] == {"tools": 1, "characters": total, "tokens": estimate(total - 2) + 1}
-    assert found["method"] == "characters / 4"
-    assert {"host", "id", "subject", "ok", "found", "limit", "effect", "source", "date"} <= set(found["hosts"][0])
-    json.dumps(found)
+    assert document["tools"][0]["share"] == (total - 2) / total
+    assert document["instructions"] == {"characters": 2, "tokens": 1}
+    assert document["total"] == {"tools": 1, "characters": total, "tokens": estimate(total - 2) + 1}
+    assert document["method"] == "characters / 4"
+    assert {"host", "id", "subject", "ok", "found", "limit", "effect", "source", "date"} <= set(document["hosts"][0])
+    json.dumps(document)
 
 
 def test_tools_for_apps_only_and_odd_entries_do_not_count() -> None:
@@ -105,18 +105,18 @@ def test_text_in_several_tools_is_named_once() -> None:
     tools = [
         {"name": name, "description": "d" * MINIMUM, "inputSchema": {"properties": {"a": ADDRESS}}} for name in "xy"
     ]
-    found = repeated(cost_of(tools))
-    assert [(each.what, each.tools) for each in found] == [("input schema", ("x", "y")), ("description", ("x", "y"))]
+    texts = repeated(cost_of(tools))
+    assert [(text.what, text.tools) for text in texts] == [("input schema", ("x", "y")), ("description", ("x", "y"))]
 
 
 def test_growth_names_new_gone_and_changed_tools() -> None:
     before = Sizes.of(cost_of([ORDER, {"name": "gone"}]))
     after = Sizes.of(cost_of([ORDER | {"description": "longer " * 20}, {"name": "new"}], "i" * 8))
-    found = growth("x", before, after)
-    assert [(tool.name, tool.before is None, tool.after is None) for tool in found.tools] == [
+    change = growth("x", before, after)
+    assert [(tool.name, tool.before is None, tool.after is None) for tool in change.tools] == [
         ("create_order", False, False), ("gone", False, True), ("new", True, False),
     ]  # fmt: skip
-    assert found.characters == after.characters - before.characters
+    assert change.characters == after.characters - before.characters
     assert sizes_in(json.loads(json.dumps(cost_of([ORDER]).as_json()))) == Sizes.of(cost_of([ORDER]))
     assert sizes_in({"tools": [{"name": "x"}], "total": {}, "method": "m"}) is None
 

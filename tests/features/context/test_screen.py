@@ -69,10 +69,10 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
         assert [tool.name for tool in screen.rows.rows] == ["create_order", "list_orders", "\x1b[31mred"]
         assert screen.tool.name == "list_orders"  # The cursor was on it.
         await press(pilot, "g", shows="▲ 1280")
-        shown = screen_text(app)
-        assert_in(shown, "1,280 characters; at most 1,024 characters", "Claude connectors directory")
-        assert_in(shown, "Sources", "mcp__shop__create_order")
-        assert "\x1b" not in shown
+        text = screen_text(app)
+        assert_in(text, "1,280 characters; at most 1,024 characters", "Claude connectors directory")
+        assert_in(text, "Sources", "mcp__shop__create_order")
+        assert "\x1b" not in text
         await pilot.press("o")
         assert screen.rows.rows[0].name == "\x1b[31mred"
         await press(pilot, "slash", shows="esc leave", hides="budget")

@@ -42,9 +42,9 @@ def test_the_tools_are_listed_by_cost_with_their_shares(run: Run, server: list[s
     by_name = run("context", "--sort", "name", *server).out.splitlines()
     assert [line.split()[0] for line in by_name[4:7]] == ["␛[31mred", "create_order", "small"]
     for order, names in (("name", ["\x1b[31mred", "create_order", "small"]), ("cost", None)):
-        found = run("context", "--json", "--sort", order, *server).json["tools"]
-        sizes = [tool["characters"]["total"] for tool in found]
-        assert [tool["name"] for tool in found] == names if names else sizes == sorted(sizes, reverse=True)
+        tools = run("context", "--json", "--sort", order, *server).json["tools"]
+        sizes = [tool["characters"]["total"] for tool in tools]
+        assert [tool["name"] for tool in tools] == names if names else sizes == sorted(sizes, reverse=True)
 
 
 @pytest.mark.slow

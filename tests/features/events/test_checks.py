@@ -95,9 +95,9 @@ class Pages(Takes):
     """Lists pages with one cursor for ever."""
 
     def __init__(self):
-        super().__init__(self.take)
+        super().__init__(self.intercept)
 
-    def take(self, message, say):
+    def intercept(self, message, say):
         if isinstance(message, dict) and message.get("method") == "events/list":
             say(result(message, resultType="complete", events=[], nextCursor="again"))
             return True
@@ -228,14 +228,14 @@ async def test_events_in_the_legacy_era_are_named():
 async def test_the_group_runs_only_if_the_extension_is_offered(offered, ran):
     server = Planted(Fault(), **QUICK)
     journal = Journal.unnamed({})
-    wanted = CheckSelection(revisions=(R5,), without=frozenset(check.group for check in checks().values()) - {"events"})
+    chosen = CheckSelection(revisions=(R5,), without=frozenset(check.group for check in checks().values()) - {"events"})
     options = Options(extensions=offered)
-    run = await Runner(server.target, journal, options, wanted, connect=server.connect).go()
+    run = await Runner(server.target, journal, options, chosen, connect=server.connect).go()
     journal.release()
-    assert bool([found for found in run.results if found.check.group == "events"]) is ran
+    assert bool([check_result for check_result in run.results if check_result.check.group == "events"]) is ran
 
 
 def test_a_fault_about_a_draft_is_a_warning_at_most():
-    found = [check for check in checks().values() if check.group == "events"]
-    assert {verdict for check in found for verdict in FAULT_VERDICTS[check.check_class, "bad"]} == {"warn", "note"}
-    assert len(found) == 28
+    group = [check for check in checks().values() if check.group == "events"]
+    assert {verdict for check in group for verdict in FAULT_VERDICTS[check.check_class, "bad"]} == {"warn", "note"}
+    assert len(group) == 28

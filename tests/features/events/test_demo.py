@@ -16,21 +16,21 @@ TICK = 0.02
 
 
 def poll(peer: MemoryPeer, cursor: str | None = None, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = peer.ask("events/poll", {"name": "clock.ticked", "cursor": cursor, **more})
-    return found
+    answer: dict[str, Any] = peer.ask("events/poll", {"name": "clock.ticked", "cursor": cursor, **more})
+    return answer
 
 
 def test_a_first_poll_has_a_cursor_and_no_events(modern: Modern) -> None:
-    found = poll(modern(tick=TICK))
-    assert (found["events"], found["truncated"], found["hasMore"]) == ([], False, False)
-    assert found["nextPollMs"] == 1000
+    answer = poll(modern(tick=TICK))
+    assert (answer["events"], answer["truncated"], answer["hasMore"]) == ([], False, False)
+    assert answer["nextPollMs"] == 1000
 
 
 def test_a_backlog_is_delivered_in_parts(modern: Modern) -> None:
     peer = modern(tick=TICK)
     newest = int(poll(peer)["cursor"])
     first = poll(peer, str(newest - 5), maxEvents=2)
-    assert [each["data"]["tick"] for each in first["events"]] == [newest - 4, newest - 3]
+    assert [event["data"]["tick"] for event in first["events"]] == [newest - 4, newest - 3]
     assert (first["cursor"], first["hasMore"]) == (str(newest - 3), True)
     rest = poll(peer, first["cursor"])
     assert rest["events"][0]["eventId"] == f"tick-{newest - 2}"
@@ -39,8 +39,8 @@ def test_a_backlog_is_delivered_in_parts(modern: Modern) -> None:
 def test_every_chooses_ticks(modern: Modern) -> None:
     peer = modern(tick=TICK)
     newest = int(poll(peer)["cursor"])
-    found = poll(peer, str(newest - 40), arguments={"every": 10})
-    ticks = [each["data"]["tick"] for each in found["events"]]
+    answer = poll(peer, str(newest - 40), arguments={"every": 10})
+    ticks = [event["data"]["tick"] for event in answer["events"]]
     assert len(ticks) >= 4
     assert not any(tick % 10 for tick in ticks)
 
@@ -49,9 +49,9 @@ def test_every_chooses_ticks(modern: Modern) -> None:
 def test_a_cursor_out_of_range_is_a_gap(modern: Modern, cursor: str) -> None:
     peer = modern(tick=TICK)
     fresh = poll(peer)["cursor"]
-    found = poll(peer, str(int(fresh) - KEPT - 50) if cursor == "old" else cursor)
-    assert (found["truncated"], found["events"]) == (True, [])
-    assert int(found["cursor"]) >= int(fresh)
+    answer = poll(peer, str(int(fresh) - KEPT - 50) if cursor == "old" else cursor)
+    assert (answer["truncated"], answer["events"]) == (True, [])
+    assert int(answer["cursor"]) >= int(fresh)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_a_stream_is_confirmed_delivers_beats_and_ends(modern: Modern) -> None:
     peer = modern(tick=TICK)
     peer.world.beat = 0.05
     number = peer.start("events/stream", {"name": "clock.ticked"})
-    peer.wait(lambda each: each.get("method") == "notifications/events/heartbeat")
-    mine = [each for each in peer.received if "method" in each]
+    peer.wait(lambda message: message.get("method") == "notifications/events/heartbeat")
+    mine = [message for message in peer.received if "method" in message]
     assert mine[0]["method"] == "notifications/events/active"
-    assert {each["params"]["_meta"][PREFIX + "subscriptionId"] for each in mine} == {number}
-    assert [each["params"]["cursor"] for each in mine if each["method"].endswith("/event")]
+    assert {message["params"]["_meta"][PREFIX + "subscriptionId"] for message in mine} == {number}
+    assert [message["params"]["cursor"] for message in mine if message["method"].endswith("/event")]
     peer.notify("notifications/cancelled", {"requestId": number})
     amount = len(peer.received)
     poll(peer)
@@ -89,7 +89,7 @@ def test_a_stream_is_confirmed_delivers_beats_and_ends(modern: Modern) -> None:
 
 
 def test_the_list_follows_the_rules_of_results(modern: Modern) -> None:
-    found = modern().ask("events/list")
-    check(MODERN, "Result", found)
-    assert found["resultType"] == "complete"
-    assert [each["name"] for each in found["events"]] == ["clock.ticked", "order.placed"]
+    answer = modern().ask("events/list")
+    check(MODERN, "Result", answer)
+    assert answer["resultType"] == "complete"
+    assert [event["name"] for event in answer["events"]] == ["clock.ticked", "order.placed"]

@@ -121,7 +121,7 @@ async def test_a_list_is_read_by_pages_and_a_name_counts_once() -> None:
         reply({"jsonrpc": "2.0", "id": message["id"], "result": complete(**pages.pop(0))})
 
     async with feed_of(events__list=listed) as (feed, server):
-        assert [each.name for each in await feed.list_types()] == ["tide.turned", "b"]
+        assert [event.name for event in await feed.list_types()] == ["tide.turned", "b"]
         assert [message["params"].get("cursor") for message in server.asked("events/list")] == [None, "p2"]
         assert len(feed.problems) == 2
         assert feed.find("b") is not None
@@ -289,4 +289,4 @@ async def test_a_flood_is_read_in_turns_and_nothing_is_lost() -> None:
         feed.take_all()
         assert followed.subscription.counts.events == amount // 2 + 3 * module.AT_ONCE
         await until(lambda: server.asked("notifications/cancelled"))
-        assert [each.state for each in feed.following] == ["ended"]
+        assert [followed.state for followed in feed.following] == ["ended"]

@@ -27,7 +27,7 @@ def test_a_part_of_an_address_is_an_error(words: tuple[str, ...], says: str, run
 
 def test_the_checks_get_the_address_and_run_though_events_are_a_draft() -> None:
     invocation = scan(["check", "--intrusive", *HOOK, "http://127.0.0.1:9/mcp"])
-    found = CHECK.use(invocation, CheckSelection())
-    assert found.allowed.more == {"webhook": WebhookAddress("https://x.example/in", "127.0.0.1", 8088)}
-    assert found.drafts == {"events"}
+    selection = CHECK.use(invocation, CheckSelection())
+    assert selection.allowed.more == {"webhook": WebhookAddress("https://x.example/in", "127.0.0.1", 8088)}
+    assert selection.drafts == {"events"}
     assert CHECK.use(scan(["check", "http://127.0.0.1:9/mcp"]), CheckSelection()) == CheckSelection()

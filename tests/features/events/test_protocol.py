@@ -30,8 +30,8 @@ TIDE = {
 )
 def test_a_declaration(capabilities: dict[str, Any], dialect: str | None, changed: bool, odd: bool) -> None:
     """C-EVENT-03: the sketch's place is another dialect, not a declaration of the extension."""
-    found = declared(capabilities)
-    assert (found.dialect, found.list_changed, bool(found.problem)) == (dialect, changed, odd)
+    declaration = declared(capabilities)
+    assert (declaration.dialect, declaration.list_changed, bool(declaration.problem)) == (dialect, changed, odd)
 
 
 def test_the_vector_of_a_list() -> None:
@@ -93,8 +93,8 @@ def test_pages() -> None:
 )
 def test_a_condition_has_its_name_and_list_of_codes(code: Any, data: Any, name: str, is_final: bool) -> None:
     """C-EVENT-04."""
-    found = condition(code, data)
-    assert (str(found), found.is_final) == (name, is_final)
+    meaning = condition(code, data)
+    assert (str(meaning), meaning.is_final) == (name, is_final)
 
 
 @pytest.mark.parametrize(

@@ -130,5 +130,5 @@ def test_rows_keep_their_keys_while_older_ones_are_dropped(monkeypatch: pytest.M
     assert rows.row(at).event_id == "e3"
     assert rows.index_of(rows.key_at(0)) == 0
     assert rows.index_of(0) is None
-    shown = "".join(segment.text for segment in rows.render(at, 140, False, False))
-    assert_in(shown, "e3", "c3")
+    text = "".join(segment.text for segment in rows.render(at, 140, False, False))
+    assert_in(text, "e3", "c3")

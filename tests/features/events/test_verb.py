@@ -53,8 +53,8 @@ def sent(method: str) -> list[dict[str, Any]]:
     """The params of the requests in the recording."""
     journal = Journal.open(Path("a.mcp.jsonl"))
     journal.refresh()
-    found = Query(dir=Dir.SEND, method=method).numbers(journal.index)
-    params = [journal.event(n).message["params"] for n in found]
+    numbers = Query(dir=Dir.SEND, method=method).numbers(journal.index)
+    params = [journal.event(n).message["params"] for n in numbers]
     journal.release()
     return params
 
@@ -65,8 +65,8 @@ def test_the_list(run: Run, server: list[str]) -> None:
     assert ran.code == 0, ran.err
     assert "tide.turned  poll, push\n    High or low water\n    arguments: pier?\n    data: pier\n" in ran.out
     assert "order.placed  webhook  (with --subscribe only)" in ran.out
-    found = run("events", "--json", *server).json
-    assert (found["dialect"], [each["name"] for each in found["events"]]) == (
+    document = run("events", "--json", *server).json
+    assert (document["dialect"], [event["name"] for event in document["events"]]) == (
         "extension",
         ["tide.turned", "order.placed"],
     )
@@ -108,7 +108,7 @@ def test_a_stream_of_the_demo(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "problem"),
     [
         (("--poll", "tide.turned", "pier=x"), "pier"),
         (("--poll", "tide.turned", "pier:=true"), "arguments/pier"),
@@ -138,11 +138,11 @@ def test_a_stream_of_the_demo(run: Run) -> None:
         ),
     ],
 )
-def test_what_is_refused(run: Run, server: list[str], words: tuple[str, ...], said: str) -> None:
+def test_what_is_refused(run: Run, server: list[str], words: tuple[str, ...], problem: str) -> None:
     """C-EVENT-06, C-EVENT-21."""
     ran = run("events", *words, *server)
     assert ran.code in (1, 2, 4)
-    assert said in ran.err
+    assert problem in ran.err
 
 
 def test_a_server_without_events(run: Run, script: Script) -> None:

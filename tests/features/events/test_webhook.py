@@ -47,13 +47,13 @@ def signed(body: Any, id: str = "msg_gap_1") -> Verified:
 
 def test_the_vector() -> None:
     """C-EVENT-23."""
-    found = judged()
-    assert (len(BODY), found.signed, found.fresh, found.kind) == (105, True, True, "event")
-    assert found.problems == ("webhook-id is not the eventId.",)
+    verified = judged()
+    assert (len(BODY), verified.signed, verified.fresh, verified.kind) == (105, True, True, "event")
+    assert verified.problems == ("webhook-id is not the eventId.",)
 
 
 @pytest.mark.parametrize(
-    "found",
+    "verify_changed",
     [
         lambda: judged(BODY.replace(b"3", b"4")),
         lambda: judged(json.dumps(json.loads(BODY)).encode()),
@@ -67,10 +67,10 @@ def test_the_vector() -> None:
         lambda: judged(secret="whsec_" + base64.b64encode(SECRET.removeprefix("whsec_").encode()).decode()),
     ],
 )
-def test_any_change_breaks_the_signature(found: Any) -> None:
+def test_any_change_breaks_the_signature(verify_changed: Any) -> None:
     """C-EVENT-23."""
-    assert not found().signed
-    assert not found().accepted
+    assert not verify_changed().signed
+    assert not verify_changed().accepted
 
 
 def test_one_of_several_signatures_is_enough() -> None:
@@ -93,8 +93,8 @@ def test_a_challenge_is_answered_only_if_it_is_signed() -> None:
     """C-EVENT-25."""
     body = {"type": "verification", "challenge": "nonce"}
     assert signed(body).answer == '{"challenge": "nonce"}'
-    found = judged(json.dumps(body).encode())
-    assert (found.kind, found.answer) == ("verification", "")
+    verified = judged(json.dumps(body).encode())
+    assert (verified.kind, verified.answer) == ("verification", "")
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_a_challenge_is_answered_only_if_it_is_signed() -> None:
 )
 def test_control_bodies(body: Any, kind: str) -> None:
     """C-EVENT-25."""
-    found = signed(body)
-    assert (found.kind, found.accepted) == (kind, kind != "unknown")
+    verified = signed(body)
+    assert (verified.kind, verified.accepted) == (kind, kind != "unknown")
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[" * 100_000, b"\xff"])

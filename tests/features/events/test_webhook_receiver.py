@@ -66,11 +66,11 @@ async def test_a_challenge_is_answered_only_with_a_signature() -> None:
         assert (await here.send(body))[:2] == (200, b'{"challenge": "c-1"}')
         status, answer, _ = await here.send(body, secret=new_secret())
         assert (status, b"c-1" in answer) == (401, False)
-        assert [each.accepted for each in here.arrivals] == [True, True, False]
+        assert [arrival.accepted for arrival in here.arrivals] == [True, True, False]
 
 
 @pytest.mark.parametrize(
-    ("how", "status", "said"),
+    ("how", "status", "problem"),
     [
         ({"secret": new_secret()}, 401, "No signature matches"),
         ({"webhook_signature": "v1,AAAA"}, 401, "No signature matches"),
@@ -83,12 +83,12 @@ async def test_a_challenge_is_answered_only_with_a_signature() -> None:
         ({"method": "PUT"}, 405, "PUT, not POST"),
     ],
 )
-async def test_what_is_rejected(how: dict[str, Any], status: int, said: str) -> None:
+async def test_what_is_rejected(how: dict[str, Any], status: int, problem: str) -> None:
     """C-EVENT-23, C-EVENT-24."""
     async with receiving() as here:
         assert (await here.send(**how))[0] == status
         (arrival,) = here.arrivals
-        assert (arrival.accepted, said in " ".join(arrival.problems)) == (False, True)
+        assert (arrival.accepted, problem in " ".join(arrival.problems)) == (False, True)
 
 
 async def test_repeats_are_marked_and_a_rejected_delivery_may_come_again() -> None:
@@ -97,7 +97,7 @@ async def test_repeats_are_marked_and_a_rejected_delivery_may_come_again() -> No
         for secret in (new_secret(), SECRET, SECRET):
             await here.send(secret=secret)
         await here.send(EVENT | {"eventId": "order-2"}, "order-2")
-        assert [(each.accepted, each.repeated) for each in here.arrivals] == [
+        assert [(arrival.accepted, arrival.repeated) for arrival in here.arrivals] == [
             (False, False), (True, False), (True, True), (True, False),
         ]  # fmt: skip
 
@@ -108,7 +108,7 @@ async def test_the_first_event_is_redirected_on_request() -> None:
         assert (status, location) == (307, f"{URL}&{REDIRECTED}")
         assert (await here.send())[0] == 200
         assert (await here.send(url=location))[0] == 200
-        assert [(each.redirected, each.repeated) for each in here.arrivals] == [
+        assert [(arrival.redirected, arrival.repeated) for arrival in here.arrivals] == [
             (False, False), (False, False), (True, True),
         ]  # fmt: skip
 

@@ -28,9 +28,9 @@ def search(first: float, limit: float) -> tuple[float | None, list[float]]:
 @pytest.mark.parametrize("limit", [3.0, 47.0, 1234.0, 99_000.0])
 @pytest.mark.parametrize("first", [1.0, 10.0, 5000.0])
 def test_the_limit_is_found_within_six_percent(first: float, limit: float) -> None:
-    found, tried = search(first, limit)
-    assert found is not None
-    assert 0.94 * limit <= found <= limit
+    highest, tried = search(first, limit)
+    assert highest is not None
+    assert 0.94 * limit <= highest <= limit
     assert len(tried) <= 20
 
 
@@ -43,20 +43,20 @@ async def test_steps_on_a_server_of_40_a_second() -> None:
     async def run(plan: LoadPlan) -> LoadReport:
         return report(simulate(plan, 0.025), plan)
 
-    found = await LimitSearch(
+    load_report = await LimitSearch(
         LoadPlan(CALL, rate=10, seconds=10, warm_up=1), [FailCondition.parse("p99>500ms")], run
     ).go()
-    assert found.limit == pytest.approx(40, rel=0.06)
-    assert found.plan.rate == found.limit
-    assert found.steps[0].rate == 10
-    assert any("p99>500ms" in step.broken for step in found.steps)
+    assert load_report.limit == pytest.approx(40, rel=0.06)
+    assert load_report.plan.rate == load_report.limit
+    assert load_report.steps[0].rate == 10
+    assert any("p99>500ms" in step.broken for step in load_report.steps)
 
 
 async def test_a_run_that_ends_early_ends_the_search() -> None:
     async def run(plan: LoadPlan) -> LoadReport:
         return replace(report(simulate(plan, 0.001), plan), incomplete="The server ended.")
 
-    found = await LimitSearch(LoadPlan(CALL, rate=10, seconds=2, warm_up=0), [], run).go()
-    assert found.limit is None
-    assert len(found.steps) == 1
-    assert broken_bound(found, []) == "The server ended."
+    load_report = await LimitSearch(LoadPlan(CALL, rate=10, seconds=2, warm_up=0), [], run).go()
+    assert load_report.limit is None
+    assert len(load_report.steps) == 1
+    assert broken_bound(load_report, []) == "The server ended."

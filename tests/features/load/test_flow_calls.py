@@ -62,19 +62,21 @@ def test_flows_without_usable_calls_are_errors(tmp_path: Path, steps: str, words
 def test_given_values_win_over_environments_and_those_over_the_flow(tmp_path: Path) -> None:
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "staging.yaml").write_text("who: Bob\nn: 3\n")
-    found = Collection.read([write(tmp_path, FLOW)])
-    staging = found.environment("staging")
-    assert calls_of(found.flows[0], [staging])[0].arguments == {"name": "Bob", "limit": 5}
-    assert calls_of(found.flows[0], [staging], {"who": "Eve"})[0].arguments == {"name": "Eve", "limit": 5}
+    collection = Collection.read([write(tmp_path, FLOW)])
+    staging = collection.environment("staging")
+    assert calls_of(collection.flows[0], [staging])[0].arguments == {"name": "Bob", "limit": 5}
+    assert calls_of(collection.flows[0], [staging], {"who": "Eve"})[0].arguments == {"name": "Eve", "limit": 5}
 
 
 def test_secrets_are_sent_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_KEY", "hidden-value-1")
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "staging.yaml").write_text("key: env:SHOP_KEY\n")
-    found = Collection.read([write(tmp_path, "inspector: 1\nsteps:\n  - call: a\n    args: {key: '{{key}}', b: 1}\n")])
+    collection = Collection.read(
+        [write(tmp_path, "inspector: 1\nsteps:\n  - call: a\n    args: {key: '{{key}}', b: 1}\n")]
+    )
     secrets = Secrets()
-    plan = LoadPlan(calls_of(found.flows[0], [found.environment("staging")], {}, secrets))
+    plan = LoadPlan(calls_of(collection.flows[0], [collection.environment("staging")], {}, secrets))
     assert plan.calls[0].arguments == {"key": "hidden-value-1", "b": 1}
     assert "hidden-value-1" in secrets.known
     assert "hidden-value-1" not in str(plan.as_json())

@@ -22,8 +22,8 @@ def of(values: list[float]) -> Histogram:
 @given(st.lists(SECONDS, min_size=1, max_size=200), st.sampled_from((1, 50, 90, 99, 99.9, 100)))
 def test_percentiles_have_three_digits(values: list[float], percent: float) -> None:
     exact = sorted(values)[max(math.ceil(len(values) * percent / 100 - 1e-9), 1) - 1]
-    found = of(values).percentile(percent)
-    assert abs(found - exact) <= max(exact / 1000, 1.1e-6)
+    approximate = of(values).percentile(percent)
+    assert abs(approximate - exact) <= max(exact / 1000, 1.1e-6)
 
 
 @given(st.lists(SECONDS, max_size=50), st.lists(SECONDS, max_size=50))

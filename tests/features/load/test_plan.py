@@ -58,8 +58,8 @@ def report(**figures: Any) -> LoadReport:
     ],
 )  # fmt: skip
 def test_conditions(text: str, holds: bool) -> None:
-    found = report(failed=5, not_sent=3, throughput=42.0)
-    assert FailCondition.parse(text).holds(found) is holds
+    load_report = report(failed=5, not_sent=3, throughput=42.0)
+    assert FailCondition.parse(text).holds(load_report) is holds
 
 
 def test_a_time_without_answers_holds_and_says_so() -> None:
@@ -77,7 +77,7 @@ def test_other_texts_are_errors(text: str) -> None:
 
 
 def test_figures_that_were_found_have_units() -> None:
-    found = report(failed=5)
-    assert FailCondition.parse("p99>1ms").figure(found) == "99 ms"
-    assert FailCondition.parse("errors>1%").figure(found) == "5.0 %"
-    assert FailCondition.parse("failed>1").figure(found) == "5"
+    load_report = report(failed=5)
+    assert FailCondition.parse("p99>1ms").figure(load_report) == "99 ms"
+    assert FailCondition.parse("errors>1%").figure(load_report) == "5.0 %"
+    assert FailCondition.parse("failed>1").figure(load_report) == "5"

@@ -48,18 +48,18 @@ def test_a_server_that_is_too_slow() -> None:
 
 
 def test_a_server_that_becomes_too_slow_says_from_when() -> None:
-    found = run(0.01, lambda now: now + 0.02 if now > 10 else now)
-    assert found.verdict.startswith("From 1")
-    assert "slower than the planned 50/s" in found.verdict
+    load_report = run(0.01, lambda now: now + 0.02 if now > 10 else now)
+    assert load_report.verdict.startswith("From 1")
+    assert "slower than the planned 50/s" in load_report.verdict
 
 
 def test_a_plan_that_limits_the_calls_at_once_is_not_the_servers_fault() -> None:
-    found = run(0.025, in_flight=16)
+    load_report = run(0.025, in_flight=16)
     for _ in range(20):
-        found.service_few.add(0.2)
-        found.service_many.add(0.2)
-    found.service_many, found.service_few = found.service_few, found.service_few
-    assert found.verdict.startswith("16 calls at once are the limit of this plan, not the server")
+        load_report.service_few.add(0.2)
+        load_report.service_many.add(0.2)
+    load_report.service_many, load_report.service_few = load_report.service_few, load_report.service_few
+    assert load_report.verdict.startswith("16 calls at once are the limit of this plan, not the server")
 
 
 def test_we_are_the_limit() -> None:
@@ -104,8 +104,8 @@ def test_a_run_that_was_stopped_counts_the_calls_at_the_server_and_in_the_queue(
     text = "\n".join(LoadText(stopped).lines())
     assert "at server         16  without an answer at the end\n" in text
     assert "in queue          10  due, and not sent at the end\n" in text
-    found = stopped.as_json()
-    assert (found["at_server"], found["queued"], found["waiting"]) == (16, 10, 26)
+    document = stopped.as_json()
+    assert (document["at_server"], document["queued"], document["waiting"]) == (16, 10, 26)
     assert ">16<" in as_html(stopped)
     assert not replace(stopped, sent=460).keeps_up
     silent = replace(stopped, done=0, last_answer=0.4)
@@ -125,30 +125,30 @@ def test_a_slow_server_has_calls_but_no_queue() -> None:
 
 def test_a_queue_that_ends_before_the_slots_are_full_is_one() -> None:
     """All calls of the plan fit into the slots, and the server needs ten times as long as it has."""
-    found = run(2.0, rate=5, seconds=3, warm_up=0.5)
-    assert not found.keeps_up
+    load_report = run(2.0, rate=5, seconds=3, warm_up=0.5)
+    assert not load_report.keeps_up
     far = run(0.001, lambda now: now, rate=5, seconds=3, warm_up=0.5)
-    assert replace(far, last_answer=13.0, service=found.service, first_latency=10.0, last_latency=10.0).keeps_up
+    assert replace(far, last_answer=13.0, service=load_report.service, first_latency=10.0, last_latency=10.0).keeps_up
 
 
 def test_our_own_delay_is_told() -> None:
-    found = run(0.005)
+    load_report = run(0.005)
     for _ in range(100):
-        found.own_delay.add(0.1)
-    assert found.verdict.endswith("Inspector sent calls up to 100 ms late (p99), which is part of these times.")
+        load_report.own_delay.add(0.1)
+    assert load_report.verdict.endswith("Inspector sent calls up to 100 ms late (p99), which is part of these times.")
 
 
 def test_the_closed_model_says_so() -> None:
-    found = run(0.02, users=3)
-    assert found.verdict == (
+    load_report = run(0.02, users=3)
+    assert load_report.verdict == (
         "3 users get 50.1/s, p99 60 ms. Calls that a stall delayed are not counted; the open model counts them."
     )
-    assert next(LoadText(found).lines()).startswith(
+    assert next(LoadText(load_report).lines()).startswith(
         "Closed model: each of 3 users sends the next call after the answer"
     )
-    assert found.as_json()["latency"]["from"] == "sent"
-    told = [line for line in LoadText(run(0.02, stalls, users=3)).lines() if "without an answer" in line]
-    assert "was 1.0 s. The users sent nothing meanwhile: at their mean rate, 4" in told[0]
+    assert load_report.as_json()["latency"]["from"] == "sent"
+    stall_lines = [line for line in LoadText(run(0.02, stalls, users=3)).lines() if "without an answer" in line]
+    assert "was 1.0 s. The users sent nothing meanwhile: at their mean rate, 4" in stall_lines[0]
 
 
 def test_errors_and_lost_connections() -> None:
@@ -177,25 +177,25 @@ def test_errors_and_lost_connections() -> None:
 
 def test_the_limit_of_a_search() -> None:
     steps = [RateStep(40, 40, 0.1, 0, ""), RateStep(80, 50, 2.0, 0, "p99>1s (found 2.0 s)")]
-    found = replace(run(0.005), steps=steps, limit=40.0)
-    assert found.verdict == "The limit is about 40/s: at 80/s, p99>1s (found 2.0 s)."
-    assert found.as_json()["limit"]["steps"][1]["broken"] == "p99>1s (found 2.0 s)"
-    assert replace(found, steps=steps[1:], limit=None).verdict.startswith("No rate holds: at 80/s")
+    load_report = replace(run(0.005), steps=steps, limit=40.0)
+    assert load_report.verdict == "The limit is about 40/s: at 80/s, p99>1s (found 2.0 s)."
+    assert load_report.as_json()["limit"]["steps"][1]["broken"] == "p99>1s (found 2.0 s)"
+    assert replace(load_report, steps=steps[1:], limit=None).verdict.startswith("No rate holds: at 80/s")
 
 
 def test_the_document_has_the_members_of_the_contract() -> None:
-    found = run(0.005).as_json()
-    json.dumps(found, allow_nan=False)
-    assert found["plan"].items() >= {"model": "open", "rate": 50, "users": None, "seconds": 20, "warmup": 2}.items()
-    assert found.keys() >= {
+    document = run(0.005).as_json()
+    json.dumps(document, allow_nan=False)
+    assert document["plan"].items() >= {"model": "open", "rate": 50, "users": None, "seconds": 20, "warmup": 2}.items()
+    assert document.keys() >= {
         "sent", "done", "failed", "not_sent", "throughput", "latency", "service", "errors", "server", "floor", "series",
     }  # fmt: skip
-    latency = found["latency"]
+    latency = document["latency"]
     assert latency.keys() >= {"from", "mean", "p50", "p90", "p95", "p99", "p99.9", "max", "histogram"}
-    assert sum(count for _, count in latency["histogram"]) == found["done"] == 900
-    assert found["floor"]["p50"] == 0.0005
-    assert found["server"].keys() >= {"cpu_seconds", "rss_bytes"}
-    assert found["series"][0].keys() >= {"t", "sent", "done", "waiting", "p99"}
+    assert sum(count for _, count in latency["histogram"]) == document["done"] == 900
+    assert document["floor"]["p50"] == 0.0005
+    assert document["server"].keys() >= {"cpu_seconds", "rss_bytes"}
+    assert document["series"][0].keys() >= {"t", "sent", "done", "waiting", "p99"}
 
 
 def test_several_tools_have_their_own_figures() -> None:
@@ -204,32 +204,32 @@ def test_several_tools_have_their_own_figures() -> None:
     for number in range(20):
         m.count_ended(number, number, number + 0.1, busy=0.1, error=None, has_time=True, tool="get")
     m.count_ended(20, 21, 23, busy=0.1, error=("tool", None, "no"), has_time=True, tool="search")
-    found = report(m, plan, tools=list(m.tools.values()))
-    assert [(each["tool"], each["done"], each["failed"]) for each in found.as_json()["tools"]] == [
+    load_report = report(m, plan, tools=list(m.tools.values()))
+    assert [(tool["tool"], tool["done"], tool["failed"]) for tool in load_report.as_json()["tools"]] == [
         ("get", 20, 0), ("search", 0, 1),
     ]  # fmt: skip
-    row = next(line for line in LoadText(found).lines() if line.startswith("search  "))
+    row = next(line for line in LoadText(load_report).lines() if line.startswith("search  "))
     assert row.split() == ["search", "0", "1", "3.0", "s", "3.0", "s", "2.0", "s"]
-    assert '<td class="text">search</td>' in as_html(found)
+    assert '<td class="text">search</td>' in as_html(load_report)
     assert "tools" not in run(0.005).as_json()
 
 
 def test_exit_codes() -> None:
-    found = run(0.005)
-    assert found.exit_code == 0
-    assert found.judged([FailCondition.parse("p99>1ms")]).exit_code == 5
-    assert found.judged([FailCondition.parse("p99>1s")]).exit_code == 0
-    assert LoadReport(found.plan, sent=3, failed=3).exit_code == 4
-    assert LoadReport(found.plan, sent=3, failed=3, last_answer=1.0).exit_code == 1
-    assert LoadReport(found.plan, warm_up_sent=3).exit_code == 4
+    load_report = run(0.005)
+    assert load_report.exit_code == 0
+    assert load_report.judged([FailCondition.parse("p99>1ms")]).exit_code == 5
+    assert load_report.judged([FailCondition.parse("p99>1s")]).exit_code == 0
+    assert LoadReport(load_report.plan, sent=3, failed=3).exit_code == 4
+    assert LoadReport(load_report.plan, sent=3, failed=3, last_answer=1.0).exit_code == 1
+    assert LoadReport(load_report.plan, warm_up_sent=3).exit_code == 4
 
 
 @pytest.mark.parametrize("ascii", [False, True])
 def test_text(ascii: bool) -> None:
     evil = ErrorCount("tool", None, "\x1b[31mevil \u202e", 3.0, 7)
-    found = replace(run(0.025, stalls), errors=[evil], failed=7, incomplete="stopped by the user")
-    found = found.judged([FailCondition.parse("p99>1ms"), FailCondition.parse("errors>50%")])
-    text = "\n".join(LoadText(found, ascii=ascii).lines())
+    load_report = replace(run(0.025, stalls), errors=[evil], failed=7, incomplete="stopped by the user")
+    load_report = load_report.judged([FailCondition.parse("p99>1ms"), FailCondition.parse("errors>50%")])
+    text = "\n".join(LoadText(load_report, ascii=ascii).lines())
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "Incomplete: stopped by the user" in text
@@ -258,19 +258,19 @@ def test_page_has_no_script_and_no_reference_and_escapes_texts() -> None:
 
 def test_markdown_begins_with_the_result_and_what_fails() -> None:
     evil = ErrorCount("tool", None, "```\n# evil", 3.0, 7)
-    found = replace(run(0.025, stalls), errors=[evil]).judged([FailCondition.parse("p99>1ms")])
-    text = as_markdown(found)
+    load_report = replace(run(0.025, stalls), errors=[evil]).judged([FailCondition.parse("p99>1ms")])
+    text = as_markdown(load_report)
     head, _, rest = text.partition("```")
-    assert head.startswith(f"# Load test of `get`\n\n`{found.verdict}`\n\n- **failed**: `p99>1ms`, found ")
+    assert head.startswith(f"# Load test of `get`\n\n`{load_report.verdict}`\n\n- **failed**: `p99>1ms`, found ")
     assert "\n# evil" not in rest
 
 
 def test_cases_for_ci() -> None:
-    found = run(0.005).judged([FailCondition.parse("p99>1ms"), FailCondition.parse("errors>1%")])
-    suite = ET.fromstring(as_junit(found))[0]
+    load_report = run(0.005).judged([FailCondition.parse("p99>1ms"), FailCondition.parse("errors>1%")])
+    suite = ET.fromstring(as_junit(load_report))[0]
     assert suite.get("tests") == "2"
     assert suite.get("failures") == "1"
-    stopped = ET.fromstring(as_junit(replace(found, conditions=(), failing=[], incomplete="stopped by the user")))
+    stopped = ET.fromstring(as_junit(replace(load_report, conditions=(), failing=[], incomplete="stopped by the user")))
     assert stopped.get("errors") == "1"
 
 
@@ -283,9 +283,9 @@ def test_few_calls_make_few_lines() -> None:
 
 
 def test_rows_of_the_histogram_cover_all_times() -> None:
-    found = run(0.025, stalls)
-    limits = row_limits((found.latency, found.service))
+    load_report = run(0.025, stalls)
+    limits = row_limits((load_report.latency, load_report.service))
     assert len(limits) <= 20
-    assert limits[-1] >= found.latency.longest
-    assert sum(found.latency.rows(limits)) == found.latency.count
+    assert limits[-1] >= load_report.latency.longest
+    assert sum(load_report.latency.rows(limits)) == load_report.latency.count
     assert row_limits(()) == []

@@ -43,16 +43,16 @@ def answering(on_call: Callable[[int, dict[str, Any], SendReply], Any]) -> Any:
             return
         answer = echo_server.answer(message)
         if answer is not None:
-            found = parse(answer)
+            response = parse(answer)
             if message["method"] == "tools/list":
                 sums = {"type": "object", "properties": {"sum": {"type": "integer"}}}
-                found["result"]["tools"].append(
+                response["result"]["tools"].append(
                     {"name": "add", "inputSchema": {}, "outputSchema": sums, "annotations": {"readOnlyHint": True}}
                 )
-                found["result"]["tools"].append({"name": "write", "inputSchema": {"type": "object"}})
+                response["result"]["tools"].append({"name": "write", "inputSchema": {"type": "object"}})
                 both = {"readOnlyHint": True, "destructiveHint": True}
-                found["result"]["tools"].append({"name": "wipe", "inputSchema": {}, "annotations": both})
-            reply(encode(found))
+                response["result"]["tools"].append({"name": "wipe", "inputSchema": {}, "annotations": both})
+            reply(encode(response))
 
     return server
 
@@ -138,11 +138,11 @@ async def test_results_that_do_not_match_the_output_schema_are_errors(journal: J
         reply(result(message) if value is None else result(message, structuredContent=value))
 
     report = await run_of(answering(on_call), journal, tool="add").go()
-    found = {(error.kind, error.message): error.count for error in report.errors}
-    assert list(found.values()) == [20, 20]
-    assert {kind for kind, _ in found} == {"schema"}
-    assert any("/sum" in message for _, message in found)
-    assert any("structuredContent is missing" in message for _, message in found)
+    errors = {(error.kind, error.message): error.count for error in report.errors}
+    assert list(errors.values()) == [20, 20]
+    assert {kind for kind, _ in errors} == {"schema"}
+    assert any("/sum" in message for _, message in errors)
+    assert any("structuredContent is missing" in message for _, message in errors)
     assert (report.done, report.failed) == (20, 40)
 
 
@@ -170,9 +170,9 @@ async def test_a_crash_loses_calls_and_the_connection_is_made_again(
     free, reconnect, reconnecting, early = run.pool.free, LoadConnection.reconnect, [], []
 
     def watched(largest: int) -> LoadConnection | None:
-        found = free(largest)
-        early.append(found in reconnecting)
-        return found
+        connection = free(largest)
+        early.append(connection in reconnecting)
+        return connection
 
     async def slow_reconnect(connection: LoadConnection) -> bool:
         reconnecting.append(connection)

@@ -40,34 +40,36 @@ def test_the_fields_of_the_dialog_make_a_plan() -> None:
 
 @pytest.mark.parametrize("cells", [30, 60])
 def test_no_row_is_wider_than_its_pane(cells: int) -> None:
-    found = run(0.025, stalls)
+    load_report = run(0.025, stalls)
     for rows in (
-        now_rows(found, 5.0, 16, 300, cells), latency_rows(found, max(cells, 40))[:-1], series_rows(found, cells, 4),
-        process_rows(found, cells, 3), error_rows(found, cells),
+        now_rows(load_report, 5.0, 16, 300, cells), latency_rows(load_report, max(cells, 40))[:-1], series_rows(load_report, cells, 4),
+        process_rows(load_report, cells, 3), error_rows(load_report, cells),
     ):  # fmt: skip
         assert max(len(line) for line in plain(rows[:-1]).split("\n")) <= max(cells, 40)
 
 
 def test_what_stands_beside_a_count_has_room_or_is_left_out() -> None:
-    for most, shown in ((1000, " of 1,000"), (1_000_000, "")):
-        found = run(0.025, max_waiting=most)
-        (line,) = [line for line in plain(now_rows(found, 5.0, 16, 300, 32)).split("\n") if line.startswith("waiting")]
-        assert line.removeprefix("waiting").strip().removeprefix("316") == shown
+    for most, suffix in ((1000, " of 1,000"), (1_000_000, "")):
+        load_report = run(0.025, max_waiting=most)
+        (line,) = [
+            line for line in plain(now_rows(load_report, 5.0, 16, 300, 32)).split("\n") if line.startswith("waiting")
+        ]
+        assert line.removeprefix("waiting").strip().removeprefix("316") == suffix
 
 
 def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
-    found = run(0.025, stalls)
-    found.target = "\u202eshop\x9b31m\ud800"
-    text = report_text(found, "json")
+    load_report = run(0.025, stalls)
+    load_report.target = "\u202eshop\x9b31m\ud800"
+    text = report_text(load_report, "json")
     assert "\\u202eshop\\u009b31m\\ud800" in text
-    assert json.loads(text)["target"] == found.target
+    assert json.loads(text)["target"] == load_report.target
 
 
 def test_rows_show_the_figures_and_the_last_lines_of_a_server_that_ended() -> None:
-    found = run(0.025, stalls)
-    assert_in(plain(latency_rows(found, 60)), "from the planned start", "p99")
+    load_report = run(0.025, stalls)
+    assert_in(plain(latency_rows(load_report, 60)), "from the planned start", "p99")
     assert "closed, 3 users" in plain(plan_rows(run(0.02, users=3).plan))
-    assert "/s" in plain(series_rows(found, 60, 4)).split("\n")[0]
+    assert "/s" in plain(series_rows(load_report, 60, 4)).split("\n")[0]
     assert "k=" in plain(plan_rows(PLAN))
     ended = plain(error_rows(run(0.025, more={"lost": 1, "stderr": ("fatal: \x1b[31mno memory",)}), 40))
     assert "fatal: " in ended

@@ -24,29 +24,29 @@ def test_a_process_with_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     process(tmp_path, 10, 5 * tick, 100, "11 ")
     process(tmp_path, 11, 2 * tick, 50)
-    found = LoadedServer()
-    assert found.cpu is None
-    assert found.rss is None
-    found.read([10])
-    assert found.cpu == 0
-    assert found.rss == 150 * page
+    server = LoadedServer()
+    assert server.cpu is None
+    assert server.rss is None
+    server.read([10])
+    assert server.cpu == 0
+    assert server.rss == 150 * page
     process(tmp_path, 10, 6 * tick, 100, "12 ")
     process(tmp_path, 12, 3 * tick, 10)
-    found.read([10])
-    assert found.cpu == pytest.approx(1 + 3)
-    assert found.rss == 110 * page
-    assert found.most_rss == 150 * page
+    server.read([10])
+    assert server.cpu == pytest.approx(1 + 3)
+    assert server.rss == 110 * page
+    assert server.most_rss == 150 * page
 
 
 def test_a_system_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "PROC", str(tmp_path))
-    found = LoadedServer()
-    found.read([10])
-    assert found.cpu is None
-    assert found.rss is None
+    server = LoadedServer()
+    server.read([10])
+    assert server.cpu is None
+    assert server.rss is None
 
 
 def test_our_own_process_is_found() -> None:
-    found = LoadedServer()
-    found.read([os.getpid()])
-    assert found.rss is None or found.rss > 1_000_000
+    server = LoadedServer()
+    server.read([os.getpid()])
+    assert server.rss is None or server.rss > 1_000_000

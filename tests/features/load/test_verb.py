@@ -37,14 +37,14 @@ def test_a_report_as_json_and_reports_in_files(run: Run, tmp_path: Path) -> None
         "--junit", str(cases), *SERVER,
     )  # fmt: skip
     assert ran.code == 5
-    found: dict[str, Any] = ran.json
-    assert found["sent"] == found["done"] == 15
-    assert found["plan"]["calls"] == [{"tool": "echo", "arguments": {"k": 1}, "weight": 1}]
-    assert found["floor"]["p50"] > 0
-    assert [each["holds"] for each in found["conditions"]] == [True, False]
+    document: dict[str, Any] = ran.json
+    assert document["sent"] == document["done"] == 15
+    assert document["plan"]["calls"] == [{"tool": "echo", "arguments": {"k": 1}, "weight": 1}]
+    assert document["floor"]["p50"] > 0
+    assert [condition["holds"] for condition in document["conditions"]] == [True, False]
     assert "<svg" in page.read_text()
     assert 'failures="1"' in cases.read_text()
-    assert Path(found["recording"]).exists()
+    assert Path(document["recording"]).exists()
 
 
 def test_a_report_as_text_and_the_closed_model(run: Run) -> None:
@@ -121,10 +121,10 @@ def test_an_interrupted_search_keeps_its_steps(home: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
-    found = json.loads(out)
-    assert found["incomplete"] == "The search was stopped."
-    assert found["limit"]["steps"]
-    assert found["limit"]["rate"] >= 20
+    document = json.loads(out)
+    assert document["incomplete"] == "The search was stopped."
+    assert document["limit"]["steps"]
+    assert document["limit"]["rate"] >= 20
 
 
 @pytest.mark.parametrize(
@@ -157,18 +157,18 @@ def test_an_unknown_tool(run: Run) -> None:
 
 
 def test_the_function_of_the_library() -> None:
-    told: list[int] = []
+    counts: list[int] = []
 
     async def work() -> inspector.LoadReport:
         return await inspector.load(
             list(SERVER[1:]), "echo", {"k": 1}, rate=50, seconds=0.4, warm_up=0.1, fail_on="p99>10s", floor=False,
-            told=lambda report: told.append(report.sent),
+            told=lambda report: counts.append(report.sent),
         )  # fmt: skip
 
     report = asyncio.run(work())
     assert report.done == 15
     assert report.failing == []
-    assert told
+    assert counts
     json.dumps(report.as_json())
 
 

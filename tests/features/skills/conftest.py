@@ -71,10 +71,10 @@ class SkillServer:
         return {"result": complete(skills=self.entries, ttlMs=1000, cacheScope="public")}
 
     def get(self, params: dict[str, Any]) -> dict[str, Any]:
-        found = next((each for each in self.entries if isinstance(each, dict) and each["uri"] == params["uri"]), None)
-        if found is None:
+        item = next((item for item in self.entries if isinstance(item, dict) and item["uri"] == params["uri"]), None)
+        if item is None:
             return {"error": {"code": -32602, "message": "unknown"}}
-        return {"result": complete(skill=found, ttlMs=1000, cacheScope="public")}
+        return {"result": complete(skill=item, ttlMs=1000, cacheScope="public")}
 
     def file(self, params: dict[str, Any]) -> dict[str, Any]:
         path = params["uri"].removeprefix(f"{ROOT}/")

@@ -55,7 +55,7 @@ def drops(path):
 
     def change(result):
         resources = result["skills"][0]["resources"]
-        resources[:] = [each for each in resources if not each["uri"].endswith(path)]
+        resources[:] = [resource for resource in resources if not resource["uri"].endswith(path)]
 
     return first_page(change)
 
@@ -86,7 +86,7 @@ def modest(more=""):
             skill["frontmatter"] = {key: skill["frontmatter"][key] for key in ("name", "description")}
             listed = [] if skill["resources"] == "dynamic" else skill["resources"]
             if more != "scripts":
-                listed = [each for each in listed if "/scripts/" not in each["uri"]]
+                listed = [resource for resource in listed if "/scripts/" not in resource["uri"]]
             skill["resources"] = "dynamic" if more == "dynamic" else listed
         return message
 

@@ -15,16 +15,16 @@ def values(text: str) -> dict[str, Any]:
 
 
 def test_the_front_matter_and_the_body() -> None:
-    found = read_front_matter(SKILL_MD)
-    assert found.values == FRONT
-    assert found.body == "Read [the rules](references/RULES.md) first.\n"
+    front = read_front_matter(SKILL_MD)
+    assert front.values == FRONT
+    assert front.body == "Read [the rules](references/RULES.md) first.\n"
 
 
 def test_crlf_and_a_byte_order_mark_are_read() -> None:
     assert read_front_matter(SKILL_MD.replace(b"\n", b"\r\n")).values == FRONT
-    found = read_front_matter(b"\xef\xbb\xbf" + SKILL_MD)
-    assert found.values == FRONT
-    assert "byte order mark" in found.note
+    front = read_front_matter(b"\xef\xbb\xbf" + SKILL_MD)
+    assert front.values == FRONT
+    assert "byte order mark" in front.note
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def test_crlf_and_a_byte_order_mark_are_read() -> None:
     ],
 )  # fmt: skip
 def test_values_are_those_of_the_core_schema(text: str, value: Any) -> None:
-    found = values(f"x: {text}")
-    assert found == {"x": value}
-    assert type(found["x"]) is type(value)
+    parsed = values(f"x: {text}")
+    assert parsed == {"x": value}
+    assert type(parsed["x"]) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -70,15 +70,15 @@ def test_a_bomb_of_anchors_is_refused_at_its_first_anchor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "found", "place"),
+    ("entry", "actual", "place"),
     [
         ({"a": 1}, {"a": 1, "b": 2}, "/b is only in the file"), ({"a": 1, "b": 2}, {"a": 1}, "/b is only in the list"),
         ({"a": "1"}, {"a": 1}, "/a is"), ({"a": True}, {"a": 1}, "/a is"), ({"a": ["x"]}, {"a": "x"}, "/a is"),
         ({"a": [1, 2]}, {"a": [2, 1]}, "/a/0 is"), ({"a": {"b": None}}, {"a": {"b": ""}}, "/a/b is"),
     ],
 )  # fmt: skip
-def test_differences_are_named_by_their_place(entry: Any, found: Any, place: str) -> None:
-    assert any(place in each for each in differences(entry, found))
+def test_differences_are_named_by_their_place(entry: Any, actual: Any, place: str) -> None:
+    assert any(place in difference for difference in differences(entry, actual))
 
 
 def test_the_order_of_keys_and_the_form_of_a_number_do_not_count() -> None:

@@ -35,10 +35,10 @@ async def test_every_file_is_verified_once() -> None:
     server = SkillServer()
     reader = await opened(server)
     (skill,) = await reader.load()
-    told: list[str] = []
-    _, checks = await reader.verify(skill, lambda check: told.append(check.file.path))
+    paths: list[str] = []
+    _, checks = await reader.verify(skill, lambda check: paths.append(check.file.path))
     assert [check.outcome for check in checks] == ["matches", "matches"]
-    assert told == server.read == ["SKILL.md", "references/RULES.md"]
+    assert paths == server.read == ["SKILL.md", "references/RULES.md"]
 
 
 @pytest.mark.parametrize("data", [SKILL_MD + b"x", SKILL_MD.replace(b"first", b"later"), b""])
@@ -76,7 +76,7 @@ async def test_a_file_that_is_not_listed_is_not_read() -> None:
         await reader.read(skill, unlisted)
     assert server.read == []
     await reader.walk(skill)
-    assert [found.path for found in reader.log.unlisted(skill)] == ["templates/a.md"]
+    assert [file.path for file in reader.log.unlisted(skill)] == ["templates/a.md"]
     with pytest.raises(SkillRefused, match="does not list it"):
         await reader.read(skill, unlisted)
     assert reader.log.skills[0].files == skill.files

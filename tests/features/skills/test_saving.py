@@ -19,7 +19,7 @@ from tests.features.skills.conftest import RULES, SKILL_MD, URI, entry
 
 def checks(raw: dict[str, Any], *data: bytes) -> list[FileCheck]:
     skill = read_entry(raw)
-    return [verify(skill, file, each) for file, each in zip(skill.files, data, strict=True)]
+    return [verify(skill, file, content) for file, content in zip(skill.files, data, strict=True)]
 
 
 def everything(folder: Path) -> list[str]:

@@ -69,8 +69,8 @@ def test_a_recording_shows_the_same(run: Run, script: Script, tmp_path: Path) ->
     kept = tmp_path / "kept.mcp.jsonl"
     live = run("skills", "--era", "legacy", "--verify", "--json", "--record", str(kept), *server(script))
     again = run("skills", "--json", str(kept), "tide-table")
-    assert [{**each, "server": ""} for each in again.json["skills"]] == [
-        {**each, "server": ""} for each in live.json["skills"]
+    assert [{**skill, "server": ""} for skill in again.json["skills"]] == [
+        {**skill, "server": ""} for skill in live.json["skills"]
     ]
     assert run("skills", "--verify", str(kept)).code == 2
 
@@ -116,12 +116,12 @@ def test_a_server_without_skills(run: Run, script: Script) -> None:
     assert "not an object" in ran.err
 
 
-@pytest.mark.parametrize(("folder", "told"), [(".claude/skills", True), ("link", True), ("out", False)])
+@pytest.mark.parametrize(("folder", "is_named"), [(".claude/skills", True), ("link", True), ("out", False)])
 def test_a_folder_from_which_programs_load_skills_is_named(
-    run: Run, script: Script, tmp_path: Path, folder: str, told: bool
+    run: Run, script: Script, tmp_path: Path, folder: str, is_named: bool
 ) -> None:
     (tmp_path / ".claude" / "skills").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / ".claude" / "skills")
     ran = run("skills", "--era", "legacy", "-o", str(tmp_path / folder), *server(script))
     assert ran.code == 0
-    assert (f"Programs load skills from {tmp_path / folder}" in ran.err) is told
+    assert (f"Programs load skills from {tmp_path / folder}" in ran.err) is is_named

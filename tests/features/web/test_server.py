@@ -145,7 +145,7 @@ async def test_two_runs_have_two_tokens() -> None:
         urls.add(server.url.split("/")[3])
         await server.close()
     assert len(urls) == 2
-    assert all(len(each) >= 43 for each in urls)
+    assert all(len(token) >= 43 for token in urls)
 
 
 async def test_a_port_that_is_taken_is_named(server: WebServer) -> None:
