@@ -327,12 +327,12 @@ def _missed(report: MockReport) -> list[UnrecordedRequest]:
 def _missing(session: ReplayedSession) -> list[str]:
     """Return the requests that are not in the recording, each with the nearest recorded request."""
     from inspector.library.differences import differences
-    from inspector.replay.mock.statistics import shown
+    from inspector.replay.mock.statistics import params_text
 
     missed = {(request.method, request.params): request.nearest for request in _missed(session.report)}
     lines: list[str] = []
     for exchange in session.recording.exchanges("dir:send") if missed else ():
-        params = shown(exchange.params)
+        params = params_text(exchange.params)
         nearest = missed.pop((exchange.method, params), None)
         if nearest is None:
             continue

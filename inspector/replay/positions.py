@@ -39,19 +39,19 @@ def read(text: str, journal: Journal) -> TypedPosition:
     `01:12.3` and `1:02:03` are times since the start, `90s`, `1.5min` too; with `+` or `-` they are relative. `1204` or
     `#1204` is an event number, `+10` ten further; `at 13:05:01` is a time of day; `start`, `end`.
     """
-    wanted = text.strip().lower()
-    if wanted in ("start", "end"):
-        return TypedPosition("end", int(wanted == "end"))
-    if match := _NUMBER.fullmatch(wanted):
+    normalized = text.strip().lower()
+    if normalized in ("start", "end"):
+        return TypedPosition("end", int(normalized == "end"))
+    if match := _NUMBER.fullmatch(normalized):
         sign, digits = match.groups()
         return TypedPosition("number", -int(digits) if sign == "-" else int(digits), bool(sign))
-    if match := _CLOCK.fullmatch(wanted):
+    if match := _CLOCK.fullmatch(normalized):
         sign, hours, minutes, seconds = match.groups()
         return _time(sign, (int(hours or 0) * 60 + int(minutes)) * 60 + float(seconds))
-    if match := _SECONDS.fullmatch(wanted):
+    if match := _SECONDS.fullmatch(normalized):
         sign, figure, unit = match.groups()
         return _time(sign, float(figure) * _UNITS[unit or "s"])
-    if match := _OF_DAY.fullmatch(wanted):
+    if match := _OF_DAY.fullmatch(normalized):
         return TypedPosition("time", _of_day(journal, match))
     raise UsageError(
         f"Invalid position “{text.strip()[:60]}”.",
@@ -76,11 +76,11 @@ def _time(sign: str, seconds: float) -> TypedPosition:
     return TypedPosition("time", -us if sign == "-" else us, bool(sign))
 
 
-def _of_day(journal: Journal, found: re.Match[str]) -> int:
+def _of_day(journal: Journal, match: re.Match[str]) -> int:
     """Return a time of day in microseconds since the start: its first occurrence after the recording started."""
-    hours, minutes, seconds = int(found[1]), int(found[2]), float(found[3] or 0)
+    hours, minutes, seconds = int(match[1]), int(match[2]), float(match[3] or 0)
     if hours > 23 or minutes > 59 or seconds >= 60:
-        raise UsageError(f"{found[0]} is not a time of day.", hint="Write at 13:05 or at 13:05:01.5.")
+        raise UsageError(f"{match[0]} is not a time of day.", hint="Write at 13:05 or at 13:05:01.5.")
     began = journal.clock(0)
     try:
         meant = began.replace(hour=hours, minute=minutes, second=0, microsecond=0) + timedelta(seconds=seconds)

@@ -43,7 +43,7 @@ class RerunOutcome:
 
     def as_json(self) -> dict[str, Any]:
         """Return numbers in both recordings, method, name, verdict, differences and note, for `--json`."""
-        shown: dict[str, Any] = {
+        document: dict[str, Any] = {
             "recorded": self.recorded or None,
             "live": self.live or None,
             "method": self.method,
@@ -53,8 +53,8 @@ class RerunOutcome:
             "differs": self.differs,
         }
         if self.differences:
-            shown["differences"] = [difference.as_json() for difference in self.differences]
-        return shown | ({"note": self.note} if self.note else {})
+            document["differences"] = [difference.as_json() for difference in self.differences]
+        return document | ({"note": self.note} if self.note else {})
 
 
 @dataclass(slots=True)

@@ -183,7 +183,7 @@ class Rerun:
         *,
         carry: Sequence[str] = (),
         pace: float | None = None,
-        told: Callable[[RerunOutcome], None] = lambda _outcome: None,
+        on_outcome: Callable[[RerunOutcome], None] = lambda _outcome: None,
         connect: Connect = transport_for,
     ) -> None:
         """`pace`: 1.0 keeps the recorded pauses between messages, 2.0 halves them, None has none."""
@@ -196,7 +196,7 @@ class Rerun:
         self._script = ClientScript(recording)
         self._carried = LiveValues(carry)
         self._pace = pace
-        self._told = told
+        self._on_outcome = on_outcome
         self._connect_to = connect
         self._connection: BareConnection | None = None
         self._lost: InspectorError | None = None
@@ -210,7 +210,7 @@ class Rerun:
         """Repeated polls: number of the new request → number of the first one."""
         self._timers: set[asyncio.TimerHandle] = set()
         self._progress: dict[int, int] = {}
-        self._heard: dict[str, int] = {}
+        self._received: dict[str, int] = {}
         self._news = asyncio.Event()
         self._redacted: list[int] = []
         journal.exact_frames = True
@@ -222,7 +222,7 @@ class Rerun:
             for step in self._script.steps():
                 if self._pace and step.pause:
                     await asyncio.sleep(step.pause / 1e6 / self._pace)
-                for method in step.heard:
+                for method in step.received:
                     expected[method] = expected.get(method, 0) + 1
                 await self._until_seen(step, expected)
                 await self._do(step)
@@ -291,25 +291,25 @@ class Rerun:
 
     async def _until_seen(self, step: ScriptStep, expected: dict[str, int]) -> None:
         """Wait for the responses that the recorded client had by now, and for a limited time for the other messages."""
-        wanted = [
+        awaited = [
             outcome
             for n in step.after
             if (outcome := self._asked.get(self.recording.index.pair(n))) is not None and outcome.live in self._open
         ]
-        if wanted:
-            await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
-            for outcome in wanted:
+        if awaited:
+            await self._wait(lambda: not any(outcome.live in self._open for outcome in awaited), self._options.timeout)
+            for outcome in awaited:
                 self._unanswered(outcome)
         if step.do == "send":
             cancelled = self._request_cancelled_by(step.n)
             if cancelled is not None:
                 await self._until_progressed(cancelled, self._script.progress_before(cancelled.recorded, step.n))
-        if step.heard:
-            missing = [method for method in set(step.heard) if self._heard.get(method, 0) < expected[method]]
+        if step.received:
+            missing = [method for method in set(step.received) if self._received.get(method, 0) < expected[method]]
             if missing and not await self._wait(
-                lambda: all(self._heard.get(method, 0) >= expected[method] for method in missing), PATIENCE
+                lambda: all(self._received.get(method, 0) >= expected[method] for method in missing), PATIENCE
             ):
-                still = [method for method in missing if self._heard.get(method, 0) < expected[method]]
+                still = [method for method in missing if self._received.get(method, 0) < expected[method]]
                 self.report.notes.append(f"Before message {step.n} the server had sent {', '.join(sorted(still))}.")
 
     def _request_cancelled_by(self, n: int) -> RerunOutcome | None:
@@ -326,16 +326,16 @@ class Rerun:
     async def _until_answered(self) -> None:
         """Wait for the last responses; requests without a recorded response are not awaited."""
         index = self.recording.index
-        wanted = [
+        awaited = [
             outcome
             for outcome in self._open.values()
             if (answer := index.pair(outcome.recorded))
             # A subscription that failed, or ended after the last message, ended with its connection.
             and not (outcome.method == _LISTEN and (index.shape(answer) == Shape.ERROR or answer > self._last_sent()))
         ]
-        if wanted:
-            await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
-        for outcome in wanted:
+        if awaited:
+            await self._wait(lambda: not any(outcome.live in self._open for outcome in awaited), self._options.timeout)
+        for outcome in awaited:
             self._unanswered(outcome)
         await self._wait(lambda: False, _GRACE)
 
@@ -368,10 +368,10 @@ class Rerun:
         for frame in frames:
             items = frame.message if frame.shape is Shape.BATCH else (frame.message,)
             for item in items:
-                self._take(frame, item)
+                self._process(frame, item)
         self._news.set()
 
-    def _take(self, frame: Frame, message: Any) -> None:
+    def _process(self, frame: Frame, message: Any) -> None:
         shape = jsonrpc.shape_of(message)
         index = self.journal.index
         if shape in (Shape.RESULT, Shape.ERROR):
@@ -384,7 +384,7 @@ class Rerun:
             self._answer(frame, message)
         elif shape is Shape.NOTIFICATION:
             method = message["method"]
-            self._heard[method] = self._heard.get(method, 0) + 1
+            self._received[method] = self._received.get(method, 0) + 1
             if method == "notifications/progress":
                 about = index.pair(frame.n)
                 self._progress[about] = self._progress.get(about, 0) + 1
@@ -415,7 +415,7 @@ class Rerun:
         """Return a response as the new recording has it, with the same redactions as the old one."""
         return self.journal.event(frame.n).message if self.journal.redactor.active else message
 
-    def _compare(self, outcome: RerunOutcome, message: dict[str, Any], shown: Any) -> None:
+    def _compare(self, outcome: RerunOutcome, message: dict[str, Any], as_recorded: Any) -> None:
         answer = self.recording.index.pair(outcome.recorded)
         if not answer:
             outcome.note = "the recording has no response to it"
@@ -428,7 +428,7 @@ class Rerun:
             outcome.note = "the progress of a task depends on time"
             self._judged(outcome, "same")
             return
-        self._hold(outcome, recorded, body_of(shown, message.get("id")))
+        self._hold(outcome, recorded, body_of(as_recorded, message.get("id")))
 
     def _is_too_early(self, outcome: RerunOutcome, message: dict[str, Any]) -> bool:
         """Whether a task had progressed further in the recording; it is then polled again."""
@@ -453,13 +453,13 @@ class Rerun:
 
     def _hold(self, outcome: RerunOutcome, recorded: Any, live: Any) -> None:
         """Compare a live response with the recorded one."""
-        found = compare(recorded, live, self._rules, method=outcome.method, name=outcome.name)
-        outcome.differences = found.differences
-        self._judged(outcome, "same" if found.same else "different")
+        comparison = compare(recorded, live, self._rules, method=outcome.method, name=outcome.name)
+        outcome.differences = comparison.differences
+        self._judged(outcome, "same" if comparison.same else "different")
 
     def _judged(self, outcome: RerunOutcome, verdict: RerunVerdict) -> None:
         outcome.verdict = verdict
-        self._told(outcome)
+        self._on_outcome(outcome)
 
     def _answer(self, frame: Frame, message: dict[str, Any]) -> None:
         """Answer the server's question as recorded; refuse and report a new one."""
@@ -479,7 +479,7 @@ class Rerun:
             self._reply(jsonrpc.encode(jsonrpc.error(id, jsonrpc.INTERNAL_ERROR, "The recording has no answer.")))
             return
         if self._script.asked_alone(question):
-            self._heard[method] = self._heard.get(method, 0) + 1
+            self._received[method] = self._received.get(method, 0) + 1
         recorded = self.recording.event(question).message.get("params")
         self._carried.learn(recorded, params)
         self._hold(outcome, {"params": recorded}, {"params": params})

@@ -40,7 +40,7 @@ class ScriptStep(NamedTuple):
     """The event in the recording. For `close-stream` the request of the stream; for `connect` the next event."""
     after: tuple[int, ...] = ()
     """Responses that arrived since the step before."""
-    heard: tuple[str, ...] = ()
+    received: tuple[str, ...] = ()
     """Methods of the server's own messages since then, in order."""
     pause: int = 0
     """Microseconds since the step before."""
@@ -70,7 +70,7 @@ class ClientScript:
         begins = {first for first, _ in index.connections.between(1, len(self.journal))}
         connect = True
         after: list[int] = []
-        heard: list[str] = []
+        received: list[str] = []
         before = index.time(1) if index.count else 0
         for n in range(1, index.count + 1):
             kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
@@ -81,7 +81,7 @@ class ClientScript:
                 if shape in (*_ANSWERS, Shape.BATCH) and index.pair(n) not in self._left_out:
                     after.append(n)
                 elif (shape == Shape.NOTIFICATION and index.method(n) in _ON_THEIR_OWN) or self.asked_alone(n):
-                    heard.append(index.method(n))
+                    received.append(index.method(n))
                 continue
             step = self._step(n, kind, dir, shape)
             if step is None:
@@ -89,10 +89,10 @@ class ClientScript:
             if connect:
                 yield ScriptStep("connect", n)
                 connect = False
-            yield step._replace(after=tuple(after), heard=tuple(heard), pause=max(0, index.time(n) - before))
+            yield step._replace(after=tuple(after), received=tuple(received), pause=max(0, index.time(n) - before))
             before = index.time(n)
             after.clear()
-            heard.clear()
+            received.clear()
 
     def _step(self, n: int, kind: Kind, dir: Dir, shape: Shape) -> ScriptStep | None:
         """Return event `n` as a step; None if it is not an action, or only an answer."""
@@ -127,12 +127,12 @@ class ClientScript:
         otherwise the next of that request, otherwise of any. (0, 0) without a similar one.
         """
         asked = self._questions.get((inside, method)) or next(
-            (found for (_, name), found in self._questions.items() if name == method and found), None
+            (questions for (_, name), questions in self._questions.items() if name == method and questions), None
         )
         if not asked:
             return 0, 0
-        wanted = canonical(params)
-        n = next((n for n in asked if canonical(self.journal.event(n).message.get("params")) == wanted), asked[0])
+        expected = canonical(params)
+        n = next((n for n in asked if canonical(self.journal.event(n).message.get("params")) == expected), asked[0])
         asked.remove(n)
         return n, self.journal.index.pair(n)
 

@@ -296,7 +296,7 @@ class HttpServer(HttpListener):
 
     def _dropped(self, session: ClientSession) -> None:
         for sessions in (self._sessions, self._shared):
-            for name in [name for name, each in sessions.items() if each is session]:
+            for name in [name for name, other in sessions.items() if other is session]:
                 self._end_session(sessions.pop(name))
 
     def _end_session(self, session: ClientSession) -> None:
@@ -343,7 +343,7 @@ def accepts(head: RequestHead, kind: str) -> bool:
     accept = head.field("accept")
     if accept is None:
         return True
-    allowed = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
+    allowed = {media_range.partition(";")[0].strip().lower() for media_range in accept.split(",")}
     return bool(allowed & {kind, kind.partition("/")[0] + "/*", "*/*"})
 
 

@@ -188,7 +188,7 @@ class ServedConnection(asyncio.Protocol):
         ]
         if not waiting:
             return False
-        _, longest = min(waiting, key=lambda each: each[0])
+        _, longest = min(waiting, key=lambda pair: pair[0])
         self._owner.connections.discard(longest)
         longest.shut()
         return True

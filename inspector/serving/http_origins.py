@@ -113,10 +113,10 @@ class RequestGuard:
 
     def preflight(self, head: RequestHead, methods: str) -> list[tuple[str, str]]:
         """Return the further headers of the answer to OPTIONS: the methods, and the requested headers."""
-        wanted = head.field("access-control-request-headers") or ""
+        requested = head.field("access-control-request-headers") or ""
         fields = [("Access-Control-Allow-Methods", methods), ("Access-Control-Max-Age", "600")]
-        if wanted and len(wanted) <= _MAX_LENGTH and _TOKENS.fullmatch(wanted):
-            fields.append(("Access-Control-Allow-Headers", wanted))
+        if requested and len(requested) <= _MAX_LENGTH and _TOKENS.fullmatch(requested):
+            fields.append(("Access-Control-Allow-Headers", requested))
         return fields
 
 

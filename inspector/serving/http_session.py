@@ -287,7 +287,7 @@ class ClientSession:
         self._made += 1
         stream = ServedStream(str(self._made), resumable=self._resumable, keep_alive=self._keep_alive)
         if self._resumable:
-            for name in [name for name, each in self._streams.items() if each.ended][:-MAX_FINISHED]:
+            for name in [name for name, other in self._streams.items() if other.ended][:-MAX_FINISHED]:
                 del self._streams[name]
             self._streams[stream.name] = stream
         return stream
@@ -295,11 +295,11 @@ class ClientSession:
     def listen(self, response: ServedResponse, last_event: str = "") -> None:
         """Handle a GET: a stream for messages outside of requests, or the rest of the one with `last_event`."""
         name, _, number = last_event.partition(".")
-        found = self._streams.get(name)
-        if found is not None and number.isascii() and number.isdigit() and len(number) < 16:
-            if found in self._listening:
-                self._listening = [each for each in self._listening if each is not found] + [found]
-            found.resume(response, int(number))
+        resumed = self._streams.get(name)
+        if resumed is not None and number.isascii() and number.isdigit() and len(number) < 16:
+            if resumed in self._listening:
+                self._listening = [other for other in self._listening if other is not resumed] + [resumed]
+            resumed.resume(response, int(number))
             return
         stream = self.new_stream()
         stream.on_left = lambda: self._stop_listening(stream)
@@ -315,13 +315,13 @@ class ClientSession:
     def _stop_listening(self, stream: ServedStream) -> None:
         """Handle a disconnect; if the client may resume and no other stream is open, messages are kept for it."""
         if len(self._listening) > 1 or not self._resumable:
-            self._listening = [each for each in self._listening if each is not stream]
+            self._listening = [other for other in self._listening if other is not stream]
 
     def push(self, data: bytes) -> None:
         """Send a message on the newest open stream; without one it waits, within the limit."""
         if self._closed:
             return
-        attended = [each for each in self._listening if each.attended] or self._listening
+        attended = [stream for stream in self._listening if stream.attended] or self._listening
         if attended:
             attended[-1].send(data)
         elif len(self._waiting) < KEPT_EVENTS and self._waiting_bytes < KEPT_BYTES:

@@ -27,9 +27,9 @@ class StandardStreams:
             except OSError:
                 _point(1, os.devnull, os.O_WRONLY)
 
-    def reader(self, take: Callable[[bytes], None]) -> Reader:
-        """Return a paused reader of stdin: `take` gets each block, and an empty one at the end."""
-        return open_reader(self._stdin.copy(), take)
+    def reader(self, on_block: Callable[[bytes], None]) -> Reader:
+        """Return a paused reader of stdin: `on_block` gets each block, and an empty one at the end."""
+        return open_reader(self._stdin.copy(), on_block)
 
     def writer(self, limit: int, broken: Callable[[], None], resume: Callable[[], None]) -> StreamWriter:
         """Return a writer to stdout. See `StreamWriter`."""
@@ -71,7 +71,7 @@ class StreamWriter(Writer):
     def _wake(self) -> None:
         if self.open and self.queued <= RESUME_BELOW:
             self._resume()
-        for waiting in [each for each in self._waiters if self.queued <= each[0]]:
+        for waiting in [waiter for waiter in self._waiters if self.queued <= waiter[0]]:
             self._waiters.remove(waiting)
             if not waiting[1].done():
                 waiting[1].set_result(None)

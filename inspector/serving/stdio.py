@@ -48,7 +48,7 @@ class StdioServer:
         self._reply = StdioReply(self)
         self._files = StandardStreams(stdin, stdout)
         self._out = self._files.writer(unsent, lambda: self._end("broken"), self._resume)
-        self._in = self._files.reader(self._take)
+        self._in = self._files.reader(self._on_block)
         self._handler: Handler = new_handler(self)
 
     async def run(self, stop: asyncio.Event | None = None) -> EndReason:
@@ -72,7 +72,7 @@ class StdioServer:
 
     # Receive
 
-    def _take(self, block: bytes) -> None:
+    def _on_block(self, block: bytes) -> None:
         if self._ended.done():
             return
         if not block:

@@ -169,7 +169,7 @@ class Slept:
 
 async def mocked(written, **options):
     """A mock of what was written, that sleeps no time."""
-    extra = {name: options.pop(name) for name in ("new_journal", "said", "upstream", "filter") if name in options}
+    extra = {name: options.pop(name) for name in ("new_journal", "on_stderr", "upstream", "filter") if name in options}
     mock = Mock(written.journal, MockOptions(**options), sleep=Slept(), **extra)
     await mock.load()
     return mock

@@ -85,7 +85,7 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
             options,
             new_journal=_recorder(invocation, out),
             ended=lambda client: session_setup.warn_of_incomplete(out, client, named=True),
-            said=_say,
+            on_stderr=_say,
             upstream=_upstream(invocation),
             filter=session_setup.filter_of(invocation, session_setup.settings_of(invocation)),
         )

@@ -156,11 +156,11 @@ class ServerBehaviour:
             return f"{VERSION_FIELD} is missing"
         if head.field(VERSION_FIELD) != version:
             return f"{VERSION_FIELD} is not the version in the body"
-        for name, wanted in self._known().of(message["method"], object_at(message, "params"), ""):
+        for name, expected in self._known().of(message["method"], object_at(message, "params"), ""):
             given = head.field(name)
             if given is None:
                 return f"{name} is missing"
-            if not _same(given, wanted):
+            if not _same(given, expected):
                 return f"{name} does not match the body"
         return ""
 
@@ -195,9 +195,9 @@ def field(fields: dict[str, Any], name: str) -> str | None:
     return None
 
 
-def _same(given: str, wanted: str) -> bool:
+def _same(given: str, expected: str) -> bool:
     """Whether two header values are equal: decoded, and numbers by value."""
-    left, right = headers.decode(given), headers.decode(wanted)
+    left, right = headers.decode(given), headers.decode(expected)
     if left == right:
         return left is not None
     try:

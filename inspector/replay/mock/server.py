@@ -30,7 +30,7 @@ from inspector.replay.mock.batch import Batch
 from inspector.replay.mock.faults import MockFault, MockFaults
 from inspector.replay.mock.http import ServerBehaviour, field, status_of, version_of
 from inspector.replay.mock.passthrough import Passthrough, Upstream
-from inspector.replay.mock.statistics import MockReport, MockStatistics, UnrecordedRequest, report, shown
+from inspector.replay.mock.statistics import MockReport, MockStatistics, UnrecordedRequest, params_text, report
 from inspector.replay.mock.timeline import GET, TaskEnds, Timeline, subscription_of
 from inspector.serving.base import BodyForm, ClientMessage, Reply, RequestHead, ServedClient
 from inspector.serving.http import Binding
@@ -78,7 +78,7 @@ class MockOptions:
 class Mock:
     """Serves `journal`, which the caller opens and releases. `load` it before the first client.
 
-    `new_journal` creates the recording of a client by its number, from 1; without it none is kept. `said` receives the
+    `new_journal` creates the recording of a client by its number, from 1; without it none is kept. `on_stderr` receives the
     lines of the recorded stderr. `upstream` connects to the live server for requests that are not recorded.
     """
 
@@ -89,7 +89,7 @@ class Mock:
         *,
         new_journal: Callable[[int], Journal] | None = None,
         ended: Callable[[Journal], None] = lambda journal: None,
-        said: Callable[[bytes], None] = lambda line: None,
+        on_stderr: Callable[[bytes], None] = lambda line: None,
         upstream: Upstream | None = None,
         live_journal: Callable[[], Journal] = lambda: Journal.unnamed({}),
         filter: MessageFilter | None = None,
@@ -104,7 +104,7 @@ class Mock:
         self.tally = MockStatistics()
         self.unreached: InspectorError | None = None
         """Why the live server of a passthrough could not be connected to."""
-        self.said = said
+        self.on_stderr = on_stderr
         self.upstream = upstream if self.options.on_miss == "passthrough" else None
         self.live_journal = live_journal
         """Creates the recording of a connection to the live server."""
@@ -236,10 +236,10 @@ class MockClient:
         if arrived.shape is Shape.BATCH:
             batch = Batch(reply, arrived.message)
             for item in arrived.message:
-                self._take(jsonrpc.shape_of(item), item, batch.reply(), arrived.head)
+                self._dispatch(jsonrpc.shape_of(item), item, batch.reply(), arrived.head)
             batch.ended()
         else:
-            self._take(arrived.shape, arrived.message, reply, arrived.head, arrived)
+            self._dispatch(arrived.shape, arrived.message, reply, arrived.head, arrived)
 
     def _record_arrived(self, arrived: ClientMessage, reply: Reply) -> None:
         extra = ',"cut":true' if arrived.cut else ""
@@ -251,7 +251,7 @@ class MockClient:
             fields = [list(field) for field in head.fields]
             self.journal.record_http(reply.channel, Dir.SEND, method=head.method, url=url, headers=fields)
 
-    def _take(
+    def _dispatch(
         self, shape: Shape, message: Any, reply: Reply, head: RequestHead | None, arrived: ClientMessage | None = None
     ) -> None:
         if shape is Shape.REQUEST:
@@ -403,7 +403,7 @@ class MockClient:
         n = await self._order.last(method, params) if became == "last" else 0
         if became == "last" and not n:
             became = "error"
-        mock.tally.miss(UnrecordedRequest(self.number, method[:200], shown(params), nearest, became))
+        mock.tally.miss(UnrecordedRequest(self.number, method[:200], params_text(params), nearest, became))
         self.journal.record_note(
             f"missed: {method[:200]} is not in the recording" + (" with these parameters" if nearest else ""),
             missed=method[:200],
@@ -463,7 +463,7 @@ class MockClient:
         """Forward the live server's stderr."""
         self.journal.record_stderr("stderr", lines)
         for line in lines:
-            self.mock.said(line)
+            self.mock.on_stderr(line)
 
     def push(self, raw: bytes, m: int = 0) -> None:
         """Record and send a message that belongs to no request."""
@@ -792,17 +792,17 @@ class _TimelineSender:
         self._mock = client.mock
         self._listens: dict[int, list[tuple[LiveIds, _Answering, set[int]]]] = {}
         """By recorded `subscriptions/listen`, the open live ones, with the events that were sent to each."""
-        self._told: set[int] = set()
+        self._delivered: set[int] = set()
 
     def tell(self, word: int) -> bool:
         """Send the messages that follow this point of the recorded conversation; True if there are any."""
-        told = self._mock.timeline.after.get(word)
-        if told is not None and word in self._told:
-            told = array("I", filter(self._is_missed, told)) if any(self._listens.values()) else None
-        if not told:
+        events = self._mock.timeline.after.get(word)
+        if events is not None and word in self._delivered:
+            events = array("I", filter(self._is_missed, events)) if any(self._listens.values()) else None
+        if not events:
             return False
-        self._told.add(word)
-        self._client.start(self._tell(word, told))
+        self._delivered.add(word)
+        self._client.start(self._tell(word, events))
         return True
 
     def _is_missed(self, m: int) -> bool:
@@ -810,10 +810,10 @@ class _TimelineSender:
         listen = self._mock.timeline.listen_of(m, subscription_of(self._mock.journal.event(m).message))
         return any(m not in sent for _, _, sent in self._listens.get(listen, ()))
 
-    async def _tell(self, word: int, told: array[int]) -> None:
+    async def _tell(self, word: int, events: array[int]) -> None:
         journal = self._mock.journal
-        clock = journal.index.time(word or told[0])
-        for done, m in enumerate(told, 1):
+        clock = journal.index.time(word or events[0])
+        for done, m in enumerate(events, 1):
             await self._mock.wait(journal.index.time(m) - clock)
             clock = journal.index.time(m)
             self._tell_one(m, journal.event(m))
@@ -825,7 +825,7 @@ class _TimelineSender:
         client, pair = self._client, self._mock.journal.index.pair(m)
         if event.kind == Kind.STDERR:
             client.journal.record_stderr("stderr", [event.bytes])
-            self._mock.said(event.bytes)
+            self._mock.on_stderr(event.bytes)
         elif self.tell_listener(m, event, once=True):
             return
         elif event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:

@@ -82,13 +82,13 @@ class MockReport:
             "faults": faults,
             "misses": [
                 {
-                    "client": each.client,
-                    "method": each.method,
-                    "params": each.params,
-                    "nearest": each.nearest or None,
-                    "became": each.became,
+                    "client": request.client,
+                    "method": request.method,
+                    "params": request.params,
+                    "nearest": request.nearest or None,
+                    "became": request.became,
                 }
-                for each in self.missed
+                for request in self.missed
             ],
             "never_requested": [
                 {"event": n, "method": method, "params": params} for n, method, params in self.never_asked
@@ -105,9 +105,11 @@ def report(
     tally: MockStatistics, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
 ) -> MockReport:
     """Create the report. `requests` are the recorded ones by method; handshakes are not reported as unused."""
-    asked = (found for method, found in requests.items() if method not in HANDSHAKE)
-    numbers = sorted(n for found in asked for n in found if n not in tally.used)
-    never = [(n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]]
+    asked = (events for method, events in requests.items() if method not in HANDSHAKE)
+    numbers = sorted(n for events in asked for n in events if n not in tally.used)
+    never = [
+        (n, journal.index.method(n), params_text(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]
+    ]
     return MockReport(
         str(journal.path or ""),
         seed,
@@ -121,7 +123,7 @@ def report(
     )
 
 
-def shown(params: Any) -> str:
+def params_text(params: Any) -> str:
     """Return the start of the parameters, as JSON, without `_meta`."""
     if type(params) is dict:
         params = {key: value for key, value in params.items() if key != "_meta"}

@@ -48,7 +48,6 @@ class Timeline:
         """The client's messages that are not JSON-RPC."""
         self.refusals: dict[int, int] = {}
         """By request, the error without an id in the response to its POST."""
-        self.told = 0
         self._posted: dict[str, int] = {}
         self._listens_by_id: dict[Any, list[int]] = {}
 
@@ -76,7 +75,6 @@ class Timeline:
                     self.refusals[self._posted[index.channel(n)]] = word = n
                 elif self._stands_alone(n) and not (n > last and index.pair(n) in self.listens):
                     self.after.setdefault(word, array("I")).append(n)
-                    self.told += 1
 
     def _sent(self, n: int) -> None:
         index = self._journal.index
@@ -184,10 +182,10 @@ class TaskEnds:
     def _read(self) -> dict[str, dict[str, Any]]:
         states: dict[str, dict[str, Any]] = {}
         for n in islice(_TELLING.forwards(self._journal.index), _READ):
-            self._take(states, n)
+            self._add_state(states, n)
         return states
 
-    def _take(self, states: dict[str, dict[str, Any]], n: int) -> None:
+    def _add_state(self, states: dict[str, dict[str, Any]], n: int) -> None:
         event = self._journal.event(n)
         if self._journal.index.method(n) == "tasks/result":
             id = self._asked(n).get("taskId")

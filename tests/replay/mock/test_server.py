@@ -277,7 +277,7 @@ async def test_stderr_is_reported_and_recorded_before_the_answer_it_came_before(
     written.ask(1, "tools/call", echo("a"))
     written.journal.record_stderr("stderr", [b"one", b"two \xff"])
     written.answer(1, "A")
-    client = await serve(written, said=said.append)
+    client = await serve(written, on_stderr=said.append)
     await client.call("tools/call", echo("a"))
     assert said == [b"one", b"two \xff"]
     own = client.handler.journal
