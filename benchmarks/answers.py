@@ -8,7 +8,7 @@ INFO = {"name": "bench", "version": "1"}
 CAPABILITIES = {"tools": {}, "logging": {}}
 
 VERSION_KEY = b"io.modelcontextprotocol/protocolVersion"
-"""What a request of the era without a handshake names, and no other does."""
+"""A member that only requests of the era without a handshake have."""
 COMPLETE = b',"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":' + (
     json.dumps(INFO, separators=(",", ":")).encode() + b"}}"
 )

@@ -27,7 +27,7 @@ from rows import CACHE, GROUPS, HERE, INSPECTOR, MEASURES, NODE, OURS, ROWS, THE
 from table import tables
 
 CPU_KEY = "cpu_us"
-"""CPU time of one call or message: what other programs on the machine change least."""
+"""CPU time of one call or message: other programs on the machine change it least."""
 PATIENCE = 240
 """Seconds one contestant has for one figure."""
 
@@ -59,8 +59,8 @@ def run(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
     if done.returncode or not lines:
         words = [line for line in done.stderr.strip().splitlines() if "rror" in line] or ["no output"]
         return {"failed": words[-1].strip()[:200], "code": done.returncode}
-    found: dict[str, Any] = json.loads(lines[-1])
-    return found
+    result: dict[str, Any] = json.loads(lines[-1])
+    return result
 
 
 def run_outside(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
@@ -78,19 +78,19 @@ def run_outside(command: list[str], environment: dict[str, str]) -> dict[str, An
 
 
 def measure_all(measures: list[Measure], rounds: int, minutes: float, quick: bool) -> tuple[dict[str, Samples], int]:
-    """All contestants of all measures, `rounds` times, in an order that chance decides; and the rounds made.
+    """Run all contestants of all measures `rounds` times in random order. Returns the samples and the rounds made.
 
     Once `minutes` are over no other round is begun.
     """
     began = time.perf_counter()
-    found: dict[str, Samples] = {measure.name: {} for measure in measures}
+    samples: dict[str, Samples] = {measure.name: {} for measure in measures}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, http_server() as url:
         environment = os.environ | {
             "XDG_STATE_HOME": f"{folder}/state",
             "XDG_CONFIG_HOME": f"{folder}/config",
             "BENCH_NPM": str(CACHE / "npm"),
         }
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # Nobody compiles a program each time it is started.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # An installed program is compiled once.
         for number in range(1, rounds + 1):
             if number > 1 and time.perf_counter() - began > minutes * 60:
                 rounds = number - 1
@@ -105,9 +105,9 @@ def measure_all(measures: list[Measure], rounds: int, minutes: float, quick: boo
                 for who, command in contestants:
                     say(f"round {number} of {rounds}: {measure.name}, {who}")
                     result = (run_outside if measure.outside else run)(command, environment)
-                    found[measure.name].setdefault(who, []).append(result)
+                    samples[measure.name].setdefault(who, []).append(result)
     say("")
-    return found, rounds
+    return samples, rounds
 
 
 def say(text: str) -> None:
@@ -126,16 +126,16 @@ def by_round(runs: list[dict[str, Any]], key: str, repeats: int, more_is_better:
 
 def shown_figure(row: Row, runs: list[dict[str, Any]], repeats: int) -> float | str | None:
     """The cell of a contestant in the table: the median of the rounds, or in words why there is none."""
-    values = by_round(runs, row.shown, repeats, row.more_is_better or row.unit == "/s")
+    values = by_round(runs, row.table_key, repeats, row.more_is_better or row.unit == "/s")
     return median(values) if values else next((run["failed"] for run in runs if "failed" in run), None)
 
 
-def with_yardstick(row: Row, found: dict[str, Samples], repeats: dict[str, int]) -> Samples:
-    """The samples of the measure of a row; the yardstick that it is held against takes part as a contestant."""
-    samples = found[row.measure]
+def with_yardstick(row: Row, measured: dict[str, Samples], repeats: dict[str, int]) -> Samples:
+    """The samples of the measure of a row, with its yardstick as one more contestant."""
+    samples = measured[row.measure]
     if (yardstick := YARDSTICKS.get(row.against)) is None:
         return samples
-    runs = found[yardstick.measure][yardstick.contestant]
+    runs = measured[yardstick.measure][yardstick.contestant]
     figures = by_round(runs, yardstick.key, repeats[yardstick.measure], more_is_better=False)
     return samples | {row.against: [{row.key: figure} for figure in figures for _ in range(repeats[row.measure])]}
 
@@ -148,7 +148,7 @@ def judge(group: str, row: Row, samples: Samples, repeats: int) -> dict[str, Any
         "others": figures, "beside": row.beside, "against": row.against, "budget": row.budget, "plus": row.plus,
         "more_is_better": row.more_is_better, "judged_on": row.key, "ok": None,
     }  # fmt: skip
-    facts["ratio"] = ratio_of(pairs(row, row.shown, samples, repeats)) if row.against else None
+    facts["ratio"] = ratio_of(pairs(row, row.table_key, samples, repeats)) if row.against else None
     facts["cpu_ratio"] = ratio_of(pairs(row, CPU_KEY, samples, repeats)) if row.against else None
     judged = pairs(row, row.key, samples, repeats)
     if judged and row.budget is not None:
@@ -158,7 +158,7 @@ def judge(group: str, row: Row, samples: Samples, repeats: int) -> dict[str, Any
 
 
 def pairs(row: Row, key: str, samples: Samples, repeats: int) -> list[tuple[float, float]]:
-    """Ours and what it is held against, for each round; empty where one of them has no such figure."""
+    """Our figure and the one to compare with, for each round; empty if either is missing."""
     more = key == "per_s" or (row.more_is_better and key == row.key)
     ours = by_round(samples[INSPECTOR], key, repeats, more)
     theirs = by_round(samples[row.against], key, repeats, more) if row.against else [1.0] * len(ours)
@@ -197,11 +197,11 @@ def main() -> None:
     if words.list or not chosen:
         print("\n".join(row.name for row in ROWS))
         return
-    wanted = {row.measure for row in chosen}
-    wanted |= {YARDSTICKS[row.against].measure for row in chosen if row.against in YARDSTICKS}
+    needed = {row.measure for row in chosen}
+    needed |= {YARDSTICKS[row.against].measure for row in chosen if row.against in YARDSTICKS}
     started = datetime.now(UTC)
     facts = versions()
-    measures = [measure for measure in MEASURES if measure.name in wanted]
+    measures = [measure for measure in MEASURES if measure.name in needed]
     samples, rounds = measure_all(measures, 1 if words.quick else words.rounds, words.minutes, words.quick)
     repeats = {measure.name: measure.repeats for measure in measures}
     group_of = {row.name: group for group, rows in GROUPS.items() for row in rows}

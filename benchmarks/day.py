@@ -32,14 +32,14 @@ def opened(count: int) -> dict[str, float]:
                 break
             terminal.press(b"")  # What was written until now is not searched again.
         terminal.watch(5.0)
-        found = {
+        figures = {
             "first_rows_s": first, "read_s": read, "private_mb": terminal.memory("RssAnon"),
             "most_mb": terminal.memory("VmHWM"),
         }  # fmt: skip
         terminal.press(b"q")
         with suppress(Late):  # It ended, after it saved the index.
             terminal.watch(60.0)
-    return found
+    return figures
 
 
 def main() -> int:

@@ -55,10 +55,10 @@ class Row:
     title: str
     measure: str
     key: str
-    """What is judged."""
+    """The judged figure."""
     unit: str
     budget: float | None
-    """None: a figure that nothing is asked of."""
+    """None: the figure has no limit."""
     against: str = RAW
     """The contestant or yardstick that ours is divided by; empty: `budget` is a bound on our own figure."""
     more_is_better: bool = False
@@ -67,10 +67,10 @@ class Row:
     beside: str = RAW
     """Whose figure stands next to ours."""
     shows: str = ""
-    """What is shown, in `unit`, where it is not what is judged."""
+    """The figure in the table, in `unit`, if it is not the judged one."""
 
     @property
-    def shown(self) -> str:
+    def table_key(self) -> str:
         return self.shows or self.key
 
 
@@ -107,8 +107,8 @@ def on_stdio(
     def commands(setting: Setting) -> dict[str, Command]:
         words = ["--server", stdio_server("--modern", *server), "--era", era]
         size = quick if setting.quick else 0
-        found = clients(figure, words, list(raw), size)
-        return with_handshake(found) if era == "modern" else found
+        by_client = clients(figure, words, list(raw), size)
+        return with_handshake(by_client) if era == "modern" else by_client
 
     return Measure(f"stdio {figure} {era}", commands, repeats=repeats)
 
@@ -128,27 +128,27 @@ def on_http(
     def commands(setting: Setting) -> dict[str, Command]:
         words = ["--url", f"{setting.url}/modern/{answers}", "--era", era]
         size = quick if setting.quick else n
-        found = clients(figure, words, ["--way", way], size)
+        by_client = clients(figure, words, ["--way", way], size)
         if socket:
-            found[SOCKET] = client(RAW, figure, *words, "--way", "socket", *(["--n", str(size)] if size else []))
-        return with_handshake(found) if era == "modern" else found
+            by_client[SOCKET] = client(RAW, figure, *words, "--way", "socket", *(["--n", str(size)] if size else []))
+        return with_handshake(by_client) if era == "modern" else by_client
 
     return Measure(f"{answers} {figure} {era}", commands, repeats=repeats)
 
 
-def with_handshake(found: dict[str, Command]) -> dict[str, Command]:
+def with_handshake(commands: dict[str, Command]) -> dict[str, Command]:
     """Compared with ourselves on the same server in the other era, to measure the metadata of each request."""
-    return found | {BEFORE: ["legacy" if word == "modern" else word for word in found[INSPECTOR]]}
+    return commands | {BEFORE: ["legacy" if word == "modern" else word for word in commands[INSPECTOR]]}
 
 
 def in_flight(era: str) -> Measure:
-    """A hundred calls in flight for everybody; the raw loop has as many connections."""
+    """A hundred calls in flight for each client; the raw loop has as many connections."""
 
     def commands(setting: Setting) -> dict[str, Command]:
         words = ["--url", f"{setting.url}/modern/json", "--era", era]
-        found = clients("throughput", words, ["--way", "post"], 600)
+        by_client = clients("throughput", words, ["--way", "post"], 600)
         sizes = ["--n", "600" if setting.quick else "5000"]
-        return found | {
+        return by_client | {
             INSPECTOR: client(INSPECTOR, "throughput", *words, *sizes),
             SOCKET: client(RAW, "throughput", *words, "--way", "sockets", *sizes),
         }
@@ -157,7 +157,7 @@ def in_flight(era: str) -> Measure:
 
 
 def connect(name: str, server: tuple[str, ...] | None, path: str = "", pinned: str = "legacy", n: int = 0) -> Measure:
-    """From nothing to agreement without being told the era; beside it our own when told, and the peers' ways."""
+    """Connect without knowing the era; beside it Inspector with the era given, and the peers."""
 
     def commands(setting: Setting) -> dict[str, Command]:
         where = ["--url", setting.url + path] if server is None else ["--server", stdio_server(*server)]
@@ -172,9 +172,9 @@ def connect(name: str, server: tuple[str, ...] | None, path: str = "", pinned: s
 
 def cold(setting: Setting) -> dict[str, Command]:
     """`inspector tools` as it is typed, beside programs that do just that."""
-    found = clients("cold", ["--server", stdio_server()], [])
+    commands = clients("cold", ["--server", stdio_server()], [])
     command = json.loads(stdio_server())
-    return found | {INSPECTOR: [str(Path(OURS).parent / "inspector"), "tools", "--json", "--", *command]}
+    return commands | {INSPECTOR: [str(Path(OURS).parent / "inspector"), "tools", "--json", "--", *command]}
 
 
 def terminal(figure: str, *contestants: str, repeats: int = 1) -> Measure:
@@ -211,7 +211,7 @@ RECORDER = "mcpsnoop" if MCPSNOOP else "mcp-rec"
 
 
 def tap(setting: Setting) -> dict[str, Command]:
-    """One call through what stands between a client and its server and records; beside it recorders of others."""
+    """One call through a recording proxy between client and server; beside it other recorders."""
     taps = {
         INSPECTOR: [str(Path(OURS).parent / "inspector"), "tap", "--"],
         "mcp-rec": [str(CACHE / "venv" / "bin" / "mcp-rec"), "record", "-o", os.devnull, "--"],

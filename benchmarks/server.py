@@ -35,7 +35,7 @@ RATE_PAUSE = 0.01
 
 
 def flood(count):
-    """The notifications of `--flood`. Runs in a thread; by then the client asks nothing any more."""
+    """The notifications of `--flood`. Runs in a thread; the client sends nothing by then."""
     time.sleep(FLOOD_AFTER)
     write_all(b"".join(notification(i, 100) + b"\n" for i in range(count)))
     time.sleep(FLOOD_PAUSE)

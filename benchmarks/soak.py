@@ -107,10 +107,10 @@ class Ledger:
 
     def total(self, side: str) -> Counter[str]:
         """The sum over all processes of what they `sent` or `received`, by kind."""
-        found: Counter[str] = Counter()
+        total: Counter[str] = Counter()
         for end in self.ends.values():
-            found.update(end[side])
-        return found
+            total.update(end[side])
+        return total
 
 
 @dataclass
@@ -224,9 +224,9 @@ class Person:
     def press(self, keys: bytes, *effects: str) -> None:
         """Press keys and wait for one more of each effect."""
         self.ledger.poll()
-        wanted = [(effect, self.ledger.seen[effect] + 1) for effect in effects]
+        expected = [(effect, self.ledger.seen[effect] + 1) for effect in effects]
         self.terminal.press(keys)
-        for effect, count in wanted:
+        for effect, count in expected:
             self.until(effect, count)
 
     def call(self, tool: str) -> None:
@@ -281,14 +281,14 @@ class Person:
     def cycle(self, number: int) -> None:
         """Everything that a person does in some seconds. A problem is noted, and the next cycle begins."""
         steps: list[Callable[[], None]] = [lambda: self.call("echo"), self.cancel, self.answer, self.look]
-        for each, step in (
+        for interval, step in (
             (4, self.reconnect),
             (6, self.restart),
             (10, self.crash),
             (9, self.filter),
             (13, self.timeline),
         ):
-            if number % each == 0:
+            if number % interval == 0:
                 steps.append(step)
         for step in steps:
             try:
@@ -302,27 +302,27 @@ class Person:
 
 def sequences(path: Path) -> tuple[dict[int, int], list[str]]:
     """How many numbered messages of each server process a recording has, and what is wrong with their numbers."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     wrong = []
     with path.open("rb") as file:
         for line in file:
             if match := NUMBERED.search(line):
                 name, number = int(match[1]), int(match[2])
-                if number != found.get(name, 0):
-                    wrong.append(f"process {name}: message {number} stands where {found.get(name, 0)} should")
-                found[name] = number + 1
-    return found, wrong
+                if number != counts.get(name, 0):
+                    wrong.append(f"process {name}: message {number} stands where {counts.get(name, 0)} should")
+                counts[name] = number + 1
+    return counts, wrong
 
 
 def compare(name: str, path: Path, ledger: Ledger) -> list[Finding]:
     """A recording beside what its servers say."""
-    found, wrong = sequences(path)
-    said = {process: end["sent"]["message"] for process, end in ledger.ends.items() if end["sent"]["message"]}
-    sent = sum(said.values())
-    lost = [f"process {process} sent {count}, {found.get(process, 0)} are recorded"
-            for process, count in said.items() if count != found.get(process, 0)]  # fmt: skip
+    counts, wrong = sequences(path)
+    sent_counts = {process: end["sent"]["message"] for process, end in ledger.ends.items() if end["sent"]["message"]}
+    sent = sum(sent_counts.values())
+    lost = [f"process {process} sent {count}, {counts.get(process, 0)} are recorded"
+            for process, count in sent_counts.items() if count != counts.get(process, 0)]  # fmt: skip
     findings = [
-        Finding(f"{name}: {sum(found.values()):,} of {sent:,} numbered messages are recorded, in order"
+        Finding(f"{name}: {sum(counts.values()):,} of {sent:,} numbered messages are recorded, in order"
                 + "".join(f"; {text}" for text in [*wrong[:3], *lost[:3]]), not wrong and not lost),
         Finding(f"{name}: {len(ledger.ends)} of {len(ledger.pids)} server processes said what they sent",
                 len(ledger.ends) == len(ledger.pids)),
@@ -364,24 +364,24 @@ def slope(samples: list[dict[str, float]], x: str, y: str) -> float:
 def growth(name: str, samples: list[dict[str, float]], warm: float) -> Finding:
     """How much a process grew for each message after the warm-up."""
     late = [sample for sample in samples if sample["minutes"] >= warm]
-    each = slope(late, f"{name}_messages", f"{name}_mb") * (1 << 20)
+    per_message = slope(late, f"{name}_messages", f"{name}_mb") * (1 << 20)
     messages = late[-1][f"{name}_messages"] - late[0][f"{name}_messages"]
-    total = each * messages / (1 << 20)
+    total = per_message * messages / (1 << 20)
     first, last = late[0][f"{name}_mb"], late[-1][f"{name}_mb"]
     text = f"{name}: {first:.1f} MB after {late[0]['minutes']:.1f} minutes, {last:.1f} MB at the end"
-    text += f"; {each:.0f} bytes a message"
-    return Finding(text, each <= MAX_GROWTH or total <= SLACK_MB)
+    text += f"; {per_message:.0f} bytes a message"
+    return Finding(text, per_message <= MAX_GROWTH or total <= SLACK_MB)
 
 
 def left(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[Finding]:
     """Compare what a process has with what it had before in the same state."""
-    found = []
+    findings = []
     for key in ("descriptors", "threads", "tasks", "children"):
         text = f"{name}: {before[key]:.0f} {key} at first, {after[key]:.0f} at the end"
         if more := Counter(after["own"].get(key, ())) - Counter(before["own"].get(key, ())):
             text += "; new are " + ", ".join(f"{count} × {what}" for what, count in more.items())
-        found.append(Finding(text, after[key] <= before[key]))
-    return found
+        findings.append(Finding(text, after[key] <= before[key]))
+    return findings
 
 
 def alive(pids: set[int]) -> list[int]:
@@ -418,14 +418,14 @@ class Soak:
 
     def sample(self, minutes: float) -> dict[str, float]:
         """One line of the curve."""
-        found = {"minutes": minutes}
+        row = {"minutes": minutes}
         for process in self.processes:
             facts = process.sample()
             size = self.recordings[process.name].stat().st_size
             facts |= {"messages": self.client.messages if process.name == "tap" else size / self._line()}
-            found |= {f"{process.name}_{key}": value for key, value in facts.items()}
-        self.samples.append(found)
-        return found
+            row |= {f"{process.name}_{key}": value for key, value in facts.items()}
+        self.samples.append(row)
+        return row
 
     def _line(self) -> float:
         """Bytes of a line of the interface's recording: the tap's has the same messages, and its client counts them."""

@@ -32,9 +32,9 @@ def tell(counts: Path) -> None:
     threads = [thread.name for thread in threading.enumerate()]
     if os.environ.get("SOAK_TYPES"):
         gc.collect()
-        found = Counter(f"{type(thing).__module__}.{type(thing).__qualname__}" for thing in gc.get_objects())
+        types = Counter(f"{type(thing).__module__}.{type(thing).__qualname__}" for thing in gc.get_objects())
         with counts.with_suffix(".types").open("a") as file:
-            file.write(json.dumps(found.most_common(60)) + "\n")
+            file.write(json.dumps(types.most_common(60)) + "\n")
     made = counts.with_suffix(".making")
     made.write_text(json.dumps({"tasks": tasks, "threads": threads, "objects": len(gc.get_objects())}))
     made.rename(counts)

@@ -27,7 +27,7 @@ RAW, SDK, TYPESCRIPT = "raw", "python sdk", "typescript"
 _VERDICTS = {True: "ok", False: "**over**", None: ""}
 
 
-def shown(value: Any, unit: str) -> str:
+def figure_text(value: Any, unit: str) -> str:
     """A figure for people."""
     if value is None:
         return ""
@@ -45,24 +45,24 @@ def budget_of(row: dict[str, Any]) -> str:
         return ""
     sign = "≥" if row["more_is_better"] else "≤"
     if not row["against"]:
-        return f"{sign} {shown(row['budget'], row['unit'])}"
-    plus = f" + {shown(row['plus'], row['unit'])}" if row["plus"] else ""
+        return f"{sign} {figure_text(row['budget'], row['unit'])}"
+    plus = f" + {figure_text(row['plus'], row['unit'])}" if row["plus"] else ""
     cpu = "CPU " if row["judged_on"] == "cpu_us" else ""
     elsewhere = row["against"] in (row["beside"], RAW, SDK, TYPESCRIPT)
-    base = "" if elsewhere else f" ({shown(row['others'].get(row['against']), row['unit'])})"
+    base = "" if elsewhere else f" ({figure_text(row['others'].get(row['against']), row['unit'])})"
     return f"{cpu}{sign} {row['budget']:.2f} × {row['against']}{base}{plus}"
 
 
 def cells(row: dict[str, Any]) -> list[str]:
     """One line of a table."""
     others = row["others"]
-    beside = shown(others.get(row["beside"]), row["unit"])
+    beside = figure_text(others.get(row["beside"]), row["unit"])
     if beside and row["beside"] not in (RAW, TYPESCRIPT):
         beside += f" ({row['beside']})"
     ratio, cpu_ratio = ("" if row[key] is None else f"{row[key]:.2f}" for key in ("ratio", "cpu_ratio"))
     return [
-        row["title"], shown(row["inspector"], row["unit"]), beside,
-        shown(others.get(SDK), row["unit"]), shown(others.get(TYPESCRIPT), row["unit"]),
+        row["title"], figure_text(row["inspector"], row["unit"]), beside,
+        figure_text(others.get(SDK), row["unit"]), figure_text(others.get(TYPESCRIPT), row["unit"]),
         ratio, cpu_ratio, budget_of(row), _VERDICTS[row["ok"]],
     ]  # fmt: skip
 
@@ -85,14 +85,14 @@ def table(rows: list[dict[str, Any]], group: str) -> str:
 
 def tables(run: dict[str, Any]) -> str:
     """All tables of a run, and what was measured."""
-    found = [table(list(rows), group) for group, rows in groupby(run["rows"], key=lambda row: row["group"])]
+    parts = [table(list(rows), group) for group, rows in groupby(run["rows"], key=lambda row: row["group"])]
     facts = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     rounds = f"{run['rounds']} round" + ("s" if run["rounds"] > 1 else "")
     measured = f"{run['started'][:10]}, {rounds}, {facts}."
     for later in run.get("later", ()):
         when = later["started"][:16].replace("T", " ")
         measured += f" {later['group']}: measured apart from the others, at {when} UTC."
-    return "\n\n".join([*found, textwrap.fill(measured, LINE, break_on_hyphens=False)])
+    return "\n\n".join([*parts, textwrap.fill(measured, LINE, break_on_hyphens=False)])
 
 
 def with_tables(page: str, run: dict[str, Any]) -> str:

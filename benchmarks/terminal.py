@@ -99,7 +99,7 @@ BareList().run()
 
 
 class Late(Exception):
-    """Something did not show up in time."""
+    """The expected output did not come in time."""
 
 
 class Terminal:
@@ -263,7 +263,7 @@ def official(*options: str) -> Iterator[Terminal]:
 
 
 def list_tools_in_official(terminal: Terminal, tools: int) -> float:
-    """It has to be told to connect, and to show the tools: it is, as soon as it can be. Returns the time then."""
+    """Make it connect and show the tools, as soon as it can. Returns the time."""
     terminal.shows(b"[Connect]", frame=False)
     terminal.press(b"c")
     terminal.shows(b"Tools (%d)" % tools, frame=False)
@@ -293,13 +293,13 @@ def first_official() -> dict[str, float]:
 
 def moves(terminal: Terminal) -> dict[str, float]:
     """Move the cursor down and up; each key is measured to the first thing that is written after it."""
-    found = []
+    times = []
     for key in (DOWN, DOWN, UP) * (KEYS // 3):
         pressed_at = terminal.press(key)
         if terminal.read(2.0):
-            found.append(time.perf_counter() - pressed_at)
+            times.append(time.perf_counter() - pressed_at)
         terminal.rest()
-    return {"keys": len(found), "key_s": median(found), "key_p95_s": p95(found)}
+    return {"keys": len(times), "key_s": median(times), "key_p95_s": p95(times)}
 
 
 def down_inspector() -> dict[str, float]:
@@ -320,22 +320,22 @@ def down_official() -> dict[str, float]:
 
 def keys(terminal: Terminal, pressed: tuple[bytes, ...], count: int) -> list[float]:
     """Seconds from each key to the end of the frame it made, one key after the other."""
-    found = []
+    times = []
     for i in range(count):
         pressed_at = terminal.press(pressed[i % len(pressed)])
         came = terminal.frame()
         if came is not None:
-            found.append(came - pressed_at)
+            times.append(came - pressed_at)
         terminal.rest()
-    return found
+    return times
 
 
 def keys_textual() -> dict[str, float]:
     with running(OURS, "-c", BARE_LIST) as terminal:
         terminal.shows(b"tool-00004")
         terminal.rest(1.0)
-        found = keys(terminal, (DOWN, DOWN, UP), KEYS)
-        return {"keys": len(found), "key_s": median(found), "key_p95_s": p95(found)}
+        times = keys(terminal, (DOWN, DOWN, UP), KEYS)
+        return {"keys": len(times), "key_s": median(times), "key_p95_s": p95(times)}
 
 
 def recording_inspector() -> dict[str, float]:
@@ -351,9 +351,9 @@ def recording_inspector() -> dict[str, float]:
             early.append(terminal.shows(b'"step %d of 0' % step) - pressed_at)
         terminal.shows(b"1,000,000")
         terminal.rest()
-        found = keys(terminal, (END, UP, PAGE_UP, PAGE_UP, DOWN, HOME, PAGE_DOWN, DOWN, PAGE_DOWN, UP), KEYS)
+        times = keys(terminal, (END, UP, PAGE_UP, PAGE_UP, DOWN, HOME, PAGE_DOWN, DOWN, PAGE_DOWN, UP), KEYS)
         return {
-            "s": first, "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
+            "s": first, "keys": len(times), "key_s": median(times), "key_p95_s": p95(times),
             "early_keys": len(early), "early_p95_s": p95(early), "rss_mb": terminal.memory("VmHWM"),
         }  # fmt: skip
 
@@ -363,13 +363,13 @@ def memory_inspector() -> dict[str, float]:
 
     The files of the index are not part of it: the system takes their memory back whenever it needs it.
     """
-    found = {}
+    memory = {}
     for count in (FEW, MILLION):
         with running(PROGRAM, "replay", str(messages(count))) as terminal:
             terminal.shows(f"event {count:,} of {count:,}".encode())
             terminal.rest(1.0)
-            found[count] = terminal.memory("RssAnon")
-    return {"each_bytes": (found[MILLION] - found[FEW]) * (1 << 20) / (MILLION - FEW)}
+            memory[count] = terminal.memory("RssAnon")
+    return {"each_bytes": (memory[MILLION] - memory[FEW]) * (1 << 20) / (MILLION - FEW)}
 
 
 def replay_inspector() -> dict[str, float]:
@@ -474,20 +474,20 @@ def flood_inspector() -> dict[str, float]:
             before = most = terminal.memory()
             kept = recorded(path)
             assert kept == 0, "the flood came too early"
-            found: list[float] = []
+            times: list[float] = []
             walk = itertools.cycle([(DOWN, n) for n in range(1, 5)] + [(UP, n) for n in range(3, -1, -1)])
             stop = time.perf_counter() + PATIENCE
             while kept < 2 * FLOOD and time.perf_counter() < stop:
                 key, chosen = next(walk)
                 pressed_at = terminal.press(key)
-                found.append(terminal.shows(b"tool-%05d" % chosen if chosen else b"echo") - pressed_at)
+                times.append(terminal.shows(b"tool-%05d" % chosen if chosen else b"echo") - pressed_at)
                 most = max(most, terminal.memory())
-                if len(found) % 20 == 0:
+                if len(times) % 20 == 0:
                     kept = recorded(path)
             terminal.rest()
             most = max(most, terminal.memory())
         return {
-            "kept": recorded(path), "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
+            "kept": recorded(path), "keys": len(times), "key_s": median(times), "key_p95_s": p95(times),
             "rss_before_mb": before, "growth_mb": most - before,
         }  # fmt: skip
 
@@ -508,13 +508,13 @@ def sessions_inspector() -> dict[str, float]:
             terminal.shows(b"tool-00004")
             terminal.watch(4.0)
             together = terminal.memory()
-            found = []
+            times = []
             for key, step in KEYS // 8 * [*((DOWN, n) for n in range(1, 5)), *((UP, n) for n in range(3, -1, -1))]:
                 pressed_at = terminal.press(key)
-                found.append(terminal.shows(b"tool-%05d" % step if step else b"echo") - pressed_at)
+                times.append(terminal.shows(b"tool-%05d" % step if step else b"echo") - pressed_at)
                 terminal.watch(QUIET)
         return {
-            "keys": len(found), "key_s": median(found), "key_p95_s": p95(found), "alone_mb": alone,
+            "keys": len(times), "key_s": median(times), "key_p95_s": p95(times), "alone_mb": alone,
             "each_mb": (together - alone) / 4,
         }  # fmt: skip
 
@@ -533,8 +533,8 @@ def hundred() -> Path:
         path = making / f"202601{number // 24 + 1:02}-{number % 24:02}0000-000000-server-1.mcp.jsonl"
         journal = Journal.create(path, {"kind": "stdio", "argv": ["server"]})
         for first in range(0, EVENTS, 1000):
-            said = (f"step {step} {'x' * 60}" for step in range(first, first + 1000))
-            notes = (jsonrpc.notification("notifications/message", {"level": "info", "data": text}) for text in said)
+            texts = (f"step {step} {'x' * 60}" for step in range(first, first + 1000))
+            notes = (jsonrpc.notification("notifications/message", {"level": "info", "data": text}) for text in texts)
             journal.record_received("stdio", [jsonrpc.encode(note) for note in notes])
         journal.record_received(
             "stdio", [jsonrpc.encode(jsonrpc.notification("notifications/message", {"data": WORD}))]
@@ -556,15 +556,15 @@ def search_inspector() -> dict[str, float]:
         first = terminal.shows(b"Earlier sessions") - typed
         terminal.shows(b"5 of 100")
         ended = time.perf_counter() - typed
-        found = []
+        times = []
         for _ in range(5):
             for key in (*[b"\x7f"] * 6, *(WORD[-6:][at : at + 1].encode() for at in range(6))):
                 pressed_at = terminal.press(key)
                 if (came := terminal.frame()) is not None:
-                    found.append(came - pressed_at)
+                    times.append(came - pressed_at)
                 terminal.watch(0.15)
         return {
-            "s": first, "all_s": ended, "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
+            "s": first, "all_s": ended, "keys": len(times), "key_s": median(times), "key_p95_s": p95(times),
             "rss_mb": terminal.memory("VmHWM"),
         }  # fmt: skip
 
@@ -592,7 +592,7 @@ def table_inspector() -> dict[str, float]:
         terminal.rest(1.0)
         terminal.press(CLICK)
         terminal.rest(0.5)
-        found = keys(terminal, (DOWN, DOWN, PAGE_DOWN, RIGHT, END, UP, PAGE_UP, LEFT, HOME, DOWN), KEYS)
+        times = keys(terminal, (DOWN, DOWN, PAGE_DOWN, RIGHT, END, UP, PAGE_UP, LEFT, HOME, DOWN), KEYS)
         settled = terminal.memory()
         terminal.press(HOME)
         terminal.rest()
@@ -601,7 +601,7 @@ def table_inspector() -> dict[str, float]:
         ordered = terminal.shows(b"%.2f" % largest) - sorting
         terminal.rest()
         return {
-            "s": first, "keys": len(found), "key_s": median(found), "key_p95_s": p95(found), "sort_s": ordered,
+            "s": first, "keys": len(times), "key_s": median(times), "key_p95_s": p95(times), "sort_s": ordered,
             "rss_before_mb": before, "growth_mb": settled - before, "most_mb": terminal.memory("VmHWM") - before,
         }  # fmt: skip
 

@@ -10,16 +10,16 @@ def on_page_markdown(markdown: str, page, **_: object) -> str:
     """Keep the text of links to files outside docs/: the site does not have these files."""
     folder = (DOCS / page.file.src_uri).parent
 
-    def text(found: re.Match[str]) -> str:
-        leads_out = not (folder / found[2]).resolve().is_relative_to(DOCS)
-        return found[1] if leads_out else found[0]
+    def text(match: re.Match[str]) -> str:
+        leads_out = not (folder / match[2]).resolve().is_relative_to(DOCS)
+        return match[1] if leads_out else match[0]
 
     return re.sub(r"\[([^\]]+)\]\(([^)\s#:]+)(?:#[^)]*)?\)", text, markdown)
 
 
 def on_post_page(output: str, page, **_: object) -> str:
     """Raise if the page loads a script, a style or a picture from another host."""
-    found = re.search(r"<(?:script|img|iframe)[^>]+src=.?https?:[^>]*>|<link[^>]+rel=.?stylesheet[^>]+https?:", output)
-    if found:
-        raise ValueError(f"{page.file.src_uri} loads from another host: {found[0]}")
+    match = re.search(r"<(?:script|img|iframe)[^>]+src=.?https?:[^>]*>|<link[^>]+rel=.?stylesheet[^>]+https?:", output)
+    if match:
+        raise ValueError(f"{page.file.src_uri} loads from another host: {match[0]}")
     return output

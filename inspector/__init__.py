@@ -175,8 +175,8 @@ else:
             return import_module(f"inspector.{name}")
         if name in _CORE:
             home = next((home for home, names in _HOMES.items() if name in names), "errors")
-            found = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
-            return found
+            value = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
+            return value
         if name == "__all__":
             from inspector.feature import our_features
 
@@ -190,8 +190,8 @@ else:
 
             for feature in our_features():
                 if name in feature.names:
-                    found = globals()[name] = feature.load(f"{feature.names[name]}:{name}")
-                    return found
+                    value = globals()[name] = feature.load(f"{feature.names[name]}:{name}")
+                    return value
         raise AttributeError(f"module 'inspector' has no attribute {name!r}")
 
     def __dir__() -> list[str]:

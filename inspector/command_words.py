@@ -120,7 +120,7 @@ def _in_quotes(word: str, mark: str = '""') -> str:
     A doubled one does not close the quotes for cmd.exe and PowerShell either; one with a backslash does.
     """
     # Backslashes before a quotation mark, also before the last one, are doubled.
-    return '"' + re.sub(r'(\\*)("|\Z)', lambda found: found[1] * 2 + (found[2] and mark), word) + '"'
+    return '"' + re.sub(r'(\\*)("|\Z)', lambda match: match[1] * 2 + (match[2] and mark), word) + '"'
 
 
 class NotPassed(ValueError):
@@ -171,8 +171,8 @@ def variable(environment: Mapping[str, str], name: str, family: Family = FAMILY)
     """Return a variable; on Windows in any case of its name."""
     if family == "posix" or name in environment:
         return environment.get(name)
-    wanted = name.upper()
-    return next((value for each, value in environment.items() if each.upper() == wanted), None)
+    upper = name.upper()
+    return next((value for key, value in environment.items() if key.upper() == upper), None)
 
 
 def with_variables(environment: Mapping[str, str], more: Mapping[str, str], family: Family = FAMILY) -> dict[str, str]:
@@ -209,6 +209,6 @@ def find_on_windows(
         folders, names = [folder], [*names, name] if names != [name] else names
     else:
         path = variable(environment, "PATH", "windows") or ""
-        folders = [each for entry in path.split(";") if (each := entry.strip().strip('"'))]
-    candidates = (ntpath.normpath(ntpath.join(where, each)) for where in folders for each in names)
+        folders = [place for entry in path.split(";") if (place := entry.strip().strip('"'))]
+    candidates = (ntpath.normpath(ntpath.join(where, file)) for where in folders for file in names)
     return next((candidate for candidate in candidates if is_file(candidate)), None)

@@ -93,9 +93,9 @@ def read_json(text: str | bytes) -> Any:
     for _ in range(MAX_DEPTH + 1):
         level = [
             inner
-            for each in level
-            if type(each) in (dict, list)
-            for inner in (each.values() if type(each) is dict else each)
+            for item in level
+            if type(item) in (dict, list)
+            for inner in (item.values() if type(item) is dict else item)
         ]
         if not level:
             return value
@@ -148,14 +148,14 @@ class _ValueBuilder:
             while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
                 items.append(self._value(item))
             return items
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         while not isinstance(key := next(self._events), yaml.MappingEndEvent):
             if type(self._value(key)) in (list, dict):
                 raise DocumentError("has a key that is not a text", key.start_mark)
-            if key.value in found:
+            if key.value in mapping:
                 raise DocumentError(f"has the key {key.value[:80]!r} twice", key.start_mark)
-            found[key.value] = self._value(next(self._events))
-        return found
+            mapping[key.value] = self._value(next(self._events))
+        return mapping
 
 
 def _plain(event: Any) -> Any:

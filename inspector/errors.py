@@ -263,11 +263,11 @@ class ServerError(InspectorError):
     exit_code = 1
 
     def __init__(self, rpc_code: Any, rpc_message: Any, data: Any = None, *, method: str = "", hint: str = "") -> None:
-        said = rpc_message if isinstance(rpc_message, str) and rpc_message else "no message"
+        text = rpc_message if isinstance(rpc_message, str) and rpc_message else "no message"
         number = "error" if rpc_code is None else f"error {rpc_code}"
-        super().__init__(f"The server answered {method or 'the request'} with {number}: {said}", hint=hint)
+        super().__init__(f"The server answered {method or 'the request'} with {number}: {text}", hint=hint)
         self.rpc_code = rpc_code
-        self.rpc_message = said
+        self.rpc_message = text
         self.data = data
 
     def as_json(self) -> dict[str, Any]:

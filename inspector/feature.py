@@ -100,10 +100,10 @@ class Feature:
 
     def load_as(self, kind: type[T], place: str) -> T:
         """Import a part of a type. Raises `FeatureError` as `load` does, also for another type."""
-        found = self.load(place)
-        if not isinstance(found, kind):
+        part = self.load(place)
+        if not isinstance(part, kind):
             raise broken(self.package, f"{place} is not of the type {kind.__name__}")
-        return found
+        return part
 
     def load_or_skip(self, place: str, kind: type[T]) -> T | None:
         """Import a part of the feature; a broken one of another package is None, and `skipped` says why."""
@@ -133,16 +133,16 @@ def other_features() -> tuple[Feature, ...]:
     """The features of other packages; broken ones are skipped. Reads the installed packages once."""
     from inspector.errors import FeatureError
 
-    found = {feature.name: feature for feature in our_features()}
+    features = {feature.name: feature for feature in our_features()}
     for place in sorted(_entry_points()):
         try:
             feature = _read(place)
-            if feature.name in found:
-                raise broken(feature.package, f"{found[feature.name].package} has the name {feature.name}")
-            found[feature.name] = feature
+            if feature.name in features:
+                raise broken(feature.package, f"{features[feature.name].package} has the name {feature.name}")
+            features[feature.name] = feature
         except FeatureError as error:
             skipped().append(error)
-    return tuple(found.values())[len(OURS) :]
+    return tuple(features.values())[len(OURS) :]
 
 
 def features() -> tuple[Feature, ...]:
@@ -231,6 +231,6 @@ def placed(table: Mapping[str, T], added: Iterable[tuple[str, T, str]]) -> dict[
     """`table` with each added (name, row, neighbour) after its neighbour, or at the end."""
     rows = list(table.items())
     for name, row, neighbour in added:
-        at = next((at for at, (each, _) in enumerate(rows, 1) if each == neighbour), len(rows))
+        at = next((at for at, (other, _) in enumerate(rows, 1) if other == neighbour), len(rows))
         rows.insert(at, (name, row))
     return dict(rows)

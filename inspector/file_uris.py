@@ -21,7 +21,7 @@ def to_uri(path: str, family: Family = FAMILY) -> str:
             raise ValueError("a relative path has no URI")
         return f"file://{quote_from_bytes(path.encode('utf-8', 'surrogateescape'))}"
     # The prefix that turns the limit of 260 characters off belongs to the path's form, not to its place.
-    path = re.sub(r"^\\\\[?.]\\(?:(?P<unc>UNC)\\)?", lambda found: r"\\" if found["unc"] else "", path)
+    path = re.sub(r"^\\\\[?.]\\(?:(?P<unc>UNC)\\)?", lambda match: r"\\" if match["unc"] else "", path)
     drive, rest = ntpath.splitdrive(path.replace("/", "\\"))
     if not drive or (not rest.startswith("\\") and rest):
         raise ValueError("a relative path has no URI")
@@ -31,10 +31,10 @@ def to_uri(path: str, family: Family = FAMILY) -> str:
 
 def to_path(uri: str, family: Family = FAMILY) -> str | None:
     """Return the path of a `file:` URI; None for another URI, and for one that names no absolute path there."""
-    found = _FILE_URI.fullmatch(uri)
-    if found is None:
+    match = _FILE_URI.fullmatch(uri)
+    if match is None:
         return None
-    host, path = found[1] or "", found[2]
+    host, path = match[1] or "", match[2]
     if host.casefold() == "localhost":
         host = ""
     octets = unquote_to_bytes(path)

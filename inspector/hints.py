@@ -123,9 +123,9 @@ class Hint(str):
 
     def __new__(cls, *parts: str | Parameter | Setting | UnsetParameters) -> Hint:
         """Join parts: text, other hints, and parts that each surface names differently."""
-        found = tuple(_flat(parts))
-        self = super().__new__(cls, in_words(found, _keyword, _unset_keywords))
-        self.parts = found
+        flat = tuple(_flat(parts))
+        self = super().__new__(cls, in_words(flat, _keyword, _unset_keywords))
+        self.parts = flat
         return self
 
     @property
@@ -138,7 +138,7 @@ class Hint(str):
 
         def option(setting: Setting) -> str:
             words = _option(setting)
-            return _COMMAND.sub(lambda found: f"{found[0].removesuffix(_TARGET)}{opened(found[1])}", words)
+            return _COMMAND.sub(lambda match: f"{match[0].removesuffix(_TARGET)}{opened(match[1])}", words)
 
         return in_words(self.parts, option, _unset_options)
 

@@ -110,4 +110,4 @@ def _attribute(text: str) -> str:
 
 def _referenced(markup: str) -> str:
     """Return markup with unsafe characters as character references (XML 1.0 section 4.1): the value is the same."""
-    return _UNSAFE.sub(lambda found: f"&#x{ord(found[0]):x};", markup)
+    return _UNSAFE.sub(lambda match: f"&#x{ord(match[0]):x};", markup)

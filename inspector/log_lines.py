@@ -33,18 +33,18 @@ def searched(lines: Iterable[str]) -> list[str]:
     return [part.rstrip() for line in lines for text in _parts(line)[1:] for part in text.split("\n")]
 
 
-def shown(lines: Iterable[str]) -> list[str]:
+def display_lines(lines: Iterable[str]) -> list[str]:
     """Return the lines for a screen; what the first request of a session caused is one line."""
-    found: list[str] = []
+    kept: list[str] = []
     left_out = 0
     for record in _records(line for line in lines if readable(line) or not line.strip()):
         if any(PROBE in line for line in record):
             left_out += len(record)
         else:
-            found += map(readable, record)
+            kept += map(readable, record)
     if left_out:
-        found.insert(0, f"({left_out} line{'s' * (left_out > 1)} about {PROBE}, the first request of Inspector)")
-    return found
+        kept.insert(0, f"({left_out} line{'s' * (left_out > 1)} about {PROBE}, the first request of Inspector)")
+    return kept
 
 
 def _records(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -87,8 +87,8 @@ def _described(message: str, errors: list[str]) -> str:
 
 
 def _first(entry: dict[str, Any], names: Iterable[str]) -> str:
-    found = next((entry[name] for name in names if type(entry.get(name)) in (str, int)), "")
-    return str(found)
+    value = next((entry[name] for name in names if type(entry.get(name)) in (str, int)), "")
+    return str(value)
 
 
 def _texts(value: Any) -> list[str]:

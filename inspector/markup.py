@@ -21,10 +21,10 @@ _TICKS = re.compile("`+")
 
 def fence(text: str, language: str = "") -> str:
     """Return a fenced block (CommonMark section 4.5), with its line feed."""
-    shown = safe(text, multiline=True)
-    longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
+    content = safe(text, multiline=True)
+    longest = max((len(run) for run in _TICKS.findall(content)), default=0)
     ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{language}\n{shown}\n{ticks}\n"
+    return f"{ticks}{language}\n{content}\n{ticks}\n"
 
 
 def fenced(text: str, lines: Iterable[str], language: str = "") -> Iterator[str]:
@@ -55,7 +55,7 @@ def _cut(text: str, at: int) -> int:
 
 def span(value: object, limit: int = SPAN) -> str:
     """Return code within a line (CommonMark section 6.1)."""
-    shown = safe(value, limit)
-    ticks = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
-    padded = f" {shown} " if not shown.strip() or shown[0] in "` " or shown[-1] in "` " else shown
+    content = safe(value, limit)
+    ticks = "`" * (max((len(run) for run in _TICKS.findall(content)), default=0) + 1)
+    padded = f" {content} " if not content.strip() or content[0] in "` " or content[-1] in "` " else content
     return f"{ticks}{padded}{ticks}"

@@ -395,9 +395,9 @@ class McpFixture:
     def sections(self) -> list[tuple[str, str]]:
         """Return the additional sections of a failed test's report: requests not in a recording, and the last
         messages."""
-        taped = [session for each in self._taped if (session := getattr(each, "session", None)) is not None]
+        taped = [session for tape in self._taped if (session := getattr(tape, "session", None)) is not None]
         sessions = [*self._sessions, *taped]
-        missing = "\n".join(line for each in self._taped for line in each.missing())
+        missing = "\n".join(line for tape in self._taped for line in tape.missing())
         if missing:
             missing += f"\nTo accept the change, run: {self._accept}"
         return [
@@ -439,8 +439,8 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         key = (id(marker), item.path, repr(target))
         if key not in done:
             done[key] = marker, _check(item, marker)
-        if said := done[key][1]:
-            pytest.fail(said, pytrace=False)
+        if fault := done[key][1]:
+            pytest.fail(fault, pytrace=False)
 
 
 def _check(item: pytest.Item, marker: pytest.Mark) -> str:
@@ -460,8 +460,8 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> str:
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
             target, variables = (named, {}) if named else _named(item)
-            found = runner.run(check(target, **{**variables, **options}))
-            return "\n".join(text for text in (found.faults, found.limits) if text)
+            report = runner.run(check(target, **{**variables, **options}))
+            return "\n".join(text for text in (report.faults, report.limits) if text)
         except InspectorError as error:
             return f"{type(error).__name__}: {sentences(error.message, error.hint)}"
 
@@ -483,7 +483,7 @@ def _beside_test(test: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     if not files:
         return dict(options)
     listed = [files] if isinstance(files, (str, os.PathLike)) else files
-    return {**options, "env_file": [test.parent / each for each in listed]}
+    return {**options, "env_file": [test.parent / file for file in listed]}
 
 
 def _named(item: pytest.Item) -> tuple[str | Sequence[str], dict[str, Any]]:
@@ -491,10 +491,10 @@ def _named(item: pytest.Item) -> tuple[str | Sequence[str], dict[str, Any]]:
     marker = item.get_closest_marker("mcp")
     if marker and marker.args:
         return marker.args[0], {}
-    found: str = item.config.getini("mcp_target")
-    if not found:
+    target: str = item.config.getini("mcp_target")
+    if not target:
         raise pytest.UsageError("No server to use: pass a target to mcp_check, or set mcp_target.")
-    return found, _variables(item.config)
+    return target, _variables(item.config)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -564,10 +564,10 @@ def _transcript(session: Session) -> str:
     except SessionLost:
         return ""  # it was never connected
     lines = [f"{safe(repr(session))}"]
-    shown = [n for n in range(1, len(recording) + 1) if recording.journal.index.kind(n) <= Kind.STDERR]
-    if len(shown) > _EVENTS_SHOWN:
-        lines.append(f"… {len(shown) - _EVENTS_SHOWN:,} messages before these")
-    for n in shown[-_EVENTS_SHOWN:]:
+    events = [n for n in range(1, len(recording) + 1) if recording.journal.index.kind(n) <= Kind.STDERR]
+    if len(events) > _EVENTS_SHOWN:
+        lines.append(f"… {len(events) - _EVENTS_SHOWN:,} messages before these")
+    for n in events[-_EVENTS_SHOWN:]:
         event = recording[n]
         sign = "→" if event.dir == "send" else "!" if event.kind == "stderr" else "←"
         lines.append(f"{n:>5} {sign} {safe(event.text, 300)}")

@@ -76,7 +76,7 @@ def safe(value: object, limit: int | None = None, *, multiline: bool = False, as
     if not (text.isascii() and text.isprintable()):
         if multiline:
             text = text.replace("\r\n", "\n")
-        text = _not_ascii(multiline).sub(_escaped, text) if ascii else _doubtful(multiline).sub(_shown, text)
+        text = _not_ascii(multiline).sub(_escaped, text) if ascii else _doubtful(multiline).sub(_visible, text)
     if limit is not None and (cut or len(text) > limit):
         sign = SIGNS_ASCII.cut if ascii else SIGNS.cut
         text = text[: max(limit - 1, 0)].rstrip(_ZWJ) + sign if limit > 0 else ""
@@ -140,7 +140,7 @@ def _not_ascii(multiline: bool) -> re.Pattern[str]:
     return re.compile(r"[^ -~\n]" if multiline else r"[^ -~]")
 
 
-def _shown(match: re.Match[str]) -> str:
+def _visible(match: re.Match[str]) -> str:
     """Write one run of unsafe characters, which may change the character before it and join the one after it."""
     text, (start, end) = match.string, match.span()
     base = text[start - 1] if start else "\n"
@@ -425,8 +425,8 @@ def ended(text: str) -> str:
 
 def repr_of(value: object, *facts: object) -> str:
     """Return the `repr` of an object in one line: its class and the facts that are not empty."""
-    said = ", ".join(safe(fact, 120) for fact in facts if fact is not None and fact != "")
-    return f"<inspector.{type(value).__name__} {said}>"
+    words = ", ".join(safe(fact, 120) for fact in facts if fact is not None and fact != "")
+    return f"<inspector.{type(value).__name__} {words}>"
 
 
 def when(started: datetime | None, *, seconds: bool = False) -> str:

@@ -33,7 +33,7 @@ def parse_time(value: object) -> datetime | None:
     if type(value) is not str or len(value) > MAX_LENGTH:
         return None
     try:
-        found = datetime.fromisoformat(value)
+        parsed = datetime.fromisoformat(value)
     except ValueError:
         return None
-    return min(max(found if found.tzinfo is not None else found.replace(tzinfo=UTC), _FIRST), _LAST)
+    return min(max(parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC), _FIRST), _LAST)

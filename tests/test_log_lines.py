@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.log_lines import readable, searched, shown
+from inspector.log_lines import display_lines, readable, searched
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ Ready\
     ],
 )  # fmt: skip
 def test_what_our_first_request_caused_is_one_line(log: str, left: list[str] | None) -> None:
-    assert shown(log.split("\n")) == (left if left is not None else log.split("\n"))
+    assert display_lines(log.split("\n")) == (left if left is not None else log.split("\n"))
 
 
 @given(st.lists(st.text(alphabet=st.characters(codec="utf-8"), max_size=200), max_size=10))
 def test_any_lines_are_survived(lines: list[str]) -> None:
     assert all("\x1b[" not in line for line in map(readable, lines))
     searched(lines)
-    shown(lines)
+    display_lines(lines)
 
 
 def test_hostile_lines_take_linear_time() -> None:

@@ -48,7 +48,7 @@ class Client:
         self.kept.append((now, direction, raw))
         self.file.write(b'{"t":%f,"d":"%s","m":%s}\n' % (now, direction, raw))
 
-    def take(self, raw):
+    def receive(self, raw):
         if self.file is not None:
             self.note(b"<", raw)
         message = orjson.loads(raw)
@@ -111,7 +111,7 @@ class Stdio(Client, asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd, data):
         for line in self.lines.of(data):
-            self.take(line)
+            self.receive(line)
 
     async def send(self, raw):
         self.pipe.write(raw + b"\n")
@@ -128,7 +128,7 @@ class Post(Client):
     async def send(self, raw):
         answer = await self.http.post(self.url, content=raw, headers=self.fields())
         body = answer.content
-        self.take(body if body[:1] == b"{" else body[body.index(b"data: ") + 6 :])
+        self.receive(body if body[:1] == b"{" else body[body.index(b"data: ") + 6 :])
 
 
 class Events(Post):
@@ -137,7 +137,7 @@ class Events(Post):
 
         async with self.http.stream("POST", self.url, content=raw, headers=self.fields()) as answer:
             async for event in EventSource(answer).aiter_sse():
-                self.take(event.data.encode())
+                self.receive(event.data.encode())
 
 
 class Socket(Client, asyncio.Protocol):
@@ -170,9 +170,9 @@ class Socket(Client, asyncio.Protocol):
                 continue
             data = self.buffer + data
             end = b"\r\n" if self.chunked else b"\r\n\r\n"
-            head, found, rest = data.partition(end)
-            self.buffer = b"" if found else data
-            if not found:
+            head, separator, rest = data.partition(end)
+            self.buffer = b"" if separator else data
+            if not separator:
                 return
             data = rest
             self.next(head.lower())
@@ -192,11 +192,11 @@ class Socket(Client, asyncio.Protocol):
         if self.chunked:
             for line in self.lines.of(part):
                 if line.startswith(b"data: "):
-                    self.take(line[6:])
+                    self.receive(line[6:])
             return
         self.parts.append(part)
         if not self.left:
-            self.take(b"".join(self.parts))
+            self.receive(b"".join(self.parts))
 
 
 class Pooled(Socket):
@@ -206,9 +206,9 @@ class Pooled(Socket):
         super().__init__(False)
         self.pool = pool
 
-    def take(self, raw):
+    def receive(self, raw):
         self.pool.free.append(self)
-        self.pool.take(raw)
+        self.pool.receive(raw)
 
 
 class Sockets(Client):

@@ -108,10 +108,10 @@ def main() -> None:
     parser.add_argument("server", type=json.loads)
     parser.add_argument("--flows", type=int, default=200)
     parser.add_argument("--shared", action="store_true")
-    said = parser.parse_args()
+    arguments = parser.parse_args()
     gc.set_threshold(100_000, 20, 20)  # as `cli/main.py` does
-    work = run_flows if said.who == "flows" else run_loop
-    print(json.dumps(asyncio.run(work(said.server, said.flows, said.shared))))
+    work = run_flows if arguments.who == "flows" else run_loop
+    print(json.dumps(asyncio.run(work(arguments.server, arguments.flows, arguments.shared))))
 
 
 if __name__ == "__main__":

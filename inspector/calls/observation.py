@@ -21,7 +21,7 @@ from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.query import Query
-from inspector.log_lines import shown
+from inspector.log_lines import display_lines
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def values_at(value: Any, path: str, limit: int, variables: Variables) -> Iterat
 
 def last_words(error: InspectorError) -> list[str]:
     """The last lines on stderr of a server that ended; empty for another error."""
-    return shown(error.stderr) if isinstance(error, ServerExited) else []
+    return display_lines(error.stderr) if isinstance(error, ServerExited) else []
 
 
 def last_line(words: Sequence[str]) -> str:

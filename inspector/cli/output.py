@@ -319,9 +319,9 @@ class Output:
             return
         lines = [f"error: {self._ours(error.message)}"]
         if isinstance(error, ServerExited) and error.stderr:
-            from inspector.log_lines import shown
+            from inspector.log_lines import display_lines
 
-            lines += (f"  {self.safe(line, 500)}" for line in shown(error.stderr)[-LAST_WORDS:])
+            lines += (f"  {self.safe(line, 500)}" for line in display_lines(error.stderr)[-LAST_WORDS:])
         if isinstance(error, ServerError) and error.data is not None:
             from inspector.protocol import jsonrpc
 

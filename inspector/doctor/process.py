@@ -19,7 +19,7 @@ from inspector.doctor.stderr_causes import MAX_LINE, stderr_cause
 from inspector.doctor.stdout_noise import StdoutNoise, noise
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame
-from inspector.log_lines import readable, shown
+from inspector.log_lines import display_lines, readable
 from inspector.protocol import jsonrpc
 from inspector.protocol.revisions import LEGACY
 from inspector.text import duration
@@ -83,7 +83,7 @@ class ProcessDoctor(SessionDoctor):
         connection = opened.connection
         lines = connection.stderr
         # A server that ended with our first request may say why.
-        words = list(map(readable, lines)) if connection.exits and not connection.answered else shown(lines)
+        words = list(map(readable, lines)) if connection.exits and not connection.answered else display_lines(lines)
         self.chart.last_words = tuple(self.chart.privacy(line)[:MAX_LINE] for line in words[-LAST_WORDS:])
         self._started(opened)
         if not connection.started:

@@ -42,11 +42,11 @@ class ThreadReader:
     A thread that waits in a read cannot be stopped: it closes the descriptor as soon as the read returns.
     """
 
-    def __init__(self, descriptor: int, take: Callable[[bytes], None], size: int = READ_SIZE) -> None:
+    def __init__(self, descriptor: int, on_block: Callable[[bytes], None], size: int = READ_SIZE) -> None:
         self.open = True
         self.most = size
         self._descriptor = descriptor
-        self._take = take
+        self._on_block = on_block
         self._loop = asyncio.get_running_loop()
         self._blocks: SimpleQueue[bytes] = SimpleQueue()
         self._may_read = threading.Event()
@@ -83,7 +83,7 @@ class ThreadReader:
             self._may_read.set()
         else:
             self.open = False
-        self._take(block)
+        self._on_block(block)
         return True
 
     def resume(self) -> None:

@@ -59,14 +59,14 @@ def _with(data: bytes, values: Mapping[Path, Any], only: str | None = None) -> b
     """Return the text with other scalars at these places; with `only`, if that string is there now."""
     try:
         text = data.decode()
-        found = [
+        places = [
             (start, end, values[path])
             for path, start, end in _scalars(text, max(map(len, values)))
             if path in values and (only is None or unquote(text[start:end]) == only)
         ]
     except (UnicodeDecodeError, JsonSyntaxError):
         return data
-    for start, end, value in reversed(found):
+    for start, end, value in reversed(places):
         text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]
     return text.encode("utf-8", "surrogatepass")
 

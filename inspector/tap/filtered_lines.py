@@ -33,7 +33,7 @@ class FilteredLines:
         self._lines: dict[Sender, LineBuffer] = {"client": LineBuffer(), "server": LineBuffer()}
         self._delayed = DelayedMessages()
 
-    def take(self, sender: Sender, block: bytes) -> None:
+    def feed(self, sender: Sender, block: bytes) -> None:
         """Handle data of a sender."""
         lines = self._lines[sender]
         if not lines.held and block.endswith(b"\n") and not self._filter.hears:

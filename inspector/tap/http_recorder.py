@@ -75,8 +75,8 @@ class TappedExchange:
         self.login = self.login or form
         if not self.login and not (b'"access_token"' in data or b'"client_secret"' in data):
             return data, ""
-        shown, changed = self.journal.redactor.oauth_body(data.decode("utf-8", "replace"))
-        return (shown.encode(), ',"redacted":true') if changed else (data, "")
+        redacted, changed = self.journal.redactor.oauth_body(data.decode("utf-8", "replace"))
+        return (redacted.encode(), ',"redacted":true') if changed else (data, "")
 
 
 class _Body:

@@ -118,7 +118,7 @@ class StdioTap:
         self._to_server = InputPipe(process.popen.stdin)
         self._to_client = self._files.writer(MAX_UNSENT, self._client_deaf, self._client_hears)
         self._to_person = StreamWriter(self._stderr.copy(), MAX_UNSENT, lambda: None, self._person_hears)
-        self._from_server = BlockPipe(process.popen.stdout, self._said)
+        self._from_server = BlockPipe(process.popen.stdout, self._on_server_block)
         self._from_stderr = BlockPipe(process.popen.stderr, self._complained)
         self._from_client = self._files.reader(self._asked)
         self._filter: ConnectionFilter | None = None
@@ -203,7 +203,7 @@ class StdioTap:
                 self._to_client.watch_reader()  # A client that stopped writing may be gone.
             return
         if self._filtered is not None:
-            self._filtered.take("client", block)
+            self._filtered.feed("client", block)
         else:
             self._pass_to_server(block)
         if self._to_server.queued > PAUSE_ABOVE:
@@ -224,7 +224,7 @@ class StdioTap:
         else:
             self._from_client.resume()
 
-    def _said(self, block: bytes) -> None:
+    def _on_server_block(self, block: bytes) -> None:
         """Handle data from the server; empty at the end."""
         if not block:
             if self._filtered is not None:
@@ -233,7 +233,7 @@ class StdioTap:
             self._hanging_up = self._loop.create_task(self._hang_up())
             return
         if self._filtered is not None:
-            self._filtered.take("server", block)
+            self._filtered.feed("server", block)
         else:
             self._pass_to_client(block)
         if self._to_client.queued > PAUSE_ABOVE:

@@ -164,8 +164,8 @@ class AppConnection(SharedConnection):
         except BaseException:
             await exchange.aclose()
             raise
-        shown = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
-        return NetworkResponse(status, "", "in process", shown, exchange)
+        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+        return NetworkResponse(status, "", "in process", fields, exchange)
 
 
 class _Exchange:

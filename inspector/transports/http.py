@@ -72,8 +72,8 @@ class StandingStream:
     async def _listen(self) -> bool:
         """Send one GET and read it to its end. False: the server offers no standing stream."""
         after = self._after()
-        wanted = [(RESUME_FIELD, after)] if after else []
-        fields = self._requester.fields(STREAM_TYPE, wanted=wanted)
+        era_headers = [(RESUME_FIELD, after)] if after else []
+        fields = self._requester.fields(STREAM_TYPE, era_headers=era_headers)
         answer = await self._requester.open(self.channel, "GET", fields, lasting=True)
         if answer.status == 200 and answer.media_type == STREAM_TYPE:
             self.open = True
@@ -82,8 +82,8 @@ class StandingStream:
             return True
         body, _ = await answer.body(SMALL_BODY)
         again = answer.status >= 500 or answer.status == 429
-        said = {"body": safe(body.decode("utf-8", "replace"), 1000)} if body else {}
-        self._life("listen-failed" if again else "not-listening", status=answer.status, **said)
+        facts = {"body": safe(body.decode("utf-8", "replace"), 1000)} if body else {}
+        self._life("listen-failed" if again else "not-listening", status=answer.status, **facts)
         return again
 
     def _after(self) -> str:
@@ -183,9 +183,9 @@ class HttpTransport(Transport):
 
     def abandon(self, id: int | str) -> None:
         """Stop waiting for an answer; for a while a late one is still recorded."""
-        found = self._exchanges.get(id)
-        if found is not None and not found[0].abandoned:
-            found[0].abandoned = True
+        running = self._exchanges.get(id)
+        if running is not None and not running[0].abandoned:
+            running[0].abandoned = True
             self._timers[id] = asyncio.get_running_loop().call_later(LATE_SECONDS, self._cut_off, id)
 
     def _cut_off(self, id: int | str) -> None:
@@ -194,9 +194,9 @@ class HttpTransport(Transport):
 
     def close_stream(self, id: int | str, *, reason: str = "cancelled") -> bool:
         """Close the exchange of a request now: this cancels it in the modern era (C-HTTP-36)."""
-        found = self._exchanges.get(id)
-        if found is not None:
-            exchange, task = found
+        running = self._exchanges.get(id)
+        if running is not None:
+            exchange, task = running
             self.sink.life(exchange.channel, "stream-closed", **{"for": exchange.outgoing.n, "reason": reason})
             task.cancel()
         return True

@@ -299,14 +299,14 @@ async def _dialled(host: str, port: int) -> socket.socket:
     """Return a connected socket. Tries the addresses of a name in order, each a moment after the one before."""
     loop = asyncio.get_running_loop()
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    if len(found) == 1:
-        return await _reached(found[0][0], found[0][4])
+        infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    if len(infos) == 1:
+        return await _reached(infos[0][0], infos[0][4])
     errors: list[OSError] = []
     attempts: set[asyncio.Task[socket.socket]] = set()
-    addresses = iter(_alternating(found))
+    addresses = iter(_alternating(infos))
     try:
         while True:
             address = next(addresses, None)
@@ -341,11 +341,11 @@ def _discard(attempt: asyncio.Task[socket.socket]) -> None:
         attempt.result().close()
 
 
-def _alternating(found: list[Any]) -> list[tuple[int, Any]]:
+def _alternating(infos: list[Any]) -> list[tuple[int, Any]]:
     """Return families and addresses of a lookup, with the families in turn (RFC 8305 section 4)."""
-    first = found[0][0]
-    ours = [(family, address) for family, _, _, _, address in found if family == first]
-    others = [(family, address) for family, _, _, _, address in found if family != first]
+    first = infos[0][0]
+    ours = [(family, address) for family, _, _, _, address in infos if family == first]
+    others = [(family, address) for family, _, _, _, address in infos if family != first]
     mixed: list[tuple[int, Any]] = []
     for n in range(max(len(ours), len(others))):
         mixed += ours[n : n + 1] + others[n : n + 1]

@@ -125,13 +125,13 @@ class HttpAnswer:
         body."""
         parts = bytearray()
 
-        def take(chunk: bytes) -> None:
+        def collect(chunk: bytes) -> None:
             parts.extend(chunk)
             if len(parts) > limit:
                 raise LimitReached("body limit reached")
 
         try:
-            await self.pump(take)
+            await self.pump(collect)
         except (HttpError, LimitReached):
             return bytes(parts[:limit]), False
         return bytes(parts), True

@@ -78,7 +78,7 @@ class HttpExchange:
         self._session = None if self._opens else requester.session_id
         self._lacks_session = owner.between_sessions and not self._opens
         self._fields = requester.body_fields(
-            len(outgoing.data), fresh=self._opens, wanted=outgoing.headers, winners=outgoing.user_headers
+            len(outgoing.data), fresh=self._opens, era_headers=outgoing.headers, winners=outgoing.user_headers
         )
         self._answer: HttpAnswer
         self._offered: str | None = None
@@ -105,7 +105,7 @@ class HttpExchange:
             self._offered = answer.header(SESSION_FIELD) or None
         broken: InspectorError | None = None
         try:
-            await answer.pump(self._take, self)
+            await answer.pump(self._on_chunk, self)
         except InspectorError as error:
             broken = error
         if self._stream is None:
@@ -125,7 +125,7 @@ class HttpExchange:
         if self._gate is not None:
             await self._gate.room()
 
-    def _take(self, chunk: bytes) -> None:
+    def _on_chunk(self, chunk: bytes) -> None:
         self._count_late(len(chunk))
         if self._stream is not None:
             self._stream.feed(chunk)
@@ -280,12 +280,14 @@ class HttpExchange:
 
     async def _read_on(self, stream: EventStream) -> InspectorError | None:
         """Send one GET that resumes the stream. Returns an error if further attempts are pointless."""
-        wanted = [*self.outgoing.headers, (RESUME_FIELD, stream.resume_id)]
-        answer = await self._requester.open(self.channel, "GET", self._requester.fields(STREAM_TYPE, wanted=wanted))
+        era_headers = [*self.outgoing.headers, (RESUME_FIELD, stream.resume_id)]
+        answer = await self._requester.open(
+            self.channel, "GET", self._requester.fields(STREAM_TYPE, era_headers=era_headers)
+        )
         if answer.status == 200 and answer.media_type == STREAM_TYPE:
             broken: InspectorError | None = None
             try:
-                await answer.pump(self._take, self)
+                await answer.pump(self._on_chunk, self)
             except InspectorError as error:
                 broken = error
                 raise

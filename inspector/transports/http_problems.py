@@ -88,11 +88,11 @@ def explain(
         )
     if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
         return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
-    found = _exchanging(error, names, url)
+    problem = _exchanging(error, names, url)
     # For a binary response the hint already has this.
     if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and not _is_binary(error):
-        found.hint = Hint(f"If the server expects TLS, use https://{url.netloc}{url.target}. ", found.hint)
-    return found
+        problem.hint = Hint(f"If the server expects TLS, use https://{url.netloc}{url.target}. ", problem.hint)
+    return problem
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -118,8 +118,8 @@ class Requester:
             if proxy is not None and (secret := proxy.password or proxy.user):
                 self.sink.secret(secret)  # a user name alone is a token
 
-    def fields(self, accept: str, *, fresh: bool = False, wanted: Iterable[tuple[str, str]] = ()) -> Fields:
-        """Return the headers of a request without a body: ours, then the era's (`wanted`), then the user's, which win.
+    def fields(self, accept: str, *, fresh: bool = False, era_headers: Iterable[tuple[str, str]] = ()) -> Fields:
+        """Return the headers of a request without a body: ours, then `era_headers`, then the user's, which win.
 
         `fresh`: the request starts a session, so it has neither session id nor revision (C-HTTP-10, C-HTTP-11).
         """
@@ -134,19 +134,19 @@ class Requester:
                 fields.append((SESSION_FIELD, self.session_id))
             if self.revision is not None:
                 fields.append((VERSION_FIELD, self.revision))
-        return _over(_over(fields, list(wanted)), self._theirs, self._names)
+        return _over(_over(fields, list(era_headers)), self._theirs, self._names)
 
     def body_fields(
         self,
         size: int,
         *,
         fresh: bool = False,
-        wanted: Iterable[tuple[str, str]] = (),
+        era_headers: Iterable[tuple[str, str]] = (),
         winners: Iterable[tuple[str, str]] = (),
     ) -> Fields:
         """Return the headers of a POST with a JSON body of `size` bytes (C-HTTP-02). `winners` replace others."""
-        own = [("Content-Type", JSON_TYPE), *wanted]
-        fields = _over(self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, wanted=own), list(winners))
+        own = [("Content-Type", JSON_TYPE), *era_headers]
+        fields = _over(self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, era_headers=own), list(winners))
         fields.append(("Content-Length", str(size)))
         return fields
 
@@ -270,8 +270,8 @@ def _redirected(url: Url, method: str, status: int, location: str) -> Url:
     try:
         target = resolve(url, location.encode("latin-1").decode("utf-8", "replace"))
     except ValueError as error:
-        shown = safe(location, 300, ascii=True)
-        raise HttpError(f"{start} {shown}, which is not a valid URL: {error}.", status=status) from None
+        address = safe(location, 300, ascii=True)
+        raise HttpError(f"{start} {address}, which is not a valid URL: {error}.", status=status) from None
     if target.origin != url.origin:
         raise HttpError(
             (

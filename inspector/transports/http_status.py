@@ -101,15 +101,17 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
     exchange identifies its request.
     """
     status = answer.status
-    said = f"{status} {safe(answer.reason, 60)}".rstrip()
+    status_line = f"{status} {safe(answer.reason, 60)}".rstrip()
     error = rpc_error(parsed(body)) if body else None
     checked = check_problem(answer, body, where)
     if checked is not None:
         return checked
     if status in (401, 403):
-        return _unauthorized(answer, body, error, where, said)
+        return _unauthorized(answer, body, error, where, status_line)
     if status == 404 and session and (error is None or error.get("code") != METHOD_NOT_FOUND):
-        return SessionLost(f"{where} no longer knows our session (status {said}).", hint=Hint(Parameter.RECONNECT, "."))
+        return SessionLost(
+            f"{where} no longer knows our session (status {status_line}).", hint=Hint(Parameter.RECONNECT, ".")
+        )
     if error is not None:
         problem = server_error(error, method)
         if status == 400 and session and "session" in problem.rpc_message.lower():
@@ -121,11 +123,11 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
     text = excerpt(body, answer.media_type)
     if status == 400 and answer.url.scheme == "http" and _WANTS_TLS.search(text):
         return HttpError(
-            f"{where} uses TLS, but the URL is http. It answered {said}: {text}",
+            f"{where} uses TLS, but the URL is http. It answered {status_line}: {text}",
             hint=f"Use https://{answer.url.netloc}{answer.url.target}",
             status=status,
         )
-    message = f"{where} answered {said}" + (f" to {method}" if method else "") + (f": {text}" if text else ".")
+    message = f"{where} answered {status_line}" + (f" to {method}" if method else "") + (f": {text}" if text else ".")
     return HttpError(message, hint=_hint(answer), status=status)
 
 
@@ -134,16 +136,16 @@ def check_problem(answer: HttpAnswer, body: bytes, where: str) -> HttpError | No
     service = browser_check(answer.header, body[:_LOOKED_AT])
     if not service:
         return None
-    said = f"{answer.status} {safe(answer.reason, 60)}".rstrip()
+    status_line = f"{answer.status} {safe(answer.reason, 60)}".rstrip()
     return HttpError(
-        f"{where} was not reached: {service} answered {said} with a check that only a browser passes.",
+        f"{where} was not reached: {service} answered {status_line} with a check that only a browser passes.",
         hint=remedy(service),
         status=answer.status,
     )
 
 
 def _unauthorized(
-    answer: HttpAnswer, body: bytes, error: dict[str, Any] | None, where: str, said: str
+    answer: HttpAnswer, body: bytes, error: dict[str, Any] | None, where: str, status_line: str
 ) -> AuthorizationNeeded:
     challenge = answer.all("www-authenticate")
     text = safe("; ".join(challenge), _EXCERPT)
@@ -154,7 +156,7 @@ def _unauthorized(
     if answer.status == 403:
         hint = Hint("The authorization is not sufficient, or the server does not accept this Origin or Host.")
     return AuthorizationNeeded(
-        f"{where} {wants} (status {said})" + (f": {text}" if text else "."),
+        f"{where} {wants} (status {status_line})" + (f": {text}" if text else "."),
         hint=hint,
         status=answer.status,
         challenge=challenge,
@@ -185,10 +187,10 @@ def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) ->
     """Return the error for a success whose body has no answer to the request."""
     method = request.method or "the message"
     status = answer.status
-    said = f"{status} {safe(answer.reason, 60)}".rstrip()
+    status_line = f"{status} {safe(answer.reason, 60)}".rstrip()
     if not body.strip():
         return HttpError(
-            f"{where} answered {said} with an empty body to {method}, which expects an answer.",
+            f"{where} answered {status_line} with an empty body to {method}, which expects an answer.",
             hint="202 is for notifications; the answer to a request is JSON or an event stream."
             if status == 202
             else "The server closed the exchange without an answer; its log may have the reason.",
@@ -205,14 +207,14 @@ def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) ->
         kind = safe(answer.media_type, 60) or "no content type"
         text = excerpt(body, answer.media_type)
         return HttpError(
-            f"{where} answered {said} to {method}, but the body ({kind}) cannot be read as JSON: {text}",
+            f"{where} answered {status_line} to {method}, but the body ({kind}) cannot be read as JSON: {text}",
             hint="Check that the URL is that of the MCP endpoint, not of a web page."
             if "html" in kind
             else "The message log has the body and the reason.",
             status=status,
         )
     return HttpError(
-        f"{where} answered {said} to {method}, but the body has no response to request {safe(request.id, 60)}.",
+        f"{where} answered {status_line} to {method}, but the body has no response to request {safe(request.id, 60)}.",
         hint="The message log shows the body.",
         status=status,
     )

@@ -166,7 +166,7 @@ class EventStream:
         if event.type:
             fields["event"] = event.type
         if event.id is not None:
-            fields["id"] = _shown(event.id)
+            fields["id"] = _id_text(event.id)
             if event.id != self._previous_id:
                 self.news += 1
                 self._previous_id = event.id
@@ -200,13 +200,13 @@ def _describe(event: SseEvent) -> str:
         return _TYPES[event.type] if event.type in _TYPES else _members({"event": event.type})
     fields: dict[str, Any] = {"event": event.type} if event.type else {}
     if event.id is not None:
-        fields["id"] = _shown(event.id)
+        fields["id"] = _id_text(event.id)
     if event.retry is not None:
         fields["retry"] = event.retry
     return _members(fields)
 
 
-def _shown(id: str) -> str:
+def _id_text(id: str) -> str:
     """Return an id for the recording: bytes that are not UTF-8, which the header keeps, become U+FFFD."""
     return id if id.isascii() else id.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

@@ -34,8 +34,8 @@ class InputPipe(Writer):
 class _ReadingPipe:
     """The reading end of a pipe: `take` gets each block, and an empty one at the end."""
 
-    def __init__(self, pipe: IO[bytes] | None, take: Callable[[bytes], None], size: int) -> None:
-        self._reader = open_reader(take_pipe(pipe), take, size)
+    def __init__(self, pipe: IO[bytes] | None, on_block: Callable[[bytes], None], size: int) -> None:
+        self._reader = open_reader(take_pipe(pipe), on_block, size)
         self.pause, self.resume, self.drain = self._reader.pause, self._reader.resume, self._reader.drain
         self.resume()
 
@@ -72,7 +72,7 @@ class LinePipe(_ReadingPipe):
         ended: Callable[[], None],
         too_long: Callable[[int], None],
     ) -> None:
-        super().__init__(pipe, self._take, READ_SIZE)
+        super().__init__(pipe, self._on_block, READ_SIZE)
         self._limit = limit
         self._received = received
         self._ended = ended
@@ -81,7 +81,7 @@ class LinePipe(_ReadingPipe):
         self._parts: list[bytes] = []
         self._held = 0
 
-    def _take(self, block: bytes) -> None:
+    def _on_block(self, block: bytes) -> None:
         if not block:
             self.close()
             self._ended()
@@ -119,12 +119,12 @@ class LinePipe(_ReadingPipe):
 class StderrPipe(_ReadingPipe):
     """The reading end of a child's stderr: passes lines, long ones in pieces (between words), to `said(lines)`."""
 
-    def __init__(self, pipe: IO[bytes] | None, said: Callable[[list[bytes]], None]) -> None:
-        super().__init__(pipe, self._take, STDERR_READ)
-        self._said = said
+    def __init__(self, pipe: IO[bytes] | None, on_lines: Callable[[list[bytes]], None]) -> None:
+        super().__init__(pipe, self._on_block, STDERR_READ)
+        self._on_lines = on_lines
         self._rest = b""
 
-    def _take(self, block: bytes) -> None:
+    def _on_block(self, block: bytes) -> None:
         if not block:
             self.close()
             return
@@ -134,13 +134,13 @@ class StderrPipe(_ReadingPipe):
             lines.append(self._rest[:end])
             self._rest = self._rest[end:]
         if lines:
-            self._said(lines)
+            self._on_lines(lines)
 
     def flush(self) -> None:
         """Pass on the start of an unfinished line."""
         rest, self._rest = self._rest, b""
         if rest:
-            self._said([rest])
+            self._on_lines([rest])
 
     def close(self) -> None:
         """Stop reading. Idempotent."""

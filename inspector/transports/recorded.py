@@ -165,10 +165,10 @@ class ReplayedExchange:
         if shape is Shape.REQUEST:
             raw = self._question(m, raw, event.message)
         elif shape is Shape.NOTIFICATION:
-            told = self.names.notification(raw, event.message)
-            if told is None:
+            notification = self.names.notification(raw, event.message)
+            if notification is None:
                 return
-            raw = told
+            raw = notification
         elif answer:
             raw = self.names.response(raw, event.message)
             self.answered = True
@@ -231,10 +231,10 @@ def _id(message: Any) -> Any:
 
 def _swapped(raw: bytes, pattern: re.Pattern[bytes], value: Any, otherwise: Callable[[], Any]) -> bytes:
     """Return `raw` with the one value that `pattern` finds replaced; without exactly one, `otherwise()` encoded."""
-    found = list(pattern.finditer(raw))
-    if len(found) != 1:
+    matches = list(pattern.finditer(raw))
+    if len(matches) != 1:
         return encode(otherwise())
-    start, end = found[0].span(1)
+    start, end = matches[0].span(1)
     return raw[:start] + encode(value) + raw[end:]
 
 

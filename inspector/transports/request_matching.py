@@ -84,13 +84,13 @@ class RecordedRequests:
 
     def nearest(self, method: str, params: Any) -> int:
         """Return the recorded request of this method that has most in common with a live one, or 0."""
-        wanted = _leaves(params)
+        live_leaves = _leaves(params)
         about = subject(method, params)
         best, nearest = (-1, 0.0), 0
         for n in self.methods.get(method, ())[:_COMPARED]:
             here = self.params(n)
             leaves = _leaves(here)
-            alike = len(wanted & leaves) / (len(wanted | leaves) or 1)
+            alike = len(live_leaves & leaves) / (len(live_leaves | leaves) or 1)
             score = (int(subject(method, here) == about), alike)
             if score > best:
                 best, nearest = score, n
@@ -132,16 +132,16 @@ class UsedRequests:
         if method in HANDSHAKE:
             return self._opening(method, params)
         if self._match == "exact":
-            return self._take(self._requests.exact, method, canonical(params), again=False)
-        found = self._take(self._requests.exact, method, canonical(params), again=False)
-        found = found or self._take(self._requests.by_params, method, comparable(params))
-        if not found and self._match != "params":
-            found = self._take(self._requests.by_subject, method, subject(method, params))
-        if not found and self._match == "method":
-            found = self._use(self._requests.methods[method], ("", method))
-        return found
+            return self._use_from(self._requests.exact, method, canonical(params), again=False)
+        number = self._use_from(self._requests.exact, method, canonical(params), again=False)
+        number = number or self._use_from(self._requests.by_params, method, comparable(params))
+        if not number and self._match != "params":
+            number = self._use_from(self._requests.by_subject, method, subject(method, params))
+        if not number and self._match == "method":
+            number = self._use(self._requests.methods[method], ("", method))
+        return number
 
-    def _take(self, table: dict[RequestKey, list[int]], method: str, key: str, *, again: bool = True) -> int:
+    def _use_from(self, table: dict[RequestKey, list[int]], method: str, key: str, *, again: bool = True) -> int:
         numbers = table.get((method, key))
         return self._use(numbers, (str(id(table)), method, key), again=again) if numbers else 0
 
@@ -178,11 +178,11 @@ class UsedRequests:
         numbers = self._requests.methods[method]
         index = self._requests.journal.index
         good = [n for n in numbers if index.pair(n) and index.shape(index.pair(n)) == Shape.RESULT]
-        wanted = _revision(params)
-        same = [n for n in good[-_COMPARED:] if _revision(self._requests.params(n)) == wanted]
-        found = (same or good or numbers)[-1]
-        self.used.add(found)
-        return found
+        revision = _revision(params)
+        same = [n for n in good[-_COMPARED:] if _revision(self._requests.params(n)) == revision]
+        number = (same or good or numbers)[-1]
+        self.used.add(number)
+        return number
 
 
 def canonical(params: Any) -> str:

@@ -40,8 +40,8 @@ def answers(raw: bytes, id: int | str) -> bool:
 def _is_answer(message: Any, id: int | str) -> bool:
     if shape_of(message) not in (Shape.RESULT, Shape.ERROR):
         return False
-    found = message.get("id")
-    return found == id and (type(found) is str) == (type(id) is str) and type(found) is not bool
+    answer_id = message.get("id")
+    return answer_id == id and (type(answer_id) is str) == (type(id) is str) and type(answer_id) is not bool
 
 
 def id_span(raw: bytes) -> tuple[int, int] | None:

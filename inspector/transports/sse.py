@@ -79,11 +79,11 @@ def session_ids(text: str, began: Url) -> Iterator[str]:
     path, _, query = text[:MAX_LENGTH].partition("#")[0].partition("?")
     parts = [("", segment) for segment in path.split("/")]
     parts += [(name, value) for name, _, value in (part.partition("=") for part in re.split("[&;]", query))]
-    found = 0
+    count = 0
     for name, value in parts:
         named = name.replace("-", "").replace("_", "").lower() in _NAMES
-        if found < MAX_SECRETS and value not in began.target and (named or _MINTED.match(value)):
-            found += 1
+        if count < MAX_SECRETS and value not in began.target and (named or _MINTED.match(value)):
+            count += 1
             yield value
             if unquote_plus(value) != value:
                 yield unquote_plus(value)
@@ -174,7 +174,7 @@ class SseTransport(Transport):
         self.sink.life(CHANNEL, "listening")
         patience = asyncio.get_running_loop().call_later(ENDPOINT_SECONDS, self._nothing_came)
         try:
-            await answer.pump(self._take, self._tasks)
+            await answer.pump(self._on_chunk, self._tasks)
         finally:
             patience.cancel()
 
@@ -185,7 +185,7 @@ class SseTransport(Transport):
                 NoSseEndpoint(f"The event stream from {self._began.address} names no endpoint.", hint=STREAMABLE)
             )
 
-    def _take(self, chunk: bytes) -> None:
+    def _on_chunk(self, chunk: bytes) -> None:
         self._stream.feed(chunk)
         if self._refused is not None:
             raise self._refused
@@ -214,10 +214,10 @@ class SseTransport(Transport):
         if answer.status in (401, 403):
             return status_problem(answer, body, where, "GET", session=False)
         error = rpc_error(parsed(body))
-        said = safe(error.get("message"), 200) if error is not None else excerpt(body, answer.media_type)
+        text = safe(error.get("message"), 200) if error is not None else excerpt(body, answer.media_type)
         status = f"{answer.status} {safe(answer.reason, 60)}".rstrip()
         kind = "" if answer.status >= 300 else f" ({safe(answer.media_type, 60) or 'no content type'})"
-        message = f"{where} answered {status} to GET{kind}" + (f": {said}" if said else ".")
+        message = f"{where} answered {status} to GET{kind}" + (f": {text}" if text else ".")
         if answer.status >= 500 or answer.status == 429:
             return HttpError(message, hint="The server, or a proxy before it, is not ready.", status=answer.status)
         return NoSseEndpoint(
@@ -276,7 +276,9 @@ class SseTransport(Transport):
             task.add_done_callback(lambda done: self._posting.get(id) is done and self._posting.pop(id))
 
     async def _post(self, channel: str, outgoing: Outgoing) -> None:
-        fields = self.requester.body_fields(len(outgoing.data), wanted=outgoing.headers, winners=outgoing.user_headers)
+        fields = self.requester.body_fields(
+            len(outgoing.data), era_headers=outgoing.headers, winners=outgoing.user_headers
+        )
         try:
             answer = await self.requester.open(channel, "POST", fields, outgoing.data, about=outgoing.method)
             if 200 <= answer.status < 300:

@@ -25,7 +25,7 @@ from inspector.config.private_keys import MARK as KEY
 from inspector.errors import InspectorError, LimitReached, ServerExited, SessionLost
 from inspector.hints import Hint, Parameter
 from inspector.journal import channels
-from inspector.log_lines import searched, shown
+from inspector.log_lines import display_lines, searched
 from inspector.text import decode_log, safe
 from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink, Transport
 from inspector.transports.child import EXIT_SECONDS, ServerProcess, child_environment, describe_status
@@ -200,7 +200,7 @@ class StdioTransport(Transport):
         names = withheld_names(searched(words), self.environment, guess=not self._output.messages)
         hint = Hint(hint).then(passing_hint(names)) if names else hint
         error = ServerExited(message, hint=hint, status=status, stderr=words)
-        lines = [f"  {safe(line, STDERR_SHOWN)}" for line in shown(words)]
+        lines = [f"  {safe(line, STDERR_SHOWN)}" for line in display_lines(words)]
         if lines:
             error.add_note("\n".join(["Last lines on stderr:", *lines]))
         return error

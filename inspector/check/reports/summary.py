@@ -222,7 +222,7 @@ class Report:
     def cause(self) -> list[str]:
         """Why the server could not be checked, in lines: the end of its stderr, and what to do."""
         error = self.run.error if self.unreached else None
-        lines = log_lines.shown(error.stderr) if isinstance(error, ServerExited) else []
+        lines = log_lines.display_lines(error.stderr) if isinstance(error, ServerExited) else []
         return [*lines, error.hint.command_line] if error is not None and error.hint else lines
 
     @property

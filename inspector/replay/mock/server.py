@@ -78,8 +78,8 @@ class MockOptions:
 class Mock:
     """Serves `journal`, which the caller opens and releases. `load` it before the first client.
 
-    `new_journal` creates the recording of a client by its number, from 1; without it none is kept. `on_stderr` receives the
-    lines of the recorded stderr. `upstream` connects to the live server for requests that are not recorded.
+    `new_journal` creates the recording of a client by its number, from 1; without it none is kept. `on_stderr` receives
+    the lines of the recorded stderr. `upstream` connects to the live server for requests that are not recorded.
     """
 
     def __init__(

@@ -114,10 +114,10 @@ def is_ours(file: os.stat_result) -> bool:
 def free_disk(descriptor: int) -> tuple[int, int] | None:
     """Return the size of a file's disk and its free part, in bytes; None if unknown."""
     try:
-        found = os.fstatvfs(descriptor)
+        info = os.fstatvfs(descriptor)
     except OSError:
         return None
-    return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return info.f_blocks * info.f_frsize, info.f_bavail * info.f_frsize
 
 
 def reserve(descriptor: int, offset: int, length: int) -> None:

@@ -102,12 +102,12 @@ class ProcessTree:
         if sys.platform != "linux":
             return self.popen.poll()
         try:
-            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            info = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return self.popen.poll()
-        if found is None:
+        if info is None:
             return None
-        return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        return info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
 
     def when_ended(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call `call` once, from the event loop, when the program has ended. Returns what stops that."""
@@ -218,17 +218,17 @@ class _ExitWatch:
             with suppress(OSError):
                 self._descriptor = os.pidfd_open(tree.pid)
         if self._descriptor >= 0:
-            self._loop.add_reader(self._descriptor, self._found)
+            self._loop.add_reader(self._descriptor, self._exited)
         else:
-            self._look()
+            self._poll()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self._tree.status is not None:
-            self._found()
+            self._exited()
         else:
-            self._timer = self._loop.call_later(LOOK_EVERY, self._look)
+            self._timer = self._loop.call_later(LOOK_EVERY, self._poll)
 
-    def _found(self) -> None:
+    def _exited(self) -> None:
         self.stop()
         self._call()
 
@@ -268,12 +268,12 @@ def _mark_limits(pid: int, mark: str) -> None:
 
 def children(pid: int) -> list[int]:
     """Return the running children of a process; none if the system does not list them."""
-    found: list[int] = []
+    pids: list[int] = []
     with suppress(OSError):
         for thread in os.listdir(f"{PROC}/{pid}/task"):
             with suppress(OSError), open(f"{PROC}/{pid}/task/{thread}/children", "rb") as file:
-                found.extend(map(int, file.read().split()))
-    return found
+                pids.extend(map(int, file.read().split()))
+    return pids
 
 
 def usage(pid: int) -> tuple[float, int] | None:
@@ -308,18 +308,18 @@ def _group(leader: int) -> list[list[bytes]]:
         names = os.listdir(PROC)
     except OSError:
         return []
-    wanted = b"%d" % leader
-    found = (_status(name) for name in names if name.isdecimal())
-    return [fields for fields in found if len(fields) > 12 and fields[2] == wanted]
+    group = b"%d" % leader
+    processes = (_status(name) for name in names if name.isdecimal())
+    return [fields for fields in processes if len(fields) > 12 and fields[2] == group]
 
 
 def _marked(mark: str) -> list[int]:
     """Return the processes with the mark in their environment or limits; none if the system shows neither."""
-    wanted, limit = f"{MARK}={mark}".encode(), _limit(mark)
+    variable, limit = f"{MARK}={mark}".encode(), _limit(mark)
     pids: list[int] = []
     with suppress(OSError), os.scandir(PROC) as entries:
         pids.extend(int(entry.name) for entry in entries if entry.name.isdecimal())
-    return [pid for pid in pids if _has_limit(pid, limit) or _has_variable(pid, wanted)]
+    return [pid for pid in pids if _has_limit(pid, limit) or _has_variable(pid, variable)]
 
 
 def _has_limit(pid: int, limit: int) -> bool:
@@ -329,9 +329,9 @@ def _has_limit(pid: int, limit: int) -> bool:
     return False
 
 
-def _has_variable(pid: int, wanted: bytes) -> bool:
+def _has_variable(pid: int, variable: bytes) -> bool:
     with suppress(OSError), open(f"{PROC}/{pid}/environ", "rb", buffering=0) as file:
-        return wanted in file.read()
+        return variable in file.read()
     return False
 
 
@@ -343,9 +343,9 @@ def _signal_left(mark: str, number: int) -> None:
     if sys.platform != "linux":
         return
     for _ in range(MAX_SWEEPS if number == signal.SIGKILL else 1):
-        found = _marked(mark)
-        for pid in found:
+        pids = _marked(mark)
+        for pid in pids:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
-        if not found:
+        if not pids:
             return

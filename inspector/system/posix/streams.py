@@ -43,11 +43,11 @@ def take_pipe(pipe: IO[bytes] | None) -> int:
     return descriptor
 
 
-def open_reader(descriptor: int, take: Callable[[bytes], None], size: int = READ_SIZE) -> Reader:
+def open_reader(descriptor: int, on_block: Callable[[bytes], None], size: int = READ_SIZE) -> Reader:
     """Return a paused reader of a descriptor, which it then owns. `size` is the most bytes of a block."""
     if _can_wait(descriptor):
-        return _PollReader(descriptor, take, size)
-    return ThreadReader(descriptor, take, size)
+        return _PollReader(descriptor, on_block, size)
+    return ThreadReader(descriptor, on_block, size)
 
 
 def readiness(descriptor: int) -> Callable[[], bool]:
@@ -86,12 +86,12 @@ def _can_wait(descriptor: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
-def _events(descriptor: int, wanted: int) -> int:
-    """Return the `wanted` events, and errors, that a descriptor has now."""
+def _events(descriptor: int, events: int) -> int:
+    """Return the `events`, and errors, that a descriptor has now."""
     poll = select.poll()
-    poll.register(descriptor, wanted)
-    found = poll.poll(0)
-    return found[0][1] if found else 0
+    poll.register(descriptor, events)
+    ready = poll.poll(0)
+    return ready[0][1] if ready else 0
 
 
 class StandardStream:
@@ -120,11 +120,11 @@ class StandardStream:
 class _PollReader:
     """A `Reader` of a pipe or a socket."""
 
-    def __init__(self, descriptor: int, take: Callable[[bytes], None], size: int) -> None:
+    def __init__(self, descriptor: int, on_block: Callable[[bytes], None], size: int) -> None:
         self.open = True
         self.most = size
         self._descriptor = descriptor
-        self._take = take
+        self._on_block = on_block
         self._loop = asyncio.get_running_loop()
         self._view = memoryview(bytearray(size))
         """`os.read` would ask the system for this much memory and return it each time."""
@@ -139,7 +139,7 @@ class _PollReader:
             block = b""
         if not block:
             self.close()
-        self._take(block)
+        self._on_block(block)
 
     def resume(self) -> None:
         """Begin to read, or continue."""
@@ -238,10 +238,10 @@ class Writer:
         if not self.open or sys.platform != "linux":
             return None
         try:
-            found = fcntl.ioctl(self._descriptor, termios.FIONREAD, b"\0\0\0\0")
+            answer = fcntl.ioctl(self._descriptor, termios.FIONREAD, b"\0\0\0\0")
         except OSError:  # not a pipe
             return None
-        return int(struct.unpack("i", found)[0])
+        return int(struct.unpack("i", answer)[0])
 
     def taken(self) -> int | None:
         """Return the bytes that have been read; None if the system does not tell."""

@@ -162,17 +162,17 @@ def children(pid: int) -> list[int]:
     snapshot = api.kernel.CreateToolhelp32Snapshot(_ALL_PROCESSES, 0)
     if snapshot is None or snapshot == api.INVALID_HANDLE:
         return []
-    found, entry = [], api.ProcessEntry()
+    pids, entry = [], api.ProcessEntry()
     entry.size = ctypes.sizeof(entry)
     try:
         more = api.kernel.Process32FirstW(snapshot, ctypes.byref(entry))
         while more:
             if entry.parent == pid:
-                found.append(int(entry.pid))
+                pids.append(int(entry.pid))
             more = api.kernel.Process32NextW(snapshot, ctypes.byref(entry))
     finally:
         api.kernel.CloseHandle(snapshot)
-    return found
+    return pids
 
 
 def usage(pid: int) -> tuple[float, int] | None:

@@ -32,9 +32,9 @@ def take_pipe(pipe: IO[bytes] | None) -> int:
     return descriptor
 
 
-def open_reader(descriptor: int, take: Callable[[bytes], None], size: int = READ_SIZE) -> Reader:
+def open_reader(descriptor: int, on_block: Callable[[bytes], None], size: int = READ_SIZE) -> Reader:
     """Return a paused reader of a descriptor, which it then owns. `size` is the most bytes of a block."""
-    return ThreadReader(descriptor, take, size)
+    return ThreadReader(descriptor, on_block, size)
 
 
 def readiness(descriptor: int) -> Callable[[], bool]:

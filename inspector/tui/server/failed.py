@@ -20,7 +20,7 @@ from inspector.config.edited_target import edited
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited, TargetError
-from inspector.log_lines import shown
+from inspector.log_lines import display_lines
 from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import View
 from inspector.text import quantity, safe
@@ -106,7 +106,11 @@ class FailedPane(Container, VerbsByRules):
     def _stderr(self) -> str:
         """The last lines of stderr that are shown; empty without them."""
         error = self.session.error
-        return "\n".join(shown(error.stderr)) if isinstance(error, ServerExited) and self._examination is None else ""
+        return (
+            "\n".join(display_lines(error.stderr))
+            if isinstance(error, ServerExited) and self._examination is None
+            else ""
+        )
 
     def action_open_source(self) -> None:
         """Open the file that stderr names, such as the last frame of a traceback."""
@@ -213,7 +217,7 @@ class FailedPane(Container, VerbsByRules):
         last = [Row(), *step_rows(steps, width)]
         if isinstance(error, ServerExited) and error.stderr:
             room = max(self.size.height - _height([*rows, *last], width) - _FRAME, _LEAST_LINES)
-            rows += _last_lines(shown(error.stderr), width, room if not whole else len(error.stderr) * width)
+            rows += _last_lines(display_lines(error.stderr), width, room if not whole else len(error.stderr) * width)
         rows += last
         if cause is not None and (cause.fix.text or cause.fix.command):
             return rows

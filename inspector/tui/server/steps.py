@@ -18,7 +18,7 @@ from inspector.config.command_lines import line_of
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.format import Dir, Kind
 from inspector.journal.query import Query
-from inspector.log_lines import shown
+from inspector.log_lines import display_lines
 from inspector.text import duration, quantity, safe
 from inspector.tui.advice import advice
 from inspector.tui.themes import signs_now
@@ -117,7 +117,7 @@ def stderr_lines(session: Commands) -> list[str]:
     journal = session.journal
     first = last_start(journal, len(journal))
     newest = list(islice(_STDERR.backwards(journal.index, first - 1), _STDERR_READ))
-    return shown(journal.event(n).text for n in reversed(newest))[-_STDERR_LINES:]
+    return display_lines(journal.event(n).text for n in reversed(newest))[-_STDERR_LINES:]
 
 
 def printed(session: Commands) -> str:
