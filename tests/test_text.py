@@ -166,7 +166,7 @@ def test_long_runs_of_blanks_are_looked_at_once() -> None:
             return super().__getitem__(at)
 
     size = 5_000
-    text._shown(re.fullmatch("\u3000+", Counted("\u3000" * size)))
+    text._visible(re.fullmatch("\u3000+", Counted("\u3000" * size)))
     assert size <= looked <= 3 * size
 
 
