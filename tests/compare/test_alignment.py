@@ -15,9 +15,9 @@ SHORT = st.lists(st.integers(0, 4), max_size=12)
 
 @given(SHORT, SHORT)
 def test_what_is_aligned_is_equal_and_rises(a: list[int], b: list[int]) -> None:
-    found = align(a, b)
-    assert all(a[i] == b[j] for i, j in found)
-    assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(found))
+    pairs = align(a, b)
+    assert all(a[i] == b[j] for i, j in pairs)
+    assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(pairs))
 
 
 @given(SHORT, SHORT)
@@ -33,12 +33,12 @@ def test_a_short_alignment_is_a_longest_one(a: list[int], b: list[int]) -> None:
 def test_without_room_for_a_table_it_is_still_an_alignment(a: list[int], b: list[int]) -> None:
     room, alignment.CELLS = alignment.CELLS, 4
     try:
-        found = align(a, b)
+        pairs = align(a, b)
     finally:
         alignment.CELLS = room
-    assert all(a[i] == b[j] for i, j in found)
-    assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(found))
-    assert bool(found) == bool(set(a) & set(b))
+    assert all(a[i] == b[j] for i, j in pairs)
+    assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(pairs))
+    assert bool(pairs) == bool(set(a) & set(b))
 
 
 def test_long_sequences_with_few_changes_keep_all_the_rest() -> None:

@@ -1,4 +1,4 @@
-"""Two conversations side by side: how exchanges are paired, what is told of a pair, what is only in one."""
+"""Two conversations side by side: how exchanges are paired, what is reported of a pair, what is only in one."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def compared(a: Talk, b: Talk, *more: Any, **options: Any) -> Conversation:
     return compare_conversations(journal(*a), journal(*b), *more, **options)
 
 
-def steps(found: Conversation) -> list[tuple[str, str, int, int]]:
-    return [(step.kind, step.name or step.method, step.a, step.b) for step in found.steps]
+def steps(conversation: Conversation) -> list[tuple[str, str, int, int]]:
+    return [(step.kind, step.name or step.method, step.a, step.b) for step in conversation.steps]
 
 
-def told(found: Conversation) -> list[tuple[str, str]]:
+def findings(conversation: Conversation) -> list[tuple[str, str]]:
     return [
         (one.part, one.what or f"{one.difference.kind} {one.difference.path}")
-        for step in found.steps
+        for step in conversation.steps
         for one in step.findings
         if one.difference is not None or one.what
     ]
@@ -64,30 +64,30 @@ def told(found: Conversation) -> list[tuple[str, str]]:
 def test_the_same_conversation_with_other_ids_and_tokens_is_the_same() -> None:
     a = [*call(1, "echo", {"content": []}, x=1), *call(2, "sum", {"content": []})]
     b = [*call(7, "echo", {"content": []}, x=1), *call(9, "sum", {"content": []})]
-    found = compared(a, b)
-    assert found.same
-    assert steps(found) == [("same", "echo", 1, 1), ("same", "sum", 3, 3)]
+    both = compared(a, b)
+    assert both.same
+    assert steps(both) == [("same", "echo", 1, 1), ("same", "sum", 3, 3)]
 
 
 def test_a_changed_answer_is_reported_by_its_place() -> None:
     a, b = call(1, "echo", {"content": [{"text": "hello"}]}), call(1, "echo", {"content": [{"text": "bye"}]})
-    found = compared(a, b)
-    assert told(found) == [("answer", "changed $.result.content[0].text")]
-    assert (found.steps[0].findings[0].a, found.steps[0].findings[0].b) == (2, 2)
-    assert not found.same
+    both = compared(a, b)
+    assert findings(both) == [("answer", "changed $.result.content[0].text")]
+    assert (both.steps[0].findings[0].a, both.steps[0].findings[0].b) == (2, 2)
+    assert not both.same
 
 
 def test_an_exchange_that_was_put_in_does_not_make_the_rest_differ() -> None:
     one, two = call(1, "echo", {}, x=1), call(2, "echo", {}, x=2)
-    found = compared([*one, *two], [*one, *call(5, "new", {}), *two])
-    assert steps(found) == [("same", "echo", 1, 1), ("only-b", "new", 0, 3), ("same", "echo", 3, 5)]
-    assert found.count("only-b") == 1
+    both = compared([*one, *two], [*one, *call(5, "new", {}), *two])
+    assert steps(both) == [("same", "echo", 1, 1), ("only-b", "new", 0, 3), ("same", "echo", 3, 5)]
+    assert both.count("only-b") == 1
 
 
 def test_the_same_calls_in_another_order_are_paired() -> None:
-    found = compared([*call(1, "a", {}), *call(2, "b", {}), *call(3, "c", {})],
+    both = compared([*call(1, "a", {}), *call(2, "b", {}), *call(3, "c", {})],
                      [*call(1, "b", {}), *call(2, "c", {}), *call(3, "a", {"x": 1})])  # fmt: skip
-    assert [(step.kind, step.name, step.moved) for step in found.steps] == [
+    assert [(step.kind, step.name, step.moved) for step in both.steps] == [
         ("changed", "a", True),
         ("same", "b", False),
         ("same", "c", False),
@@ -95,19 +95,19 @@ def test_the_same_calls_in_another_order_are_paired() -> None:
 
 
 def test_a_call_with_other_arguments_is_compared_with_what_stands_in_its_place() -> None:
-    found = compared(call(1, "echo", {"v": 1}, x=1), call(1, "echo", {"v": 2}, x=2))
-    assert told(found) == [("request", "changed $.params.arguments.x"), ("answer", "changed $.result.v")]
+    both = compared(call(1, "echo", {"v": 1}, x=1), call(1, "echo", {"v": 2}, x=2))
+    assert findings(both) == [("request", "changed $.params.arguments.x"), ("answer", "changed $.result.v")]
 
 
 def test_an_error_in_the_place_of_a_result_is_reported() -> None:
     failed = ("<", {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}})
-    found = compared(call(1, "echo", {}), [ask(1, "tools/call", name="echo", arguments={}), failed])
-    assert told(found) == [("state", "done → error"), ("answer", "removed $.result"), ("answer", "added $.error")]
+    both = compared(call(1, "echo", {}), [ask(1, "tools/call", name="echo", arguments={}), failed])
+    assert findings(both) == [("state", "done → error"), ("answer", "removed $.result"), ("answer", "added $.error")]
 
 
 def test_an_answer_that_never_came_is_reported() -> None:
-    found = compared(call(1, "echo", {}), call(1, "echo", {})[:1])
-    assert told(found) == [("state", "done → pending")]
+    both = compared(call(1, "echo", {}), call(1, "echo", {})[:1])
+    assert findings(both) == [("state", "done → pending")]
 
 
 def test_what_came_in_between_belongs_to_its_exchange() -> None:
@@ -115,8 +115,8 @@ def test_what_came_in_between_belongs_to_its_exchange() -> None:
     log = notice("notifications/message", level="info", data="working")
     other = notice("notifications/message", level="info", data="failing")
     assert compared([request, log, reply], [request, log, reply]).same
-    assert told(compared([request, log, reply], [request, other, reply])) == [("message", "changed $.params.data")]
-    assert told(compared([request, log, reply], [request, reply])) == [
+    assert findings(compared([request, log, reply], [request, other, reply])) == [("message", "changed $.params.data")]
+    assert findings(compared([request, log, reply], [request, reply])) == [
         ("message", "notifications/message info only in A")
     ]
 
@@ -124,19 +124,19 @@ def test_what_came_in_between_belongs_to_its_exchange() -> None:
 def test_a_question_of_the_server_and_our_answer_are_compared() -> None:
     request, reply = call(1, "asks", {})
 
-    def asked(message: str, said: str) -> Talk:
+    def asked(message: str, action: str) -> Talk:
         question = ("<", {"jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": {"message": message}})
-        return [request, question, (">", {"jsonrpc": "2.0", "id": 9, "result": {"action": said}}), reply]
+        return [request, question, (">", {"jsonrpc": "2.0", "id": 9, "result": {"action": action}}), reply]
 
     assert compared(asked("?", "accept"), asked("?", "accept")).same
-    assert told(compared(asked("?", "accept"), asked("?", "decline"))) == [("answer", "changed $.result.action")]
-    assert told(compared(asked("?", "accept"), asked("!", "accept"))) == [("message", "changed $.params.message")]
+    assert findings(compared(asked("?", "accept"), asked("?", "decline"))) == [("answer", "changed $.result.action")]
+    assert findings(compared(asked("?", "accept"), asked("!", "accept"))) == [("message", "changed $.params.message")]
 
 
 def test_what_the_server_says_by_itself_stands_alone() -> None:
     changed = notice("notifications/tools/list_changed")
-    found = compared([changed, ("<", "no json")], [changed, ("<", "not json"), changed])
-    assert [(step.kind, step.method, step.alone) for step in found.steps] == [
+    both = compared([changed, ("<", "no json")], [changed, ("<", "not json"), changed])
+    assert [(step.kind, step.method, step.alone) for step in both.steps] == [
         ("same", "notifications/tools/list_changed", True),
         ("changed", "(no message)", True),
         ("only-b", "notifications/tools/list_changed", True),
@@ -154,14 +154,14 @@ def test_batches_are_compared_as_one() -> None:
         return [(">", asked), ("<", [{"id": 1, "result": {"t": text}}, {"id": 2, "result": {}}])]
 
     assert compared(batch("x"), batch("x")).same
-    assert told(compared(batch("x"), batch("y"))) == [("answer", "changed $[0].result.t")]
+    assert findings(compared(batch("x"), batch("y"))) == [("answer", "changed $[0].result.t")]
 
 
 def test_methods_can_be_left_out_with_all_that_belongs_to_them() -> None:
     a = [ask(1, "tools/list"), answer(1, {"tools": [1]}), *call(2, "echo", {})]
     b = [ask(1, "tools/list"), answer(1, {"tools": [2]}), *call(2, "echo", {})]
-    found = compared(a, b, without=SURFACE_METHODS)
-    assert (found.same, found.covered) == (True, 1)
+    both = compared(a, b, without=SURFACE_METHODS)
+    assert (both.same, both.covered) == (True, 1)
     assert not compared(a, b).same
 
 
@@ -173,8 +173,8 @@ def test_rules_hold_by_tool() -> None:
 
 def test_keys_that_stand_twice_are_seen_in_recordings() -> None:
     a, b = ('{"jsonrpc":"2.0","id":1,"result":{"a":1}}', '{"jsonrpc":"2.0","id":1,"result":{"a":2,"a":1}}')
-    found = compared([ask(1, "ping"), ("<", a)], [ask(1, "ping"), ("<", b)])
-    assert told(found) == [("answer", "repeated $.result.a")]
+    both = compared([ask(1, "ping"), ("<", a)], [ask(1, "ping"), ("<", b)])
+    assert findings(both) == [("answer", "repeated $.result.a")]
 
 
 def test_a_step_is_written_as_json() -> None:
@@ -201,13 +201,13 @@ MESSAGES = st.one_of(
 @settings(max_examples=25, deadline=None)
 @given(st.lists(MESSAGES, max_size=14), st.lists(MESSAGES, max_size=14))
 def test_each_exchange_stands_once_whatever_was_reported(a: Talk, b: Talk) -> None:
-    found = compared(a, b, EXACT)
+    forth = compared(a, b, EXACT)
     for side in ("a", "b"):
-        numbers = [getattr(step, side) for step in found.steps if getattr(step, side)]
+        numbers = [getattr(step, side) for step in forth.steps if getattr(step, side)]
         assert len(numbers) == len(set(numbers))
     assert compared(a, a, EXACT).same
     back = compared(b, a, EXACT)
-    assert found.count("only-a") == back.count("only-b")
+    assert forth.count("only-a") == back.count("only-b")
 
 
 def test_golden_recordings_are_the_same_as_themselves() -> None:

@@ -43,8 +43,8 @@ def fits(keys: tuple[PathStep, ...], steps: tuple[GlobStep, ...]) -> bool:
 
 @given(VALUES, GLOBS)
 def test_the_places_of_a_path_are_all_that_fit_in_order_and_once(value: Any, glob: str) -> None:
-    expected = [(keys, found) for keys, found in everything(value) if fits(keys, parse_glob(glob))]
-    assert [(tuple(path.steps()), found) for path, found in places(value, glob)] == expected
+    expected = [(keys, part) for keys, part in everything(value) if fits(keys, parse_glob(glob))]
+    assert [(tuple(path.steps()), part) for path, part in places(value, glob)] == expected
 
 
 def test_a_place_in_a_long_list_is_looked_up() -> None:
@@ -52,4 +52,4 @@ def test_a_place_in_a_long_list_is_looked_up() -> None:
         def __iter__(self) -> Iterator[int]:
             raise AssertionError("each item is looked at")
 
-    assert [found for _, found in places({"a": Long(range(1000))}, "$.a[999]")] == [999]
+    assert [part for _, part in places({"a": Long(range(1000))}, "$.a[999]")] == [999]

@@ -19,9 +19,9 @@ from inspector.compare.schema_witness import MAX_LENGTH, texts
     ],
 )  # fmt: skip
 def test_a_simple_pattern_has_texts(pattern: str) -> None:
-    found = texts(pattern)
-    assert found
-    assert all(re.search(pattern, text) for text in found)
+    examples = texts(pattern)
+    assert examples
+    assert all(re.search(pattern, text) for text in examples)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ PAIRS = [json.loads(line) for line in (Path(__file__).parent / "schema_pairs.jso
 SIDES: tuple[Side, ...] = ("input", "output")
 
 
-def told(a: Any, b: Any) -> list[tuple[str, str, str]]:
+def changed(a: Any, b: Any) -> list[tuple[str, str, str]]:
     return [(change.place, change.effect, change.what) for change in compare_schemas(a, b, "input")]
 
 
@@ -33,8 +33,8 @@ def severity(a: Any, b: Any, side: Side = "input") -> str:
 
 
 def verdict(changes: list[SchemaChange]) -> str:
-    found = {change.severity for change in changes}
-    return next((word for word in ("breaking", "unsure") if word in found), "safe" if changes else "same")
+    severities = {change.severity for change in changes}
+    return next((word for word in ("breaking", "unsure") if word in severities), "safe" if changes else "same")
 
 
 def size(value: Any) -> int:
@@ -42,8 +42,8 @@ def size(value: Any) -> int:
 
 
 def of(*required: str, **properties: Any) -> dict[str, Any]:
-    found = {"type": "object", "properties": properties}
-    return found | {"required": list(required)} if required else found
+    schema = {"type": "object", "properties": properties}
+    return schema | {"required": list(required)} if required else schema
 
 
 STRING, NUMBER, INTEGER, NULL, BOOLEAN = ({"type": name} for name in ("string", "number", "integer", "null", "boolean"))
@@ -126,25 +126,25 @@ CONDITIONS = ("not", "if", "then", "else")
 def schemas(draw: st.DrawFn, level: int = 0, *, combined: bool = True) -> dict[str, Any]:
     """A small schema with a few keywords."""
     inner = (*OBJECTS, *INSIDE, *((*SEVERAL, *CONDITIONS) if combined else ())) if level < len(LEVELS) else ()
-    found: dict[str, Any] = {}
+    schema: dict[str, Any] = {}
     for key in draw(st.lists(st.sampled_from([*PLAIN, *inner, *inner]), max_size=3, unique=True)):
         if key in PLAIN:
-            found[key] = draw(st.sampled_from(PLAIN[key]))
+            schema[key] = draw(st.sampled_from(PLAIN[key]))
         elif key in ("minProperties", "maxProperties"):
-            found[key] = draw(st.sampled_from([0, 1, 2]))
+            schema[key] = draw(st.sampled_from([0, 1, 2]))
         elif key == "required":
-            found[key] = draw(st.lists(st.sampled_from(LEVELS[level]), min_size=1, unique=True))
+            schema[key] = draw(st.lists(st.sampled_from(LEVELS[level]), min_size=1, unique=True))
         elif key == "dependentRequired":
-            found[key] = {LEVELS[level][0]: [LEVELS[level][1]]}
+            schema[key] = {LEVELS[level][0]: [LEVELS[level][1]]}
         elif key in SEVERAL:
-            found[key] = draw(st.lists(schemas(level, combined=False), min_size=1, max_size=3))
+            schema[key] = draw(st.lists(schemas(level, combined=False), min_size=1, max_size=3))
         elif key in CONDITIONS:
-            found[key] = draw(schemas(level, combined=False))
+            schema[key] = draw(schemas(level, combined=False))
         else:
-            found[key] = draw(st.just(False) | schemas(level + 1, combined=False))
+            schema[key] = draw(st.just(False) | schemas(level + 1, combined=False))
     if level < len(LEVELS):
-        found["properties"] = {name: draw(schemas(level + 1, combined=False)) for name in LEVELS[level]}
-    return found
+        schema["properties"] = {name: draw(schemas(level + 1, combined=False)) for name in LEVELS[level]}
+    return schema
 
 
 def values(level: int = 0) -> st.SearchStrategy[Any]:
@@ -159,11 +159,11 @@ def values(level: int = 0) -> st.SearchStrategy[Any]:
 @settings(max_examples=150, suppress_health_check=SLOW, deadline=None)
 @given(schemas(), st.data(), st.lists(values(), min_size=30, max_size=40))
 @pytest.mark.slow
-def test_no_value_contradicts_what_is_called_safe(a: dict[str, Any], data: st.DataObject, found: list[Any]) -> None:
+def test_no_value_contradicts_what_is_called_safe(a: dict[str, Any], data: st.DataObject, instances: list[Any]) -> None:
     kept = data.draw(st.sets(st.sampled_from(sorted(a))))
     b = data.draw(schemas()) | {key: a[key] for key in kept}  # Otherwise nearly every change breaks.
     old, new = Validator(a), Validator(b)
-    matching = [(value, old.is_valid(value), new.is_valid(value)) for value in found]
+    matching = [(value, old.is_valid(value), new.is_valid(value)) for value in instances]
     sides: list[tuple[Side, Any, Any]] = [("input", old, new), ("output", new, old)]
     for side, first, second in sides:
         changes = compare_schemas(a, b, side)
@@ -247,9 +247,9 @@ OPPOSITE = {"narrower": "wider", "wider": "narrower", "both": "both"}
     ],
 )
 def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effect: str, what: str) -> None:
-    (found,) = told(a, b)
-    assert found[1:] == (effect, what)
-    (back,) = told(b, a)
+    (forth,) = changed(a, b)
+    assert forth[1:] == (effect, what)
+    (back,) = changed(b, a)
     assert back[1] == OPPOSITE[effect]
 
 
@@ -271,13 +271,13 @@ def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effe
     ],
 )
 def test_what_cannot_be_told_is_reported_to_be_so(a: Any, b: Any, what: str) -> None:
-    ((_, effect, phrase),) = told(a, b)
+    ((_, effect, phrase),) = changed(a, b)
     assert (effect, phrase) == ("unsure", what)
 
 
 def test_a_schema_that_is_not_valid_is_compared_as_far_as_it_can_be_read() -> None:
-    assert ("x", "removed", "is gone") in told(of(x=STRING, y={"type": 3}), of(y={"type": 3}))
-    assert told(of(y={"type": 3}), of(y={"type": 3, "description": "y"})) == [("y", "words", "description is new")]
+    assert ("x", "removed", "is gone") in changed(of(x=STRING, y={"type": 3}), of(y={"type": 3}))
+    assert changed(of(y={"type": 3}), of(y={"type": 3, "description": "y"})) == [("y", "words", "description is new")]
 
 
 def test_narrower_breaks_inputs_and_wider_breaks_outputs() -> None:
@@ -287,14 +287,14 @@ def test_narrower_breaks_inputs_and_wider_breaks_outputs() -> None:
 
 def test_properties_come_and_go() -> None:
     a, b = of(kept=STRING, gone=STRING), of("needed", kept=STRING, new=NUMBER, needed=NUMBER)
-    assert told(a, b) == [
+    assert changed(a, b) == [
         ("gone", "removed", "is gone"),
         ("new", "added", "is new"),
         ("needed", "narrower", "is new, and required"),
     ]
     assert [compare_schemas(a, b, side)[0].severity for side in ("input", "output")] == ["breaking", "breaking"]
-    assert told(of(x={"title": "X"}), of()) == [("x", "removed", "is gone")]
-    assert told(of(), of(x={"title": "X"})) == [("x", "added", "is new")]
+    assert changed(of(x={"title": "X"}), of()) == [("x", "removed", "is gone")]
+    assert changed(of(), of(x={"title": "X"})) == [("x", "added", "is new")]
 
 
 def test_a_new_property_breaks_an_output_that_allowed_no_other() -> None:
@@ -306,21 +306,21 @@ def test_a_new_property_breaks_an_output_that_allowed_no_other() -> None:
 def test_places_are_reported_in_words_of_the_data() -> None:
     a = of(filters={"type": "array", "items": of(name=STRING)}, map={"additionalProperties": of(x=STRING)})
     b = of(filters={"type": "array", "items": of(name=NUMBER)}, map={"additionalProperties": of(x=NUMBER)})
-    assert [place for place, _, _ in told(a, b)] == ["filters[].name", "map.*.x"]
-    assert told({"prefixItems": [STRING]}, {"prefixItems": [NUMBER]})[0][0] == "[0]"
+    assert [place for place, _, _ in changed(a, b)] == ["filters[].name", "map.*.x"]
+    assert changed({"prefixItems": [STRING]}, {"prefixItems": [NUMBER]})[0][0] == "[0]"
 
 
 def test_a_value_proves_each_change_by_itself() -> None:
     a = of("id", id=STRING, size={"type": "integer", "minimum": 0, "maximum": 9})
     b = of("id", id=STRING, size={"type": "integer", "minimum": 1, "maximum": 8})
-    found = {change.what: change.witness for change in compare_schemas(a, b, "input")}
-    assert found == {"minimum 0 → 1": ({"id": "", "size": 0},), "maximum 9 → 8": ({"id": "", "size": 9},)}
+    witnesses = {change.what: change.witness for change in compare_schemas(a, b, "input")}
+    assert witnesses == {"minimum 0 → 1": ({"id": "", "size": 0},), "maximum 9 → 8": ({"id": "", "size": 9},)}
 
 
 def test_words_and_defaults_are_reported() -> None:
     a, b = of(x={"description": "old", "default": 1}), of(x={"description": "new", "default": 2, "deprecated": True})
-    found = compare_schemas(a, b, "input")
-    assert [(change.effect, change.what, change.a, change.b) for change in found] == [
+    changes = compare_schemas(a, b, "input")
+    assert [(change.effect, change.what, change.a, change.b) for change in changes] == [
         ("words", "description changed", "old", "new"),
         ("default", "default changed", 1, 2),
         ("cosmetic", "is now deprecated", None, None),
@@ -339,12 +339,12 @@ def test_words_and_defaults_are_reported() -> None:
     ],
 )
 def test_a_changed_text_is_reported_wherever_it_stands(where: Any, place: str) -> None:
-    ((found, effect, _),) = told(where("old"), where("new"))
-    assert (found, effect) == (place, "words")
+    ((named, effect, _),) = changed(where("old"), where("new"))
+    assert (named, effect) == (place, "words")
 
 
 def test_a_default_of_1_point_0_is_not_1() -> None:
-    assert told({"default": 1}, {"default": 1.0}) == [("", "default", "default changed")]
+    assert changed({"default": 1}, {"default": 1.0}) == [("", "default", "default changed")]
 
 
 def test_references_are_followed_inside_the_document() -> None:
@@ -354,18 +354,18 @@ def test_references_are_followed_inside_the_document() -> None:
         ("#named", {"$defs": {"a": {"$anchor": "named", "type": "string"}}}),
         ("https://host.example/s#/definitions/a~1b", {"$id": "https://host.example/s", "definitions": {"a/b": STRING}}),
     ):
-        assert told(plain, of(x={"$ref": reference}) | where) == []
+        assert changed(plain, of(x={"$ref": reference}) | where) == []
     a = of(x={"$ref": "#/$defs/a"}) | {"$defs": {"a": STRING}}
     b = of(x={"$ref": "#/$defs/a"}) | {"$defs": {"a": NUMBER}}
-    assert told(a, b) == [("x", "both", "type string → number")]
+    assert changed(a, b) == [("x", "both", "type string → number")]
 
 
 def test_what_stands_beside_a_reference_counts_with_its_target() -> None:
     def beside(least: int, **target: Any) -> dict[str, Any]:
         return of(x={"$ref": "#/$defs/a", "minimum": least}) | {"$defs": {"a": NUMBER | target}}
 
-    assert told(beside(1), beside(2)) == [("x", "narrower", "minimum 1 → 2")]
-    assert told(beside(1, minimum=3), beside(1, minimum=4)) == [("x", "narrower", "minimum 3 → 4")]
+    assert changed(beside(1), beside(2)) == [("x", "narrower", "minimum 1 → 2")]
+    assert changed(beside(1, minimum=3), beside(1, minimum=4)) == [("x", "narrower", "minimum 3 → 4")]
 
 
 @pytest.mark.parametrize("beside", [{}, {"description": "again"}])
@@ -373,7 +373,7 @@ def test_a_schema_that_refers_to_itself_ends(beside: dict[str, Any]) -> None:
     def tree(leaf: dict[str, Any]) -> dict[str, Any]:
         return of(value=leaf, children={"type": "array", "items": {"$ref": "#", **beside}})
 
-    assert told(tree(STRING), tree(NUMBER)) == [("value", "both", "type string → number")]
+    assert changed(tree(STRING), tree(NUMBER)) == [("value", "both", "type string → number")]
 
 
 def test_references_in_a_circle_end() -> None:
@@ -387,14 +387,17 @@ def test_alternatives_are_paired_by_what_they_are() -> None:
     one = {"title": "One", "type": "object", "minProperties": 1}
     a = {"anyOf": [one, {"$ref": "#/$defs/Two"}], "$defs": {"Two": of("x", x=STRING)}}
     b = {"anyOf": [{"$ref": "#/$defs/Two"}, one | {"minProperties": 2}], "$defs": {"Two": of("x", x=NUMBER)}}
-    assert told(a, b) == [("|One", "narrower", "minProperties 1 → 2"), ("|Two.x", "narrower", "type string → number")]
+    assert changed(a, b) == [
+        ("|One", "narrower", "minProperties 1 → 2"),
+        ("|Two.x", "narrower", "type string → number"),
+    ]
 
 
 def test_a_change_beside_alternatives_is_told_once() -> None:
     def either(leaf: dict[str, Any]) -> dict[str, Any]:
         return of(x=leaf, y=STRING) | {"anyOf": [{"title": "A", "required": ["x"]}, {"title": "B", "required": ["y"]}]}
 
-    assert told(either(STRING), either(NUMBER)) == [("x", "both", "type string → number")]
+    assert changed(either(STRING), either(NUMBER)) == [("x", "both", "type string → number")]
 
 
 # Bounds

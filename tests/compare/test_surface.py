@@ -41,7 +41,7 @@ def tool(name: str = "echo", **members: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}} | members
 
 
-def told(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, str, str]]:
+def changed(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(change.severity, change.name, change.what) for change in compare_surfaces(a, b)]
 
 
@@ -59,7 +59,7 @@ def test_whatever_was_kept_as_a_surface_is_compared(a: dict[str, Any], b: dict[s
 
 def test_tools_come_and_go() -> None:
     a, b = surface(tools=[tool("a"), tool("b")]), surface(tools=[tool("c"), tool("b")])
-    assert told(a, b) == [("breaking", "a", "is gone"), ("added", "c", "is new")]
+    assert changed(a, b) == [("breaking", "a", "is gone"), ("added", "c", "is new")]
     assert worst(compare_surfaces(a, b)) == "breaking"
     assert counts(compare_surfaces(a, b)) == {"breaking": 1, "added": 1}
     assert worst([]) is None
@@ -91,9 +91,9 @@ def test_a_description_inside_a_schema_is_reported_loudly() -> None:
 def test_schemas_are_judged_by_which_way_values_go() -> None:
     a = surface(tools=[tool(inputSchema={"properties": {"x": {"type": "integer"}}}, outputSchema={"minimum": 1})])
     b = surface(tools=[tool(inputSchema={"properties": {"x": {"type": "number"}}}, outputSchema={})])
-    assert told(a, b) == [("breaking", "echo", "output: minimum 1 → none"),
+    assert changed(a, b) == [("breaking", "echo", "output: minimum 1 → none"),
                           ("changed", "echo", "argument x: type integer → number")]  # fmt: skip
-    assert told(surface(tools=[tool(outputSchema={})]), surface(tools=[tool()])) == [
+    assert changed(surface(tools=[tool(outputSchema={})]), surface(tools=[tool()])) == [
         ("breaking", "echo", "outputSchema is gone")
     ]
 
@@ -151,7 +151,7 @@ def test_a_tool_that_must_be_called_otherwise_breaks_its_callers() -> None:
 def test_other_members_of_an_item_are_reported() -> None:
     a = surface(resources=[{"uri": "a:b", "mimeType": "text/plain", "size": 1, "_meta": {"x": 1}, "name": "n"}])
     b = surface(resources=[{"uri": "a:b", "mimeType": "text/html", "size": 2, "_meta": {"x": 2}, "name": "n"}])
-    assert told(a, b) == [
+    assert changed(a, b) == [
         ("changed", "a:b", "mimeType changed"),
         ("changed", "a:b", "_meta changed"),
         ("cosmetic", "a:b", "size changed"),
@@ -164,13 +164,13 @@ def test_arguments_of_prompts() -> None:
 
     a = prompt({"name": "x"}, {"name": "y", "required": True}, {"name": "z", "description": "old"})
     b = prompt({"name": "x", "required": True}, {"name": "y"}, {"name": "z", "description": "new"}, {"name": "w"})
-    assert told(a, b) == [
+    assert changed(a, b) == [
         ("breaking", "p", "argument x: is required now"),
         ("changed", "p", "argument y: is no longer required"),
         ("changed", "p", "argument z: description changed"),
         ("added", "p", "argument w: is new"),
     ]
-    assert told(prompt({"name": "x"}), prompt({"name": "v", "required": True})) == [
+    assert changed(prompt({"name": "x"}), prompt({"name": "v", "required": True})) == [
         ("breaking", "p", "argument x: is gone"),
         ("breaking", "p", "argument v: is new, and required"),
     ]
@@ -179,7 +179,7 @@ def test_arguments_of_prompts() -> None:
 def test_capabilities_and_their_parts() -> None:
     a = surface(capabilities={"tools": {"listChanged": True}, "resources": {"subscribe": True}, "logging": {}})
     b = surface(capabilities={"tools": {}, "resources": {"subscribe": False}, "completions": {}})
-    assert told(a, b) == [
+    assert changed(a, b) == [
         ("changed", "tools", "listChanged is gone"),
         ("breaking", "resources", "subscribe is gone"),
         ("breaking", "logging", "is gone"),
@@ -201,21 +201,21 @@ def test_identity_and_instructions() -> None:
 
 def test_a_list_that_was_not_read_is_not_compared_and_that_is_reported() -> None:
     a, b = surface(tools=None, prompts="no list"), surface(tools=[tool()])
-    assert told(a, b) == told(b, a) == []
+    assert changed(a, b) == changed(b, a) == []
     assert unread_lists(a, b) == ["tools", "prompts"]
     assert unread_lists(b, b) == []
 
 
 def test_what_is_missing_from_a_list_without_its_end_may_be_there() -> None:
     a, b = surface(tools=[tool("a"), tool("b")]), surface(tools=[tool("a")], incomplete={"tools": "timeout"})
-    assert told(a, b) == [("unsure", "b", "may be gone: the list has no end")]
-    assert told(b, a) == [("unsure", "b", "may be new: the list before has no end")]
+    assert changed(a, b) == [("unsure", "b", "may be gone: the list has no end")]
+    assert changed(b, a) == [("unsure", "b", "may be new: the list before has no end")]
 
 
 def test_items_of_one_name_are_reported_apart_by_their_order() -> None:
     a, b = surface(tools=[tool("a"), tool("a", title="2")]), surface(tools=[tool("a"), tool("a", title="3"), tool("a")])
-    assert told(a, b) == [("changed", "a", "title changed"), ("added", "a", "is new")]
+    assert changed(a, b) == [("changed", "a", "title changed"), ("added", "a", "is new")]
 
 
 def test_items_in_another_order_are_the_same() -> None:
-    assert told(surface(tools=[tool("a"), tool("b")]), surface(tools=[tool("b"), tool("a")])) == []
+    assert changed(surface(tools=[tool("a"), tool("b")]), surface(tools=[tool("b"), tool("a")])) == []

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from inspector.compare.alignment import MAX_LENGTH, changed_lines, parted
 
 
-def told(a: str, b: str) -> list[tuple[str, str]]:
+def changed(a: str, b: str) -> list[tuple[str, str]]:
     return [(line.side, line.text) for line in changed_lines(a, b)]
 
 
 def test_lines_that_are_in_both_are_omitted() -> None:
-    assert told("one\ntwo\nthree", "one\n2\nthree") == [("gap", ""), ("a", "two"), ("b", "2")]
-    assert told("one", "one\ntwo") == [("gap", ""), ("b", "two")]
-    assert told("a\nx\nb\ny", "a\nb") == [("gap", ""), ("a", "x"), ("gap", ""), ("a", "y")]
-    assert told("same", "same") == []
+    assert changed("one\ntwo\nthree", "one\n2\nthree") == [("gap", ""), ("a", "two"), ("b", "2")]
+    assert changed("one", "one\ntwo") == [("gap", ""), ("b", "two")]
+    assert changed("a\nx\nb\ny", "a\nb") == [("gap", ""), ("a", "x"), ("gap", ""), ("a", "y")]
+    assert changed("same", "same") == []
 
 
 def test_of_a_long_line_the_part_that_differs_is_shown() -> None:
@@ -28,10 +28,10 @@ def test_of_a_long_line_the_part_that_differs_is_shown() -> None:
 
 def test_what_was_added_far_behind_blanks_is_shown() -> None:
     a, b = "Adds.", "Adds." + " " * 5000 + "Send the keys."
-    shown = parted(a, b)[1]
-    assert shown.startswith("Adds. ")
-    assert len(shown) <= MAX_LENGTH + 2
-    assert parted(b, a)[0] == shown
+    part = parted(a, b)[1]
+    assert part.startswith("Adds. ")
+    assert len(part) <= MAX_LENGTH + 2
+    assert parted(b, a)[0] == part
 
 
 @given(st.text(max_size=400), st.text(max_size=400))

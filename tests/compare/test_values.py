@@ -29,8 +29,8 @@ VALUES = st.recursive(
 )
 
 
-def told(a: Any, b: Any, rules: ComparisonRules = EXACT, **kwargs: Any) -> list[tuple[str, str]]:
-    return [(found.kind, str(found.path)) for found in compare(a, b, rules, **kwargs).differences]
+def changed(a: Any, b: Any, rules: ComparisonRules = EXACT, **kwargs: Any) -> list[tuple[str, str]]:
+    return [(one.kind, str(one.path)) for one in compare(a, b, rules, **kwargs).differences]
 
 
 @given(VALUES)
@@ -45,7 +45,7 @@ def test_a_value_does_not_differ_from_itself(value: Any) -> None:
 def test_the_other_way_round_there_is_as_much_of_everything(a: Any, b: Any) -> None:
     there, back = compare(a, b, EXACT).differences, compare(b, a, EXACT).differences
     other = {"added": "removed", "removed": "added"}
-    assert Counter(found.kind for found in there) == Counter(other.get(found.kind, found.kind) for found in back)
+    assert Counter(one.kind for one in there) == Counter(other.get(one.kind, one.kind) for one in back)
 
 
 @given(VALUES, VALUES)
@@ -66,7 +66,7 @@ def canonical(value: Any) -> Any:
 
 @given(VALUES, VALUES)
 def test_the_same_differences_come_in_the_same_order(a: Any, b: Any) -> None:
-    assert [repr(found) for found in compare(a, b).differences] == [repr(found) for found in compare(a, b).differences]
+    assert [repr(one) for one in compare(a, b).differences] == [repr(one) for one in compare(a, b).differences]
 
 
 @given(st.lists(VALUES, max_size=6), st.randoms())
@@ -88,7 +88,7 @@ def test_any_text_is_a_glob_or_said_to_be_none(text: str) -> None:
 def test_members_are_reported_by_their_place() -> None:
     a = {"result": {"content": [{"type": "text", "text": "one"}], "x y": 1, "gone": None}}
     b = {"result": {"content": [{"type": "text", "text": "two"}], "x y": 2, "new": []}}
-    assert told(a, b) == [
+    assert changed(a, b) == [
         ("changed", "$.result.content[0].text"),
         ("changed", '$.result["x y"]'),
         ("removed", "$.result.gone"),
@@ -108,16 +108,16 @@ def test_members_are_reported_by_their_place() -> None:
     ],
 )
 def test_a_change_of_type_says_so(a: Any, b: Any, note: str) -> None:
-    (found,) = compare(a, b).differences
-    assert (found.kind, found.note, str(found.path)) == ("changed", note, "$")
+    (change,) = compare(a, b).differences
+    assert (change.kind, change.note, str(change.path)) == ("changed", note, "$")
 
 
 def test_large_integers_are_compared_to_their_last_digit() -> None:
-    assert told(10**4000, 10**4000 + 1) == [("changed", "$")]
-    assert told(2**53 + 1, float(2**53)) == [("changed", "$")]
+    assert changed(10**4000, 10**4000 + 1) == [("changed", "$")]
+    assert changed(2**53 + 1, float(2**53)) == [("changed", "$")]
     rules = EXACT.plus(tolerances=[Tolerance(relative=0.01)])
     assert compare(10**4000, 10**4000 + 1, rules).same
-    assert told(10**4000, 1e308, rules) == [("changed", "$")]
+    assert changed(10**4000, 1e308, rules) == [("changed", "$")]
 
 
 def test_nan_is_itself_and_nothing_else() -> None:
@@ -125,15 +125,15 @@ def test_nan_is_itself_and_nothing_else() -> None:
     rules = EXACT.plus(tolerances=[Tolerance(absolute=1e300)])
     for used in (EXACT, rules):
         assert compare([nan, infinite, -0.0], [nan, infinite, 0.0], used).same
-        assert told([nan], [1.5], used) == [("changed", "$[0]")]
-        assert told([infinite], [-infinite], used) == [("changed", "$[0]")]
+        assert changed([nan], [1.5], used) == [("changed", "$[0]")]
+        assert changed([infinite], [-infinite], used) == [("changed", "$[0]")]
 
 
 def test_a_tolerance_is_absolute_or_relative_and_holds_below_its_place() -> None:
     a, b = {"x": {"y": 100}, "z": 100.0}, {"x": {"y": 101}, "z": 101}
-    assert told(a, b, EXACT.plus(tolerances=[parse_tolerance("1%")])) == []
-    assert told(a, b, EXACT.plus(tolerances=[parse_tolerance("0.5")])) == [("changed", "$.x.y"), ("changed", "$.z")]
-    assert told(a, b, EXACT.plus(tolerances=[parse_tolerance("$.x=1")])) == [("changed", "$.z")]
+    assert changed(a, b, EXACT.plus(tolerances=[parse_tolerance("1%")])) == []
+    assert changed(a, b, EXACT.plus(tolerances=[parse_tolerance("0.5")])) == [("changed", "$.x.y"), ("changed", "$.z")]
+    assert changed(a, b, EXACT.plus(tolerances=[parse_tolerance("$.x=1")])) == [("changed", "$.z")]
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "nan", "$.a=", "a=1", "inf"])
@@ -143,26 +143,26 @@ def test_what_is_not_a_tolerance_is_refused(text: str) -> None:
 
 
 def test_what_is_put_into_a_list_does_not_make_the_rest_differ() -> None:
-    assert told([1, 2, 3, 4], [1, 9, 2, 3, 4]) == [("added", "$[1]")]
-    assert told([{"name": "a", "v": 1}, {"name": "b", "v": 1}], [{"name": "b", "v": 2}]) == [
+    assert changed([1, 2, 3, 4], [1, 9, 2, 3, 4]) == [("added", "$[1]")]
+    assert changed([{"name": "a", "v": 1}, {"name": "b", "v": 1}], [{"name": "b", "v": 2}]) == [
         ("removed", "$[0]"),
         ("changed", "$[1].v"),
     ]
 
 
 def test_an_item_that_stands_elsewhere_has_moved() -> None:
-    (found,) = compare(["x", "y", "z"], ["y", "z", "x"], EXACT).differences
-    assert (found.kind, str(found.path), str(found.path_b)) == ("moved", "$[0]", "$[2]")
+    (move,) = compare(["x", "y", "z"], ["y", "z", "x"], EXACT).differences
+    assert (move.kind, str(move.path), str(move.path_b)) == ("moved", "$[0]", "$[2]")
 
 
 def test_items_of_one_name_are_compared_wherever_they_stand() -> None:
     a = [{"name": "a", "v": 1}, {"name": "b"}, {"name": "c"}]
     b = [{"name": "b"}, {"name": "c"}, {"name": "a", "v": 2}]
-    assert told(a, b) == [("moved", "$[0]"), ("changed", "$[0].v")]
+    assert changed(a, b) == [("moved", "$[0]"), ("changed", "$[0].v")]
 
 
 def test_items_of_other_names_are_not_each_other() -> None:
-    assert told([{"name": "a"}], [{"name": "b"}, {"name": "c"}]) == [
+    assert changed([{"name": "a"}], [{"name": "b"}, {"name": "c"}]) == [
         ("removed", "$[0]"),
         ("added", "$[0]"),
         ("added", "$[1]"),
@@ -172,7 +172,7 @@ def test_items_of_other_names_are_not_each_other() -> None:
 def test_numbers_of_an_order_free_list_are_paired_by_size_where_they_may_differ() -> None:
     rules = EXACT.plus(unordered=["$"], tolerances=[Tolerance(absolute=0.01)])
     assert compare([1.0, 2.0, 3.0], [3.001, 1.001, 2.001], rules).same
-    assert told([1.0, 2.0], [2.0, 5.0], rules) != []
+    assert changed([1.0, 2.0], [2.0, 5.0], rules) != []
 
 
 def test_times_ids_and_durations_do_not_count_where_they_are_on_both_sides() -> None:
@@ -198,35 +198,35 @@ def test_times_ids_and_durations_do_not_count_where_they_are_on_both_sides() -> 
             "said": "task bdbc2079b6cf8d4745c4b30b08af72ce runs",
         },
     }
-    found = compare(a, b)
-    assert found.differences == []
-    assert found.ignored == len(found.ignored_places) == 7
-    assert found.ignored_places[0] == "/id (an id or a time, by its name)"
-    assert "/result/said (an id or a time in the text)" in found.ignored_places
+    result = compare(a, b)
+    assert result.differences == []
+    assert result.ignored == len(result.ignored_places) == 7
+    assert result.ignored_places[0] == "/id (an id or a time, by its name)"
+    assert "/result/said (an id or a time in the text)" in result.ignored_places
     assert len(compare(a, b, EXACT).differences) == 6
 
 
 def test_a_cursor_that_is_gone_is_a_difference() -> None:
-    assert told({"nextCursor": "x"}, {}, ComparisonRules()) == [("removed", "$.nextCursor")]
-    assert told({"nextCursor": "x"}, {"nextCursor": 1}, ComparisonRules()) == [("changed", "$.nextCursor")]
+    assert changed({"nextCursor": "x"}, {}, ComparisonRules()) == [("removed", "$.nextCursor")]
+    assert changed({"nextCursor": "x"}, {"nextCursor": 1}, ComparisonRules()) == [("changed", "$.nextCursor")]
 
 
 def test_words_around_a_time_do_count() -> None:
-    assert told("done at 10:00:00", "failed at 10:00:00", ComparisonRules()) == [("changed", "$")]
+    assert changed("done at 10:00:00", "failed at 10:00:00", ComparisonRules()) == [("changed", "$")]
 
 
 def test_an_ignored_place_may_be_missing() -> None:
     rules = EXACT.plus(ignore=["$.result.content[*].text", "/meta/**/at"])
     a = {"result": {"content": [{"text": "a"}, {"text": "b"}]}, "meta": {"deep": {"at": 1}}}
     b = {"result": {"content": [{"text": "c"}, {}]}, "meta": {"deep": {}, "at": 2}}
-    found = compare(a, b, rules)
-    assert (found.differences, found.ignored) == ([], 4)
-    assert "/meta/at (a path that is not compared)" in found.ignored_places
+    result = compare(a, b, rules)
+    assert (result.differences, result.ignored) == ([], 4)
+    assert "/meta/at (a path that is not compared)" in result.ignored_places
 
 
 def test_ignored_items_of_a_list_may_be_fewer() -> None:
     assert compare({"l": [1, 2, 3]}, {"l": [1]}, EXACT.plus(ignore=["$.l[*]"])).same
-    assert told({"l": [1, 2]}, {"l": [3, 4]}, EXACT.plus(ignore=["$.l[1]"])) == [("changed", "$.l[0]")]
+    assert changed({"l": [1, 2]}, {"l": [3, 4]}, EXACT.plus(ignore=["$.l[1]"])) == [("changed", "$.l[0]")]
 
 
 @pytest.mark.parametrize(
@@ -265,9 +265,9 @@ def test_a_broken_pattern_is_refused() -> None:
 def test_rules_hold_for_certain_methods_and_names() -> None:
     rules = EXACT.plus(ignore=["tools/call get-*:$.x", "tools/*:$.y", "resources/read:$.z"])
     a, b = {"x": 1, "y": 1, "z": 1}, {"x": 2, "y": 2, "z": 2}
-    assert told(a, b, rules, method="tools/call", name="get-sum") == [("changed", "$.z")]
-    assert told(a, b, rules, method="tools/call", name="echo") == [("changed", "$.x"), ("changed", "$.z")]
-    assert told(a, b, rules, method="ping") == [("changed", "$.x"), ("changed", "$.y"), ("changed", "$.z")]
+    assert changed(a, b, rules, method="tools/call", name="get-sum") == [("changed", "$.z")]
+    assert changed(a, b, rules, method="tools/call", name="echo") == [("changed", "$.x"), ("changed", "$.z")]
+    assert changed(a, b, rules, method="ping") == [("changed", "$.x"), ("changed", "$.y"), ("changed", "$.z")]
 
 
 def test_patterns_of_the_user_count_too() -> None:
@@ -277,9 +277,9 @@ def test_patterns_of_the_user_count_too() -> None:
 def test_a_key_that_stands_twice_is_reported() -> None:
     once, twice = read('{"a": 1, "b": 2}'), read('{"a": 0, "b": 2, "a": 1}')
     assert isinstance(twice, DuplicateKeys)
-    (found,) = compare(once, twice, EXACT).differences
-    assert (found.kind, str(found.path), found.a, found.b) == ("repeated", "$.a", 1, 2)
-    assert told(twice, read('{"a": 5, "b": 2, "a": 1}')) == [("changed", "$.a")]
+    (repeat,) = compare(once, twice, EXACT).differences
+    assert (repeat.kind, str(repeat.path), repeat.a, repeat.b) == ("repeated", "$.a", 1, 2)
+    assert changed(twice, read('{"a": 5, "b": 2, "a": 1}')) == [("changed", "$.a")]
     assert compare(twice, read('{"b": 2, "a": 0, "a": 1}'), EXACT).same
 
 
@@ -298,10 +298,10 @@ def test_a_very_deep_value_is_compared_to_its_bottom() -> None:
     depth = 10_000
     a, b = (read("[" * depth + '{"a":' * depth + last + "}" * depth + "]" * depth) for last in ("1", "2"))
     assert compare(a, a).same
-    (found,) = compare(a, b).differences
-    assert (found.a, found.b) == (1, 2)
-    assert len(str(found.path)) < 500
-    assert told(a, [a, b], EXACT) != []
+    (change,) = compare(a, b).differences
+    assert (change.a, change.b) == (1, 2)
+    assert len(str(change.path)) < 500
+    assert changed(a, [a, b], EXACT) != []
 
 
 def test_deep_and_shallow_reading_agree() -> None:
@@ -317,25 +317,25 @@ def test_deep_and_shallow_reading_agree() -> None:
 def test_long_lists_are_aligned_without_looking_at_all_pairs() -> None:
     a = list(range(100_000))
     b = [*range(5, 50_000), -1, *range(50_000, 99_990), -2]
-    kinds = Counter(found.kind for found in compare(a, b, EXACT).differences)
+    kinds = Counter(one.kind for one in compare(a, b, EXACT).differences)
     assert kinds["added"] == 1
     assert sum(kinds.values()) < 40
 
 
 def test_long_lists_without_anything_in_common_stay_cheap() -> None:
-    found = compare(["a" * (at % 7) for at in range(30_000)], list(range(30_000)), EXACT)
-    assert found.truncated
-    assert len(found.differences) == 10_000
+    result = compare(["a" * (at % 7) for at in range(30_000)], list(range(30_000)), EXACT)
+    assert result.truncated
+    assert len(result.differences) == 10_000
 
 
 def test_there_is_a_bound_on_what_is_reported() -> None:
-    found = compare({str(n): n for n in range(50)}, {}, EXACT, limit=10)
-    assert (len(found.differences), found.truncated) == (10, True)
+    result = compare({str(n): n for n in range(50)}, {}, EXACT, limit=10)
+    assert (len(result.differences), result.truncated) == (10, True)
 
 
 def test_a_difference_is_written_as_json() -> None:
-    found = compare({"a": 1, "b": ["x", "y"]}, {"b": ["y", "x"], "c": 2}, EXACT).differences
-    assert [json.loads(json.dumps(one.as_json())) for one in found] == [
+    differences = compare({"a": 1, "b": ["x", "y"]}, {"b": ["y", "x"], "c": 2}, EXACT).differences
+    assert [json.loads(json.dumps(one.as_json())) for one in differences] == [
         {"kind": "removed", "json_path": "$.a", "a": 1},
         {"kind": "moved", "json_path": "$.b[0]", "json_path_b": "$.b[1]"},
         {"kind": "added", "json_path": "$.c", "b": 2},

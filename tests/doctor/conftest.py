@@ -78,9 +78,9 @@ def executable(path: Path, content: str) -> Path:
     return path
 
 
-def step(found: Diagnosis, name: str) -> DoctorStep:
+def step(diagnosis: Diagnosis, name: str) -> DoctorStep:
     """The one step of that name."""
-    (only,) = [each for each in found.steps if each.name == name]
+    (only,) = [one for one in diagnosis.steps if one.name == name]
     return only
 
 
@@ -96,7 +96,7 @@ async def serve() -> AsyncIterator[Callable[..., Awaitable[Web]]]:
     async with AsyncExitStack() as stack:
 
         async def start(handler: Any, **how: Any) -> Web:
-            found: Web = await stack.enter_async_context(Web(handler, **how))
-            return found
+            web: Web = await stack.enter_async_context(Web(handler, **how))
+            return web
 
         yield start

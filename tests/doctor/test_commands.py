@@ -132,52 +132,52 @@ async def test_the_first_sentence_names_the_cause(name: str, home: Path, examine
     make, sentence = BROKEN[name]
     # A server without any framing needs no wait.
     limits = replace(SHORT, framing=0.1) if name in ("silent", "does not read") else SHORT
-    found = await examine(make(home), limits=limits)
-    said = found.cause.replace("~", "…")
-    assert said.startswith(sentence), said
-    assert (found.outcome, found.exit_code) == ("fails", 4)
-    assert any(step.verdict == "failed" for step in found.steps)
+    diagnosis = await examine(make(home), limits=limits)
+    cause = diagnosis.cause.replace("~", "…")
+    assert cause.startswith(sentence), cause
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("fails", 4)
+    assert any(step.verdict == "failed" for step in diagnosis.steps)
     assert left_running(examine) == []
 
 
 async def test_a_banner_on_stdout_is_named_though_it_connects(home: Path, examine: Examine) -> None:
-    found = await examine(python(home, BANNER))
-    assert found.cause.startswith("It connects: inspector-demo ")
-    assert "but: it prints “Weather server 1.0” to stdout, which must contain only messages." in found.cause
-    assert (found.exit_code, step(found, "stdout").verdict) == (0, "warn")
-    assert "stderr" in found.fix.text
+    diagnosis = await examine(python(home, BANNER))
+    assert diagnosis.cause.startswith("It connects: inspector-demo ")
+    assert "but: it prints “Weather server 1.0” to stdout, which must contain only messages." in diagnosis.cause
+    assert (diagnosis.exit_code, step(diagnosis, "stdout").verdict) == (0, "warn")
+    assert "stderr" in diagnosis.fix.text
 
 
 async def test_an_end_at_an_unknown_method_is_named_though_it_connects(home: Path, examine: Examine) -> None:
-    found = await examine(python(home, ENDS_AT_UNKNOWN))
-    assert "it ended with exit code 1 after the request server/discover" in found.cause
-    assert (found.outcome, step(found, "exit").verdict) == ("connects", "warn")
+    diagnosis = await examine(python(home, ENDS_AT_UNKNOWN))
+    assert "it ended with exit code 1 after the request server/discover" in diagnosis.cause
+    assert (diagnosis.outcome, step(diagnosis, "exit").verdict) == ("connects", "warn")
 
 
 async def test_a_healthy_server_needs_no_fix(examine: Examine) -> None:
-    found = await examine(StdioTarget((sys.executable, "-m", "inspector.demo")))
-    assert found.cause.startswith("It connects: inspector-demo ")
-    assert "but" not in found.cause
-    assert (found.exit_code, found.fix.as_json()) == (0, {})
-    assert {each.verdict for each in found.steps} <= {"ok", "info"}
-    assert step(found, "handshake").details[0].startswith("server/discover: ")
+    diagnosis = await examine(StdioTarget((sys.executable, "-m", "inspector.demo")))
+    assert diagnosis.cause.startswith("It connects: inspector-demo ")
+    assert "but" not in diagnosis.cause
+    assert (diagnosis.exit_code, diagnosis.fix.as_json()) == (0, {})
+    assert {one.verdict for one in diagnosis.steps} <= {"ok", "info"}
+    assert step(diagnosis, "handshake").details[0].startswith("server/discover: ")
 
 
 async def test_the_steps_stand_in_the_recording(examine: Examine) -> None:
-    told = []
-    found = await examine(StdioTarget(("no-such-server-here",)), on_step=told.append)
-    assert tuple(told) == found.steps
+    steps = []
+    diagnosis = await examine(StdioTarget(("no-such-server-here",)), on_step=steps.append)
+    assert tuple(steps) == diagnosis.steps
     journal = examine.journal  # type: ignore[attr-defined]
     noted = [event.fields["doctor"]["name"] for event in journal.events() if "doctor" in event.fields]
-    assert noted == [each.name for each in found.steps]
+    assert noted == [one.name for one in diagnosis.steps]
 
 
 async def test_no_secret_and_no_user_is_in_a_diagnosis(home: Path, examine: Examine) -> None:
     source = (
         "import sys\nsys.exit('bad token hunter2hunter2 in /home/ada/x, sk-abcdefghijklmnopqrst, API_KEY=zyxwvut')\n"
     )
-    found = await examine(python(home, source, env={"WEATHER_TOKEN": "hunter2hunter2"}))
-    text = str(found.as_json())
+    diagnosis = await examine(python(home, source, env={"WEATHER_TOKEN": "hunter2hunter2"}))
+    text = str(diagnosis.as_json())
     for secret in ("hunter2", "ada", "sk-abcdef", "zyxwvut", str(home)):
         assert secret not in text
     assert "bad token " in text
@@ -186,15 +186,15 @@ async def test_no_secret_and_no_user_is_in_a_diagnosis(home: Path, examine: Exam
 @pytest.mark.slow
 async def test_a_server_that_starts_slowly_connects(home: Path, examine: Examine) -> None:
     """Longer than the timeout of a response: it uses the processor and has written nothing."""
-    found = await examine(python(home, STARTS_SLOWLY), limits=replace(SHORT, answer=0.7))
-    assert found.cause.startswith("It connects: inspector-demo ")
-    assert " but" not in found.cause
+    diagnosis = await examine(python(home, STARTS_SLOWLY), limits=replace(SHORT, answer=0.7))
+    assert diagnosis.cause.startswith("It connects: inspector-demo ")
+    assert " but" not in diagnosis.cause
 
 
 async def test_the_whole_of_it_is_bounded(home: Path, examine: Examine) -> None:
-    found = await examine(python(home, SILENT), limits=TimeLimits(others=0.0), max_timeout=0.4)
-    assert found.steps[-1].name == "time"
-    assert found.outcome == "fails"
+    diagnosis = await examine(python(home, SILENT), limits=TimeLimits(others=0.0), max_timeout=0.4)
+    assert diagnosis.steps[-1].name == "time"
+    assert diagnosis.outcome == "fails"
     assert left_running(examine) == []
 
 
@@ -207,13 +207,13 @@ async def test_variables_that_a_config_entry_lacks_are_named_all_at_once(home: P
     entry = look_up("@weather", folder=home, home=home, environ={})
     assert (entry.missing, entry.usable) == (("WEATHER_KEY", "OTHER_KEY"), False)
     assert entry.target is not None
-    found = await examine(entry.target, entry=entry)
-    assert found.cause.startswith(
+    diagnosis = await examine(entry.target, entry=entry)
+    assert diagnosis.cause.startswith(
         "@weather in ~/.mcp.json needs the environment variables WEATHER_KEY, OTHER_KEY, which"
     )
-    assert step(found, "command").verdict == "ok", "what can be looked at all the same is"
-    assert step(found, "start").verdict == "skipped"
-    assert found.exit_code == 4
+    assert step(diagnosis, "command").verdict == "ok", "what can be looked at all the same is"
+    assert step(diagnosis, "start").verdict == "skipped"
+    assert diagnosis.exit_code == 4
 
 
 async def test_a_config_entry_in_order_is_named_with_its_file(home: Path, examine: Examine) -> None:
@@ -221,10 +221,10 @@ async def test_a_config_entry_in_order_is_named_with_its_file(home: Path, examin
     entry = look_up("@weather", folder=home, home=home, environ={"WEATHER_KEY": "1", "OTHER_KEY": "2"})
     assert entry.usable
     assert entry.target is not None
-    found = await examine(entry.target, entry=entry)
-    assert step(found, "config").text == "@weather in ~/.mcp.json"
-    assert step(found, "variables").verdict == "ok"
-    assert found.outcome == "connects"
+    diagnosis = await examine(entry.target, entry=entry)
+    assert step(diagnosis, "config").text == "@weather in ~/.mcp.json"
+    assert step(diagnosis, "variables").verdict == "ok"
+    assert diagnosis.outcome == "connects"
 
 
 def test_what_else_is_wrong_with_an_entry_is_a_diagnosis_too(home: Path) -> None:
@@ -232,6 +232,6 @@ def test_what_else_is_wrong_with_an_entry_is_a_diagnosis_too(home: Path) -> None
     (home / "inspector.json").write_text(written)
     entry = look_up("@weather", folder=home, home=home, environ={})
     assert (entry.missing, entry.target) == ((), None)
-    found = of_entry(entry)
-    assert "needs a value from a file" in found.cause
-    assert found.exit_code == 4
+    diagnosis = of_entry(entry)
+    assert "needs a value from a file" in diagnosis.cause
+    assert diagnosis.exit_code == 4

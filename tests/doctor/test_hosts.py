@@ -369,10 +369,10 @@ def with_slashes(text: str) -> str:
 def looked_at(name: str, setup: HostSetup, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnosis:
     where = place(setup, home, project, monkeypatch)
     before = tree(home)
-    found = survey(where)
+    diagnosis = survey(where)
     assert tree(home) == before
-    assert "a-key-of-the-shell" not in json.dumps(found.as_json())
-    return found
+    assert "a-key-of-the-shell" not in json.dumps(diagnosis.as_json())
+    return diagnosis
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -380,19 +380,19 @@ def test_the_cause_of_a_broken_set_up_is_named_first(
     name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup = BROKEN[name]
-    found = looked_at(name, setup, home, project, monkeypatch)
-    assert with_slashes(found.cause).startswith(public(setup.says, home, project)), found.cause
+    diagnosis = looked_at(name, setup, home, project, monkeypatch)
+    assert with_slashes(diagnosis.cause).startswith(public(setup.says, home, project)), diagnosis.cause
     for part in setup.fix:
-        assert public(part, home, project) in with_slashes(found.fix.hint.command_line + found.fix.command)
-    assert (found.outcome, found.exit_code) == ("fails", 4)
+        assert public(part, home, project) in with_slashes(diagnosis.fix.hint.command_line + diagnosis.fix.command)
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("fails", 4)
 
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_set_up_has_no_cause(name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = looked_at(name, HEALTHY[name], home, project, monkeypatch)
-    assert found.cause == HEALTHY[name].says, [each.as_json() for each in found.steps]
-    assert (found.outcome, found.exit_code) == ("starts", 0)
-    assert {each.verdict for each in found.steps} <= {"ok", "skipped", "info"}
+    diagnosis = looked_at(name, HEALTHY[name], home, project, monkeypatch)
+    assert diagnosis.cause == HEALTHY[name].says, [one.as_json() for one in diagnosis.steps]
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("starts", 0)
+    assert {one.verdict for one in diagnosis.steps} <= {"ok", "skipped", "info"}
 
 
 # An entry, started as its host starts it
@@ -454,11 +454,11 @@ async def test_a_variable_that_the_host_does_not_pass_is_the_cause(
 ) -> None:
     setup, _, _ = STARTED["Gemini CLI passes none that is named like a secret"]
     _, entry = started(setup, NEEDS, home, project, monkeypatch)
-    found = await examine(entry.target, entry=entry, limits=SHORT)
-    assert found.cause == (
+    diagnosis = await examine(entry.target, entry=entry, limits=SHORT)
+    assert diagnosis.cause == (
         "It needs the environment variable WEATHER_TOKEN, which is set in this shell but not passed to the server."
     )
-    assert found.fix.text == "Add it to the variables of the entry."
+    assert diagnosis.fix.text == "Add it to the variables of the entry."
 
 
 @pytest.mark.slow
@@ -469,10 +469,10 @@ async def test_an_entry_that_its_host_can_start_connects(
     entry = {"command": sys.executable, "args": ["-m", "inspector.demo"], "env": {"PYTHONPATH": root}}
     setup = HostSetup("vscode", "", {".vscode/mcp.json": servers("servers", weather=entry)}, "")
     _, examined = started(setup, "", home, project, monkeypatch)
-    found = await examine(examined.target, entry=examined, limits=SHORT)
-    assert found.outcome == "connects", found.cause
-    assert step(found, "folder").text == public("{project}", home, project)
-    assert step(found, "host").text == "as VS Code starts it"
+    diagnosis = await examine(examined.target, entry=examined, limits=SHORT)
+    assert diagnosis.outcome == "connects", diagnosis.cause
+    assert step(diagnosis, "folder").text == public("{project}", home, project)
+    assert step(diagnosis, "host").text == "as VS Code starts it"
 
 
 def test_an_entry_that_its_host_does_not_start_is_not_started(
@@ -493,9 +493,9 @@ def test_only_servers_of_the_organization_are_used(home: Path, project: Path, mo
         Machine, "path", lambda self, template, *rest: managed if "managed" in template else path(self, template, *rest)
     )
     setup = HostSetup("claude-code", "anthropics/claude-code#39361", {".mcp.json": servers(other=WEATHER)}, "")
-    found = survey(place(setup, home, project, monkeypatch))
-    assert found.cause == "Claude Code would start 1 of 2 servers."
-    assert step(found, "@other").text.startswith("Claude Code does not start @other: your organization allows only")
+    diagnosis = survey(place(setup, home, project, monkeypatch))
+    assert diagnosis.cause == "Claude Code would start 1 of 2 servers."
+    assert step(diagnosis, "@other").text.startswith("Claude Code does not start @other: your organization allows only")
 
 
 def test_the_page_has_the_facts_of_the_table() -> None:
@@ -566,8 +566,8 @@ def test_each_host_of_the_table_has_files_members_and_a_source() -> None:
 )
 def test_a_path_is_that_of_the_system(system: str, path: str) -> None:
     environ = {"APPDATA": "D:/Roaming"}
-    (found,) = HostFolder(host_named("claude-desktop"), Machine(Path("/home/ada"), environ, system), Path("/x")).files
-    assert found.path == Path(path)
+    (file,) = HostFolder(host_named("claude-desktop"), Machine(Path("/home/ada"), environ, system), Path("/x")).files
+    assert file.path == Path(path)
 
 
 def test_a_file_that_is_none_is_named(home: Path) -> None:
@@ -582,9 +582,9 @@ def test_many_references_are_looked_at_once_each() -> None:
     """With one look at all of them for each, an entry of 700 kB would take hours."""
     host = host_named("claude-code")
     assert passed_as_written(host, {"command": "x", "args": ["${HOME}" * 100_000]}) is None
-    found = passed_as_written(host, {"command": "x", "args": ["${HOME}" * 100_000 + "${env:A}"]})
-    assert found is not None
-    assert found.text.startswith("Claude Code passes “${env:A}” in ")
+    remark = passed_as_written(host, {"command": "x", "args": ["${HOME}" * 100_000 + "${env:A}"]})
+    assert remark is not None
+    assert remark.text.startswith("Claude Code passes “${env:A}” in ")
 
 
 def test_an_unknown_host_is_named_with_the_nearest() -> None:

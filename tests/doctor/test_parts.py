@@ -71,10 +71,10 @@ SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/sr
     ],
 )
 def test_common_last_words_are_understood(line: str, cause: str, command: str | None) -> None:
-    found = stderr_cause(["before", line, "after"], SERVER)
-    assert found is not None
-    assert found.cause.startswith(cause), found.cause
-    assert command is None or found.fix.command == typed(command)
+    known_cause = stderr_cause(["before", line, "after"], SERVER)
+    assert known_cause is not None
+    assert known_cause.cause.startswith(cause), known_cause.cause
+    assert command is None or known_cause.fix.command == typed(command)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_common_last_words_are_understood(line: str, cause: str, command: str | 
 )
 def test_the_version_of_the_sdk_that_a_server_needs(line: str, requirement: str) -> None:
     server = ServerFacts(StdioTarget(("/opt/weather/bin/python", "server.py")), "/srv", {})
-    found = stderr_cause(["Traceback (most recent call last):", line], server)
-    assert found is not None
-    assert found.cause.startswith("It was written for version ")
-    assert found.fix.command == typed(f"/opt/weather/bin/python -m pip install '{requirement}'")
+    known_cause = stderr_cause(["Traceback (most recent call last):", line], server)
+    assert known_cause is not None
+    assert known_cause.cause.startswith("It was written for version ")
+    assert known_cause.fix.command == typed(f"/opt/weather/bin/python -m pip install '{requirement}'")
 
 
 @pytest.mark.parametrize(
@@ -136,32 +136,32 @@ def test_the_version_of_the_sdk_that_a_server_needs(line: str, requirement: str)
 def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, ...], fix: str) -> None:
     target = StdioTarget(words)
     server = ServerFacts(target, "/no/such/folder", {}, line_of(target, {}))
-    found = stderr_cause(["AttributeError: 'Server' object has no attribute 'list_tools'"], server)
-    assert found is not None
-    assert found.fix.command == typed(fix)
-    assert fix or "pip install 'mcp<2'" in found.fix.text
+    known_cause = stderr_cause(["AttributeError: 'Server' object has no attribute 'list_tools'"], server)
+    assert known_cause is not None
+    assert known_cause.fix.command == typed(fix)
+    assert fix or "pip install 'mcp<2'" in known_cause.fix.text
 
 
 def test_a_variable_that_this_shell_does_not_have_is_a_blank() -> None:
     target = StdioTarget(("weather",))
-    found = stderr_cause(["SHOP_KEY is required"], ServerFacts(target, "/srv", {}, line_of(target, {})))
-    assert found is not None
-    assert found.fix.command == "inspector --env SHOP_KEY=… -- weather"
+    known_cause = stderr_cause(["SHOP_KEY is required"], ServerFacts(target, "/srv", {}, line_of(target, {})))
+    assert known_cause is not None
+    assert known_cause.fix.command == "inspector --env SHOP_KEY=… -- weather"
 
 
 def test_the_sdk_is_installed_in_the_version_that_the_source_imports() -> None:
-    said = ["    from mcp.server.fastmcp import FastMCP", "ModuleNotFoundError: No module named 'mcp'"]
-    found = stderr_cause(said, ServerFacts(StdioTarget(("python3", "s.py")), "/srv", {}))
-    assert found is not None
-    assert found.fix.command == typed("python3 -m pip install 'mcp<2'")
+    log = ["    from mcp.server.fastmcp import FastMCP", "ModuleNotFoundError: No module named 'mcp'"]
+    known_cause = stderr_cause(log, ServerFacts(StdioTarget(("python3", "s.py")), "/srv", {}))
+    assert known_cause is not None
+    assert known_cause.fix.command == typed("python3 -m pip install 'mcp<2'")
 
 
 def test_a_variable_is_passed_into_a_container_too() -> None:
     target = StdioTarget(("docker", "run", "-i", "--rm", "shop"))
     server = ServerFacts(target, "/srv", {"SHOP_KEY": "x"}, line_of(target, {}))
-    found = stderr_cause(["SHOP_KEY is required"], server)
-    assert found is not None
-    assert found.fix.command == "inspector --env SHOP_KEY -- docker run -e SHOP_KEY -i --rm shop"
+    known_cause = stderr_cause(["SHOP_KEY is required"], server)
+    assert known_cause is not None
+    assert known_cause.fix.command == "inspector --env SHOP_KEY -- docker run -e SHOP_KEY -i --rm shop"
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_a_variable_is_passed_into_a_container_too() -> None:
     ],
 )
 def test_a_variable_that_has_no_part_in_it_is_not_named(variable: str, value: str, line: str) -> None:
-    found = stderr_cause([line], SERVER._replace(environ={variable: value}))
-    assert found is None or variable not in found.cause
+    known_cause = stderr_cause([line], SERVER._replace(environ={variable: value}))
+    assert known_cause is None or variable not in known_cause.cause
 
 
 @given(st.lists(st.text(max_size=300), max_size=20))
@@ -207,7 +207,7 @@ def test_hostile_text_is_survived(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("in /home/ada/src and /Users/bob/x", "in /home/…/src and /Users/…/x"),
         (r"C:\Users\eve\server.py", r"C:\Users\…\server.py"),
@@ -226,9 +226,9 @@ def test_hostile_text_is_survived(text: str) -> None:
         ("sent c2VjcmV0 in base64, cut secre…", "sent *** in base64, cut ***…"),
     ],
 )
-def test_privacy(text: str, shown: str) -> None:
-    found = Privacy(["secret"], home="/me/at/home")(text)
-    assert found == shown or (shown.startswith("Authorization") and "abcdefghij" not in found)
+def test_privacy(text: str, expected: str) -> None:
+    masked = Privacy(["secret"], home="/me/at/home")(text)
+    assert masked == expected or (expected.startswith("Authorization") and "abcdefghij" not in masked)
 
 
 def test_a_program_in_a_usual_folder_is_found_though_it_is_not_on_the_path(tmp_path: Path) -> None:
@@ -255,14 +255,14 @@ def test_pretty_json_is_reported_from_text_that_begins_with_a_brace() -> None:
 @pytest.mark.parametrize("keeps", [True, False])
 def test_it_uses_kept_logins_only_if_the_command_does(keeps: bool) -> None:
     authorizer = Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=keeps)
-    found = without_person(Options(authorize=authorizer)).authorize
-    assert isinstance(found, Authorizer)
-    assert (found.store is not None) is keeps
+    used = without_person(Options(authorize=authorizer)).authorize
+    assert isinstance(used, Authorizer)
+    assert (used.store is not None) is keeps
 
 
 async def test_it_says_that_it_does_not_log_in() -> None:
     authorizer = Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=False)
-    found = without_person(Options(authorize=authorizer)).authorize
-    assert isinstance(found, Authorizer)
+    used = without_person(Options(authorize=authorizer)).authorize
+    assert isinstance(used, Authorizer)
     with pytest.raises(AuthorizationNeeded, match=r"at as\.example, but the doctor does not log in\."):
-        await found.person.consent("https://as.example/", "as.example", 0)
+        await used.person.consent("https://as.example/", "as.example", 0)

@@ -337,19 +337,19 @@ async def test_the_cause_is_named_first(
         target = entry.target
     before = tree(home)
 
-    found = await examine(target, entry=entry, limits=replace(SHORT, framing=0.1, answer=2.0))
+    diagnosis = await examine(target, entry=entry, limits=replace(SHORT, framing=0.1, answer=2.0))
 
     def public(text: str) -> str:
         return filled(text).replace(str(home), "~")
 
-    report = json.dumps(found.as_json(), ensure_ascii=False)
-    fix = f"{found.fix.hint.command_line} {found.fix.command}"
-    assert found.cause.startswith(public(setup.cause)), found.cause
+    report = json.dumps(diagnosis.as_json(), ensure_ascii=False)
+    fix = f"{diagnosis.fix.hint.command_line} {diagnosis.fix.command}"
+    assert diagnosis.cause.startswith(public(setup.cause)), diagnosis.cause
     for part in setup.fix:
         assert public(part) in fix, fix
     for part in setup.never:
         assert part not in report
-    assert (found.outcome, found.exit_code) == ("fails", 4)
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("fails", 4)
     assert {path: facts for path, facts in tree(home).items() if not path.startswith("recordings")} == before
     assert left_running(examine) == []
 

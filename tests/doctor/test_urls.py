@@ -53,20 +53,20 @@ def at(path: str) -> Any:
 
 async def test_a_server_in_order(serve: Any, examine: Examine) -> None:
     web = await serve(answers)
-    found = await examine(HttpTarget(web.url))
-    assert found.cause.startswith("It connects: small 1, 2026-07-28 (modern era), over http")
-    assert found.exit_code == 0
-    assert [each.name for each in found.steps] == ["url", "port", "http", "handshake", "browser"]
-    assert step(found, "browser").text.startswith("a client in a web page has no access")
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause.startswith("It connects: small 1, 2026-07-28 (modern era), over http")
+    assert diagnosis.exit_code == 0
+    assert [one.name for one in diagnosis.steps] == ["url", "port", "http", "handshake", "browser"]
+    assert step(diagnosis, "browser").text.startswith("a client in a web page has no access")
 
 
 async def test_a_closed_port(examine: Examine) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
-    assert found.cause == f"Nothing listens on 127.0.0.1:{port}: the connection is refused."
-    assert (found.exit_code, step(found, "handshake").verdict) == (4, "skipped")
+        diagnosis = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
+    assert diagnosis.cause == f"Nothing listens on 127.0.0.1:{port}: the connection is refused."
+    assert (diagnosis.exit_code, step(diagnosis, "handshake").verdict) == (4, "skipped")
 
 
 async def test_a_name_that_is_none(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,23 +74,23 @@ async def test_a_name_that_is_none(examine: Examine, monkeypatch: pytest.MonkeyP
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    found = await examine(HttpTarget("https://no-such-host.example/mcp"))
-    assert found.cause == "The name no-such-host.example cannot be resolved to an address."
+    diagnosis = await examine(HttpTarget("https://no-such-host.example/mcp"))
+    assert diagnosis.cause == "The name no-such-host.example cannot be resolved to an address."
 
 
 async def test_a_server_on_ipv6_only(examine: Examine) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as only:
         port = only.getsockname()[1]
-        found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
-    assert found.cause == "The server listens on IPv6 only (::1), but 127.0.0.1 is IPv4."
-    assert found.fix.command == typed(f"inspector doctor 'http://[::1]:{port}/mcp'")
+        diagnosis = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
+    assert diagnosis.cause == "The server listens on IPv6 only (::1), but 127.0.0.1 is IPv4."
+    assert diagnosis.fix.command == typed(f"inspector doctor 'http://[::1]:{port}/mcp'")
 
 
 async def test_a_wrong_path(serve: Any, examine: Examine) -> None:
     web = await serve(at("/api/mcp"))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
-    assert found.fix.command == f"inspector doctor http://127.0.0.1:{web.port}/api/mcp"
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
+    assert diagnosis.fix.command == f"inspector doctor http://127.0.0.1:{web.port}/api/mcp"
     assert {request.rpc_method for request in web.requests} <= {"server/discover", "initialize", None}
 
 
@@ -103,68 +103,68 @@ async def test_a_wrong_path_that_says_so_in_json_rpc(serve: Any, examine: Examin
             reply.json({"jsonrpc": "2.0", "id": None, "error": error}, 404)
 
     web = await serve(handler)
-    found = await examine(HttpTarget(web.url))
-    assert found.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
 
 
 async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(404, "nothing here"))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause == f"Nothing exists at /mcp on 127.0.0.1:{web.port} (status 404)."
-    assert step(found, "paths").text == "no server was found at the usual paths"
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause == f"Nothing exists at /mcp on 127.0.0.1:{web.port} (status 404)."
+    assert step(diagnosis, "paths").text == "no server was found at the usual paths"
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 429, 503])
 async def test_the_fix_for_a_status_is_the_hint_of_its_error(serve: Any, examine: Examine, status: int) -> None:
     web = await serve(lambda request, reply: reply.body(status, "nothing here"))
-    found = await examine(HttpTarget(web.url))
-    assert step(found, "http").fix.text == STATUS_HINTS[status]
+    diagnosis = await examine(HttpTarget(web.url))
+    assert step(diagnosis, "http").fix.text == STATUS_HINTS[status]
 
 
 async def test_a_login_page(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(200, LOGIN, HTML))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause.startswith(f"{web.url} responds with an HTML login page instead of MCP")
-    assert not any(each.name == "paths" for each in found.steps)
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause.startswith(f"{web.url} responds with an HTML login page instead of MCP")
+    assert not any(one.name == "paths" for one in diagnosis.steps)
 
 
 async def test_a_web_page(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(200, PAGE, HTML))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause == f"{web.url} responds with a web page instead of MCP."
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause == f"{web.url} responds with a web page instead of MCP."
 
 
 async def test_a_browser_check_before_the_server(serve: Any, examine: Examine) -> None:
     page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"
     headers = (("Content-Type", "text/html"), ("cf-mitigated", "challenge"))
     web = await serve(lambda request, reply: reply.body(403, page, *headers))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause.startswith("Cloudflare is in front of 127.0.0.1:")
-    assert "a WAF rule with the action Skip" in found.fix.text
-    assert (found.outcome, found.exit_code) == ("fails", 4)
-    assert "authorization" not in {step.name for step in found.steps}
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause.startswith("Cloudflare is in front of 127.0.0.1:")
+    assert "a WAF rule with the action Skip" in diagnosis.fix.text
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("fails", 4)
+    assert "authorization" not in {step.name for step in diagnosis.steps}
 
 
 async def test_a_redirect_to_a_login(serve: Any, examine: Examine) -> None:
     where = ("Location", "https://sso.example/login?next=/mcp")
     web = await serve(lambda request, reply: reply.body(302, "", where))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause.startswith("It redirects to a login page, https://sso.example/login")
-    assert found.exit_code == 4
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause.startswith("It redirects to a login page, https://sso.example/login")
+    assert diagnosis.exit_code == 4
 
 
 async def test_a_redirect_elsewhere(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(308, "", ("Location", "https://new.example/mcp")))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause.startswith("It redirects to https://new.example/mcp (status 308)")
-    assert found.fix.command == "inspector doctor https://new.example/mcp"
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause.startswith("It redirects to https://new.example/mcp (status 308)")
+    assert diagnosis.fix.command == "inspector doctor https://new.example/mcp"
 
 
 async def test_a_server_that_fails(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(502, "bad gateway"))
-    found = await examine(HttpTarget(web.url))
-    assert found.cause == f"127.0.0.1:{web.port} refuses the request with status 502."
-    assert "check that it runs" in found.fix.text
+    diagnosis = await examine(HttpTarget(web.url))
+    assert diagnosis.cause == f"127.0.0.1:{web.port} refuses the request with status 502."
+    assert "check that it runs" in diagnosis.fix.text
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,10 @@ async def test_a_server_that_fails(serve: Any, examine: Examine) -> None:
 )
 async def test_a_certificate_that_is_not_a_good(name: str, sentence: str, serve: Any, examine: Examine) -> None:
     web = await serve(answers, ssl=tls(name))
-    found = await examine(HttpTarget(web.url))
+    diagnosis = await examine(HttpTarget(web.url))
     # A certificate that is both is told of by what OpenSSL finds first.
-    assert found.cause in (sentence, "The certificate of 127.0.0.1 is self-signed.")
-    assert any(detail.startswith("valid: ") for detail in step(found, "tls").details)
+    assert diagnosis.cause in (sentence, "The certificate of 127.0.0.1 is self-signed.")
+    assert any(detail.startswith("valid: ") for detail in step(diagnosis, "tls").details)
     assert web.requests == [], "nothing is sent to an untrusted server"
 
 
@@ -201,15 +201,15 @@ async def test_a_certificate_of_a_trusted_authority(
 async def test_a_certificate_in_order(serve: Any, examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "localhost.pem"))
     web = await serve(answers, ssl=tls("localhost"))
-    found = await examine(HttpTarget(web.url))
-    assert (found.outcome, step(found, "tls").verdict) == ("connects", "ok")
+    diagnosis = await examine(HttpTarget(web.url))
+    assert (diagnosis.outcome, step(diagnosis, "tls").verdict) == ("connects", "ok")
 
 
 async def test_http_to_a_port_that_speaks_tls(serve: Any, examine: Examine) -> None:
     web = await serve(answers, ssl=tls("localhost"))
-    found = await examine(HttpTarget(web.url.replace("https:", "http:")))
-    assert found.cause == f"The server on 127.0.0.1:{web.port} uses TLS, but the URL says http."
-    assert found.fix.command == f"inspector doctor {web.url}"
+    diagnosis = await examine(HttpTarget(web.url.replace("https:", "http:")))
+    assert diagnosis.cause == f"The server on 127.0.0.1:{web.port} uses TLS, but the URL says http."
+    assert diagnosis.fix.command == f"inspector doctor {web.url}"
 
 
 @pytest.mark.slow
@@ -218,8 +218,8 @@ async def test_https_to_a_port_that_speaks_plain_http(serve: Any, examine: Exami
     secret = (("Authorization", "Bearer very-secret-token"),)
     # The other side waits for the end of a line that never comes.
     limits = replace(SHORT, port=1.0)
-    found = await examine(HttpTarget(web.url.replace("http:", "https:"), secret), limits=limits)
-    assert found.cause == f"The server on 127.0.0.1:{web.port} uses plain HTTP, but the URL says https."
+    diagnosis = await examine(HttpTarget(web.url.replace("http:", "https:"), secret), limits=limits)
+    assert diagnosis.cause == f"The server on 127.0.0.1:{web.port} uses plain HTTP, but the URL says https."
     assert all(request.field("Authorization") is None for request in web.requests)
 
 
@@ -228,34 +228,35 @@ async def test_a_proxy_that_refuses(serve: Any, examine: Examine) -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         web = await serve(answers)
-        found = await examine(HttpTarget(web.url, proxy=f"http://127.0.0.1:{port}"))
-    assert found.cause == f"The proxy 127.0.0.1:{port} (from the target) refuses the connection."
-    assert "without it, 127.0.0.1: open" in " ".join(step(found, "proxy").details)
-    assert found.fix.command == "export NO_PROXY=127.0.0.1"
+        diagnosis = await examine(HttpTarget(web.url, proxy=f"http://127.0.0.1:{port}"))
+    assert diagnosis.cause == f"The proxy 127.0.0.1:{port} (from the target) refuses the connection."
+    assert "without it, 127.0.0.1: open" in " ".join(step(diagnosis, "proxy").details)
+    assert diagnosis.fix.command == "export NO_PROXY=127.0.0.1"
 
 
 async def test_a_proxy_that_wants_a_password(serve: Any, examine: Examine) -> None:
     proxy = await serve(lambda request, reply: reply.body(407, ""))
     # An answer comes at once, but on a busy machine not within the usual half second.
     target = HttpTarget("http://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}")
-    found = await examine(target, limits=replace(SHORT, answer=10.0))
-    assert found.cause == f"The proxy 127.0.0.1:{proxy.port} requires a user and a password (status 407)."
+    diagnosis = await examine(target, limits=replace(SHORT, answer=10.0))
+    assert diagnosis.cause == f"The proxy 127.0.0.1:{proxy.port} requires a user and a password (status 407)."
 
 
 async def test_a_proxy_that_refuses_every_connection(serve: Any, examine: Examine) -> None:
     proxy = await serve(lambda request, reply: reply.body(403, ""))
     target = HttpTarget("https://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}")
-    found = await examine(target, limits=replace(SHORT, answer=10.0))
-    assert found.cause.startswith("mcp.example:443 sent no usable response through the proxy 127.0.0.1:")
+    diagnosis = await examine(target, limits=replace(SHORT, answer=10.0))
+    assert diagnosis.cause.startswith("mcp.example:443 sent no usable response through the proxy 127.0.0.1:")
 
 
 async def test_a_login_without_an_authorization_server(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(401 if request.method == "POST" else 404, ""))
-    found = await examine(HttpTarget(web.url))
+    diagnosis = await examine(HttpTarget(web.url))
     assert (
-        found.cause == "The server requires authorization (status 401) but has no metadata of an authorization server."
+        diagnosis.cause
+        == "The server requires authorization (status 401) but has no metadata of an authorization server."
     )
-    assert (found.outcome, found.exit_code) == ("authorization", 3)
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("authorization", 3)
 
 
 @pytest.fixture
@@ -281,24 +282,24 @@ async def guarded(serve: Any) -> Any:
 
 
 async def test_a_login_that_is_offered(guarded: Any, examine: Examine) -> None:
-    found = await examine(HttpTarget(guarded.url))
-    assert found.cause == f"The server requires a login at http://127.0.0.1:{guarded.port}."
-    assert found.fix.command == f"inspector login {guarded.url}"
-    assert "a person in a browser (client known by registering)" in step(found, "authorization").text
-    assert found.exit_code == 3
+    diagnosis = await examine(HttpTarget(guarded.url))
+    assert diagnosis.cause == f"The server requires a login at http://127.0.0.1:{guarded.port}."
+    assert diagnosis.fix.command == f"inspector login {guarded.url}"
+    assert "a person in a browser (client known by registering)" in step(diagnosis, "authorization").text
+    assert diagnosis.exit_code == 3
     assert not any(request.target == "/register" for request in guarded.requests), "no client is registered"
 
 
 async def test_a_token_that_is_given_is_used_and_not_shown(guarded: Any, examine: Examine) -> None:
-    found = await examine(HttpTarget(guarded.url, (("Authorization", "Bearer right-token"),)))
-    assert found.outcome == "connects"
-    assert "right-token" not in json.dumps(found.as_json())
+    diagnosis = await examine(HttpTarget(guarded.url, (("Authorization", "Bearer right-token"),)))
+    assert diagnosis.outcome == "connects"
+    assert "right-token" not in json.dumps(diagnosis.as_json())
 
 
 async def test_the_other_transport_at_the_same_url(serve: Any, examine: Examine) -> None:
     web = await serve(answers)
-    found = await examine(HttpTarget(web.url, transport="sse"))
-    assert found.cause == "The server at this URL uses Streamable HTTP, not the older HTTP+SSE."
+    diagnosis = await examine(HttpTarget(web.url, transport="sse"))
+    assert diagnosis.cause == "The server at this URL uses Streamable HTTP, not the older HTTP+SSE."
 
 
 async def test_a_local_server_that_any_web_page_reaches(serve: Any, examine: Examine) -> None:
@@ -309,23 +310,23 @@ async def test_a_local_server_that_any_web_page_reaches(serve: Any, examine: Exa
             answers(request, reply)
 
     web = await serve(handler)
-    found = step(await examine(HttpTarget(web.url)), "browser")
-    assert found.verdict == "warn"
-    assert "may not send authorization" in found.text
-    assert "any web page can access this local server" in found.text
+    browser = step(await examine(HttpTarget(web.url)), "browser")
+    assert browser.verdict == "warn"
+    assert "may not send authorization" in browser.text
+    assert "any web page can access this local server" in browser.text
 
 
 @pytest.mark.parametrize("url", ["http://", "http://host:99999/mcp", "http://ho st/mcp"])
 async def test_a_url_that_is_none(url: str, examine: Examine) -> None:
-    found = await examine(HttpTarget(url))
-    assert found.cause.startswith("The URL is not valid: ")
+    diagnosis = await examine(HttpTarget(url))
+    assert diagnosis.cause.startswith("The URL is not valid: ")
 
 
 async def test_what_is_odd_about_a_url_is_reported(examine: Examine) -> None:
-    found = await examine(HttpTarget("http://user:pass-word@127.0.0.1:1/#top"))
-    text = step(found, "url").text
+    diagnosis = await examine(HttpTarget("http://user:pass-word@127.0.0.1:1/#top"))
+    text = step(diagnosis, "url").text
     assert "it has no path" in text
     assert "the part after # is not sent" in text
-    assert "pass-word" not in json.dumps(found.as_json())
-    found = await examine(HttpTarget(REQUESTED, network=None, proxy="http://127.0.0.1:1"))
-    assert "its host mixes Cyrillic and Latin letters" in step(found, "url").text
+    assert "pass-word" not in json.dumps(diagnosis.as_json())
+    diagnosis = await examine(HttpTarget(REQUESTED, network=None, proxy="http://127.0.0.1:1"))
+    assert "its host mixes Cyrillic and Latin letters" in step(diagnosis, "url").text

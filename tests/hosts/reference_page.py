@@ -17,7 +17,7 @@ def table() -> str:
     lines: list[str] = []
     for host, label in facts.labels.items():
         own = [fact for fact in facts.facts if fact.host == host]
-        uses = ", ".join(f"`{each}`" for each in facts.uses.get(host, ()))
+        uses = ", ".join(f"`{name}`" for name in facts.uses.get(host, ()))
         lines += ["", f"### {label}", "", f"`--host {host}`{f'; uses {uses}' if uses else ''}", ""]
         lines += ["| Id | Fact | Effect if exceeded | Source |", "|---|---|---|---|"]
         lines += [_row(fact) for fact in own]

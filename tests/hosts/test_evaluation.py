@@ -13,13 +13,13 @@ from tests.hosts.servers import server, tool, with_parameter, with_schema
 BY_ID = {fact.id: fact for fact in host_facts().facts}
 
 
-def found(definitions: ServerDefinitions, id: str) -> list[str]:
+def faults(definitions: ServerDefinitions, id: str) -> list[str]:
     return [note.actual for note in evaluate(definitions, [BY_ID[id]]) if not note.ok]
 
 
 def test_a_cut_description_shows_the_last_words_that_arrive() -> None:
     text = "a" * 2_040 + "arrives" + "lost"
-    assert found(server(tool(description=text)), "HOST-CLAUDE-07") == [
+    assert faults(server(tool(description=text)), "HOST-CLAUDE-07") == [
         f"2,051 UTF-16 units; cut after “…{'a' * 32}arrivesl”"
     ]
 
@@ -39,39 +39,39 @@ def test_a_limit_may_be_reached_but_not_exceeded(more: int) -> None:
         ("HOST-OPENAI-03", 128, lambda n: server(*(tool(name=f"t{i}") for i in range(n)))),
         ("HOST-GEMINI-10", 40_000, lambda n: server(result={"content": [{"type": "text", "text": "x" * n}]})),
     ):
-        assert bool(found(made(most + more), id)) == bool(more), id
+        assert bool(faults(made(most + more), id)) == bool(more), id
 
 
 def test_a_name_says_which_character_is_refused() -> None:
-    assert found(server(tool(name="get.order")), "HOST-OPENAI-01") == ["has the character '.'"]
-    assert found(server(tool(name="a" * 65)), "HOST-OPENAI-01") == ["65 characters"]
-    assert found(server(tool(name="1st")), "HOST-GEMINI-01") == ["begins with '1'"]
+    assert faults(server(tool(name="get.order")), "HOST-OPENAI-01") == ["has the character '.'"]
+    assert faults(server(tool(name="a" * 65)), "HOST-OPENAI-01") == ["65 characters"]
+    assert faults(server(tool(name="1st")), "HOST-GEMINI-01") == ["begins with '1'"]
 
 
 def test_a_tool_for_apps_only_does_not_count() -> None:
     """C-APP-04."""
     hidden = [tool(name=f"t{n}", _meta={"ui": {"visibility": ["app"]}}) for n in range(40)]
-    assert found(server(*hidden, tool()), "HOST-CLAUDE-21") == []
+    assert faults(server(*hidden, tool()), "HOST-CLAUDE-21") == []
 
 
 def test_a_tool_may_raise_its_own_limit_for_results() -> None:
     result = {"content": [{"type": "text", "text": "x" * 200_000}]}
     raised = tool(_meta={"anthropic/maxResultSizeChars": 300_000})
-    assert found(server(result=result), "HOST-CLAUDE-09") == ["50,000 estimated tokens"]
-    assert found(server(raised, result=result), "HOST-CLAUDE-09") == []
+    assert faults(server(result=result), "HOST-CLAUDE-09") == ["50,000 estimated tokens"]
+    assert faults(server(raised, result=result), "HOST-CLAUDE-09") == []
     greedy = tool(_meta={"anthropic/maxResultSizeChars": 10**9})
     huge = {"content": [{"type": "text", "text": "x" * 600_000}]}
-    assert found(server(greedy, result=huge), "HOST-CLAUDE-09") == ["600,000 characters"]
+    assert faults(server(greedy, result=huge), "HOST-CLAUDE-09") == ["600,000 characters"]
 
 
 def test_required_in_a_branch_is_about_the_properties_outside() -> None:
     branches = with_schema(anyOf=[{"required": ["number"]}])
-    assert found(server(branches), "HOST-VSCODE-09") == []
+    assert faults(server(branches), "HOST-VSCODE-09") == []
 
 
 def test_annotations_of_a_schema_are_not_lost_keywords() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "T", "x-own": 1}
-    assert found(server(with_schema(**schema)), "HOST-CODEX-03") == []
+    assert faults(server(with_schema(**schema)), "HOST-CODEX-03") == []
 
 
 def test_hostile_definitions_are_evaluated_in_bounded_time() -> None:
@@ -90,7 +90,7 @@ def test_hostile_definitions_are_evaluated_in_bounded_time() -> None:
 def test_tools_that_are_not_evaluated_still_count() -> None:
     definitions = ServerDefinitions.of("s", ({"name": f"t{n}"} for n in range(MAX_TOOLS + 1_000)))
     assert len(definitions.tools) == MAX_TOOLS
-    assert found(definitions, "HOST-GEMINI-03") == ["6,000 tools"]
+    assert faults(definitions, "HOST-GEMINI-03") == ["6,000 tools"]
 
 
 def test_many_faults_of_one_fact_are_counted() -> None:
