@@ -118,7 +118,9 @@ async def run(app: InspectorApp, pilot: Pilot[Any], key: str = "ctrl+r") -> None
 
 
 async def ended(app: InspectorApp, pilot: Pilot[Any]) -> None:
-    await becomes(app, pilot, lambda: not pane(app).found.running and pane(app).found.report is not None, "done")
+    await becomes(
+        app, pilot, lambda: not pane(app).check_run.running and pane(app).check_run.report is not None, "done"
+    )
     await quiet(app)
 
 
@@ -134,7 +136,7 @@ async def test_it_says_what_it_is_before_the_first_run_calls_tools_as_allowed_an
         await press(pilot, "i", shows="Run intrusive checks?")
         await pilot.press("n")
         await quiet(app)
-        assert not pane(app).found.allowed.intrusive
+        assert not pane(app).check_run.allowed.intrusive
         assert probes.looked == 0
         assert probes.called == []
         # Tools are called only as allowed.
@@ -194,7 +196,7 @@ async def test_worst_comes_first_with_all_about_it_beside_is_copied_and_run_agai
         await press(pilot, "f", "home", "enter", shows="TEST-01")
         # One check is run again.
         await press(pilot, "home", until=lambda: pane(app).current.check.id == "TEST-01")
-        found = pane(app).found
+        found = pane(app).check_run
         journal, events = found.journal, len(found.journal)
         probes.answer = good("now right")
         await press(pilot, "r", shows="3 pass")
@@ -216,10 +218,10 @@ async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
         await shows(app, pilot, "tools/list")
         screen = app.screen
         assert isinstance(screen.playback, Playback)
-        assert screen.session.journal is pane(app).found.journal
+        assert screen.session.journal is pane(app).check_run.journal
         await becomes(app, pilot, lambda: screen.panes.detail.n == first, "at the message")
         await press(pilot, "backspace", until=lambda: app.screen is main_screen(app), what="back")
-        assert pane(app).found.journal.event(1) is not None, "the recording stays open"
+        assert pane(app).check_run.journal.event(1) is not None, "the recording stays open"
         assert len(app.session.journal) == before, "nothing of it is in the session's own"
 
 
@@ -231,15 +233,15 @@ async def test_the_session_is_used_while_checks_run_and_only_del_stops_them_and_
         await press(pilot, "ctrl+r", shows=f": {WAITS}")
         await app.session.request("tools/list", {})
         await press(pilot, "1", shows="echo")
-        assert pane(app).found.running
+        assert pane(app).check_run.running
         await press(pilot, "8", shows=f": {WAITS}")
         assert "5 of 7" in screen_text(app)  # TEST-04 calls tools, and comes last.
         assert "del stop" in screen_text(app)
         await press(pilot, "escape", "escape", "8", shows=f": {WAITS}")
-        assert pane(app).found.running
+        assert pane(app).check_run.running
         await press(pilot, "delete", shows=("Check stopped", "of 100   stopped"), hides="del stop")
         assert "TEST-01" in screen_text(app)
-        assert not pane(app).found.running
+        assert not pane(app).check_run.running
         # One check that runs again does not complete the others.
         await press(pilot, "r", until=lambda: probes.looked == 2)
         await ended(app, pilot)
@@ -294,7 +296,7 @@ async def test_of_a_recording_only_what_passed_by_is_read_and_nothing_sent() -> 
         assert "allow calls" not in screen_text(app)
         await run(app, pilot)
         assert_in(screen_text(app), "need a server", " pass")
-        looked_at = [one for one in pane(app).found.report.checked if one.verdict in ("pass", "fail", "warn")]
+        looked_at = [one for one in pane(app).check_run.report.checked if one.verdict in ("pass", "fail", "warn")]
         assert {"passive"} <= {one.check.mode for one in looked_at}
         assert not [one.check.id for one in looked_at if one.check.mode in ("auth", "intrusive")]
     assert SESSION.read_bytes() == before
@@ -332,16 +334,16 @@ async def test_the_tab_says_how_far_the_judge_is_while_it_catches_up(
 async def test_the_recording_of_a_run_has_ended_with_it_and_goes_on_when_a_check_runs_again(probes: Probes) -> None:
     async with on_demo(keep=True) as (app, pilot):
         await run(app, pilot)
-        path = pane(app).found.path
+        path = pane(app).check_run.path
         assert read_info(path).ended
         assert not read_info(path).growing
         probes.holds = "TEST-01"  # Else it may have ended before the screen is looked at.
-        await press(pilot, "r", until=lambda: pane(app).found.running and read_info(path).growing, what="recording")
+        await press(pilot, "r", until=lambda: pane(app).check_run.running and read_info(path).growing, what="recording")
         await pilot.press("escape")
         await ended(app, pilot)
         info = read_info(path)
         assert info.ended
         with whole_journal(path) as journal:
-            assert len(journal) == info.events == len(pane(app).found.journal)
+            assert len(journal) == info.events == len(pane(app).check_run.journal)
         await press(pilot, "f3", shows="1 recording ")
         assert "recording now" not in screen_text(app)

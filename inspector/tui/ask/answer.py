@@ -118,7 +118,7 @@ class UrlBody(Container, can_focus=True):
         super().__init__()
         self.question = question
         self.link: Link = look_at(question.params.get("url"))
-        self.told = ""
+        self.notice = ""
 
     def compose(self) -> ComposeResult:
         yield Paragraphs(self._lines())
@@ -131,13 +131,13 @@ class UrlBody(Container, can_focus=True):
         lines += [(warning, "finding") for warning in link.warnings]
         if link.refusal:
             lines.append((f"This URL cannot be opened: {link.refusal[0].lower()}{link.refusal[1:]}", "error"))
-        if self.told:
-            lines += [("", "normal"), (self.told, "ask")]
+        if self.notice:
+            lines += [("", "normal"), (self.notice, "ask")]
         return lines
 
     def tell(self, words: str) -> None:
         """Show the result of opening the URL."""
-        self.told = words
+        self.notice = words
         self.query_one(Paragraphs).show(self._lines())
 
     def to_fix(self) -> list[str]:
@@ -297,11 +297,11 @@ class SamplingBody(TextBody):
             names = [safe(tool.get("name"), 40) for tool in tools[:TOOL_NAMES] if isinstance(tool, dict)]
             more = f" and {len(tools) - TOOL_NAMES} more" if len(tools) > TOOL_NAMES else ""
             lines.append(f"offers the tools {', '.join(names)}{more}")
-        found: list[Section] = [PieceSection([(line, ()) for line in lines if line])]
+        sections: list[Section] = [PieceSection([(line, ()) for line in lines if line])]
         system = params.get("systemPrompt")
         if isinstance(system, str) and system:
-            found += [PieceSection([("", ()), ("system", [(0, 6, "muted bold")])]), TextSection(system)]
-        return found
+            sections += [PieceSection([("", ()), ("system", [(0, 6, "muted bold")])]), TextSection(system)]
+        return sections
 
     def wrong(self) -> list[str]:
         return [] if self.editor.value.strip() else ["the answer is empty"]
@@ -366,14 +366,14 @@ def body_for(question: Question, standing: StandingAnswers) -> FormBody | UrlBod
 
 
 def _preferences(value: Any) -> str:
-    found = value if isinstance(value, dict) else {}
-    hints = found.get("hints")
-    wanted = hints[:5] if isinstance(hints, list) else []
-    names = [safe(hint.get("name"), 40) for hint in wanted if isinstance(hint, dict)]
+    preferences = value if isinstance(value, dict) else {}
+    hints = preferences.get("hints")
+    first_hints = hints[:5] if isinstance(hints, list) else []
+    names = [safe(hint.get("name"), 40) for hint in first_hints if isinstance(hint, dict)]
     words = [f"preferred models: {', '.join(names)}"] if names else []
     for key, name in (("costPriority", "cost"), ("speedPriority", "speed"), ("intelligencePriority", "intelligence")):
-        if key in found:
-            words.append(f"{name} {safe(found[key], 10)}")
+        if key in preferences:
+            words.append(f"{name} {safe(preferences[key], 10)}")
     return "  ".join(words)
 
 

@@ -33,7 +33,7 @@ class QuestionRows(ListRows[Question]):
     def __init__(self) -> None:
         super().__init__(lambda question: question.key)
 
-    def take(self, questions: list[Question]) -> None:
+    def set_questions(self, questions: list[Question]) -> None:
         """Set the questions to show."""
         waiting = [question for question in questions if question.state == "open"]
         over = [question for question in reversed(questions) if question.state != "open"]
@@ -119,7 +119,7 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
         if seen == self._seen:
             return
         self._seen = seen
-        self._rows.take(self.session.inbox.questions)
+        self._rows.set_questions(self.session.inbox.questions)
         self._list.source_changed()
         self._draw_edge()
 
@@ -143,8 +143,8 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
     @property
     def _answers_stand(self) -> bool:
         """Whether a standing answer answers some kind of question automatically."""
-        found = self.session.inbox.standing
-        answers = (found.sampling, found.elicitation, found.roots)
+        standing = self.session.inbox.standing
+        answers = (standing.sampling, standing.elicitation, standing.roots)
         return self.session.commands is not None and any(answer not in (None, "ask") for answer in answers)
 
     def action_ask_again(self) -> None:

@@ -83,7 +83,7 @@ class QuestionPane(CompactPane, VerbsByRules):
         self.session = session
         self.question: Question | None = None
         self._bodies: OrderedDict[tuple[int, Any], FormBody | UrlBody | TextBody] = OrderedDict()
-        self._said = Paragraphs(max_lines=MESSAGE_LINES, after=1, id="said")
+        self._message_view = Paragraphs(max_lines=MESSAGE_LINES, after=1, id="said")
         self._answer = JsonView(id="answer")
         self._foot = Paragraphs(after=1, id="foot")
         self._state = ""
@@ -96,7 +96,7 @@ class QuestionPane(CompactPane, VerbsByRules):
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
-        yield self._said
+        yield self._message_view
         yield self._answer
         yield self._foot
 
@@ -138,7 +138,7 @@ class QuestionPane(CompactPane, VerbsByRules):
             if self._looks_back:
                 fill(body, self.session.answer_to(question)[1])
                 body.disabled = True
-            await self.mount(body, after=self._said)
+            await self.mount(body, after=self._message_view)
         if not is_open:
             within = self.has_focus_within
             self._answer.display = True
@@ -147,10 +147,10 @@ class QuestionPane(CompactPane, VerbsByRules):
                 # Before the focused widget is removed: Textual would move the focus to any neighbour. And at once: the
                 # result may get the focus next.
                 self.screen.set_focus(self._answer)
-        shown = self.body
-        if is_open and shown is not None and self.has_focus_within and not shown.has_focus_within:
+        current_body = self.body
+        if is_open and current_body is not None and self.has_focus_within and not current_body.has_focus_within:
             # Before the focused widget is hidden or removed: Textual would move the focus to any neighbour.
-            shown.focus_first()
+            current_body.focus_first()
         for key in [key for key in self._bodies if key != question.key or not is_open]:
             if len(self._bodies) > BODIES_KEPT or self._is_over(key):
                 await self._bodies.pop(key).remove()
@@ -182,12 +182,12 @@ class QuestionPane(CompactPane, VerbsByRules):
         # Only the questions that still wait are counted: one alone needs no count.
         several = [f"{place} of {len(waiting)}"] if place and len(waiting) > 1 else []
         self.show_facts([*several, labels.kind(question)])
-        said: list[Paragraph] = [(question.message, "bright")] if question.message else []
+        paragraphs: list[Paragraph] = [(question.message, "bright")] if question.message else []
         if question.topic == "roots" and not waits:
-            said = [(labels.summary(question), "bright")]
+            paragraphs = [(labels.summary(question), "bright")]
         if question.state in ("withdrawn", "lost"):
-            said.append(("No answer was sent.", "muted"))
-        self._said.show(said)
+            paragraphs.append(("No answer was sent.", "muted"))
+        self._message_view.show(paragraphs)
         self._foot.show(self._foot_lines(question))
         self._draw_keys()
         self.post_message(HintsChanged())
@@ -230,14 +230,14 @@ class QuestionPane(CompactPane, VerbsByRules):
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
         number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
-        wanted = " for its request " if question.reply is None else " as input "
+        purpose = " for its request " if question.reply is None else " as input "
         around = labels.inside(self.session, question)
         if question.state != "open":
             return []
         if self._looks_back:
             return [self._what_came(self.session, question)]
         to: list[paint.Piece] = [("Your answer goes to ", "faint"), labels.asker(self.session.server)]
-        lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
+        lines: list[Paragraph] = [[*to, (purpose, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
         if self._sends_anyway and self.body is not None and not isinstance(self.body, FormBody):

@@ -16,8 +16,8 @@ async def choose_hosts(app: App[Any], current: Sequence[str], without: tuple[str
     facts = host_facts()
     word, text = without
     choices = [(word, text), ("all", "every host"), *facts.labels.items()]
-    shown = current[0] if len(current) == 1 else word
-    chosen = await app.push_screen_wait(Choose("Limits of which hosts?", choices, shown))
+    selected = current[0] if len(current) == 1 else word
+    chosen = await app.push_screen_wait(Choose("Limits of which hosts?", choices, selected))
     if chosen is None:
         return None
     return () if chosen == word else (chosen,)

@@ -90,7 +90,7 @@ class CheckPane(Horizontal, VerbsByRules):
         """Whether checks were running at the last drawing."""
         self._worker: Worker[None] | None = None
         self._problem = ""
-        self._found: CheckRun | None = None
+        self._check_run: CheckRun | None = None
         self._judging: list[str] = []
 
     def show_judged(self, judged: int, events: int) -> None:
@@ -101,25 +101,25 @@ class CheckPane(Horizontal, VerbsByRules):
             self.query_one("#check-list", Pane).facts = self._facts()
 
     @property
-    def found(self) -> CheckRun:
+    def check_run(self) -> CheckRun:
         """The run and its results."""
-        if self._found is None:
+        if self._check_run is None:
             window = window_of(self)
-            self._found = CheckRun(self.session, window.settings, self._draw_soon, keep=window.keep)
-        return self._found
+            self._check_run = CheckRun(self.session, window.settings, self._draw_soon, keep=window.keep)
+        return self._check_run
 
     @property
     def score(self) -> str:
         """The label of the tab: the score, the progress of the checks, or that they were stopped."""
-        found = self._found
-        if found is None or found.report is None:
+        check_run = self._check_run
+        if check_run is None or check_run.report is None:
             return ""
-        if found.progress is not None and found.progress[1]:
-            done, total, _ = found.progress
+        if check_run.progress is not None and check_run.progress[1]:
+            done, total, _ = check_run.progress
             return f"{100 * min(done, total) // total}%"
-        if found.stopped:
+        if check_run.stopped:
             return "stopped"
-        return "" if found.report.score is None else str(found.report.score)
+        return "" if check_run.report.score is None else str(check_run.report.score)
 
     def compose(self) -> ComposeResult:
         with Pane(title="Check", id="check-list"):
@@ -141,8 +141,8 @@ class CheckPane(Horizontal, VerbsByRules):
                 await worker.wait()
             except (WorkerCancelled, WorkerFailed):
                 pass  # the app shows the error
-        if self._found is not None:
-            self._found.release()
+        if self._check_run is not None:
+            self._check_run.release()
 
     def on_resize(self) -> None:
         self._arrange()
@@ -193,18 +193,18 @@ class CheckPane(Horizontal, VerbsByRules):
     def _draw(self) -> None:
         """Draw the results so far."""
         self._due = False
-        found = self.found
-        found.sum_up()
-        report = found.report
+        check_run = self.check_run
+        check_run.sum_up()
+        report = check_run.report
         # Until the user moves the cursor, it stays on the worst result, which may come last.
         to_worst = self._ran and self._list.cursor <= 0
-        self._ran = found.running
-        self._rows.take(report)
+        self._ran = check_run.running
+        self._rows.set_report(report)
         self._list.empty = self._empty()
         self._list.source_changed()
         if to_worst:
             self._list.action_first()
-        self.query_one("#check-head", CheckHead).show(report, found.progress, stopped=found.stopped)
+        self.query_one("#check-head", CheckHead).show(report, check_run.progress, stopped=check_run.stopped)
         edge = self.query_one("#check-list", Pane)
         edge.facts = self._facts()
         self._show_current()
@@ -212,11 +212,11 @@ class CheckPane(Horizontal, VerbsByRules):
         self.post_message(self.Scored())
 
     def _facts(self) -> list[str]:
-        return [*self._judging, *list_facts(self.found, self._rows.only, self._rows.level)]
+        return [*self._judging, *list_facts(self.check_run, self._rows.only, self._rows.level)]
 
     def _empty(self) -> str:
         key = next((hint.label for hint in hints(self, "check.run")), "")
-        return empty_text(self.found, self._problem, key)
+        return empty_text(self.check_run, self._problem, key)
 
     def _show_current(self) -> None:
         checked, edge = self.current, self.query_one("#check-finding", Pane)
@@ -227,20 +227,20 @@ class CheckPane(Horizontal, VerbsByRules):
         else:
             edge.title = [(checked.check.id, "bright")]
             edge.facts = (level_word(checked.check.level),)
-            self._view.display_rows(*rows_of(checked, self.found.journal, keymap_of(self)))
+            self._view.display_rows(*rows_of(checked, self.check_run.journal, keymap_of(self)))
 
     def verb_facts(self) -> CheckFacts:
         """The facts on which the verbs depend."""
-        found = self.found
+        check_run = self.check_run
         return CheckFacts(
             live=self.session.commands is not None,
             http=self.session.target.kind == "http",
-            running=found.running,
+            running=check_run.running,
             reading=self._reading,
             in_text=self._view.has_focus,
             current=self.current is not None,
-            report=found.report is not None,
-            results=found.report is not None and bool(found.report.checked),
+            report=check_run.report is not None,
+            results=check_run.report is not None and bool(check_run.report.checked),
             messages=bool(self._view.messages),
         )
 
@@ -261,7 +261,7 @@ class CheckPane(Horizontal, VerbsByRules):
             self._read(True)
             return
         self._rows.open ^= {folded}
-        self._rows.take(self.found.report)
+        self._rows.set_report(self.check_run.report)
         self._list.source_changed()
 
     def on_finding_view_opened(self, event: FindingView.Opened) -> None:
@@ -278,13 +278,13 @@ class CheckPane(Horizontal, VerbsByRules):
             self._begin(self.current.check.id)
 
     def _begin(self, only: str = "") -> None:
-        if self.found.running:
+        if self.check_run.running:
             return
         self._problem = ""
         if not only:
             self._list.action_first()
         if self.session.commands is not None:
-            self._worker = self.run_worker(self.found.go(only), exclusive=True, group="check", exit_on_error=False)
+            self._worker = self.run_worker(self.check_run.go(only), exclusive=True, group="check", exit_on_error=False)
         else:
             self._worker = self.run_worker(
                 self._read_recording, thread=True, exclusive=True, group="check", exit_on_error=False
@@ -292,7 +292,7 @@ class CheckPane(Horizontal, VerbsByRules):
 
     def _read_recording(self) -> None:
         try:
-            self.found.read()
+            self.check_run.read()
         except InspectorError as error:
             self._problem = error.message
         self.app.call_from_thread(self._draw)
@@ -323,7 +323,7 @@ class CheckPane(Horizontal, VerbsByRules):
     @work(exclusive=True, group="dialog")
     async def action_level(self) -> None:
         """Choose the level of the checks that are shown."""
-        report = self.found.report
+        report = self.check_run.report
         counted = [checked.check.level for checked in report.checked] if report is not None else []
         choices = [(_EVERYTHING, f"{len(counted)} checks")]
         choices += [(level, f"{counted.count(level)} checks") for level in levels() if level in counted]
@@ -337,28 +337,28 @@ class CheckPane(Horizontal, VerbsByRules):
     @work(exclusive=True, group="dialog")
     async def action_allow(self) -> None:
         """Ask which tools may be called, then run all checks."""
-        calls = await allowed_calls(self.app, self.session, self.found.allowed.calls)
+        calls = await allowed_calls(self.app, self.session, self.check_run.allowed.calls)
         if calls is not None:
-            self.found.allowed = replace(self.found.allowed, calls=calls)
+            self.check_run.allowed = replace(self.check_run.allowed, calls=calls)
             self._begin()
 
     @work(exclusive=True, group="dialog")
     async def action_hosts(self) -> None:
         """Ask for the hosts whose limits are checked, then run all checks."""
-        hosts = await choose_hosts(self.app, self.found.hosts, ("none", "only the specification"))
+        hosts = await choose_hosts(self.app, self.check_run.hosts, ("none", "only the specification"))
         if hosts is not None:
-            self.found.hosts = hosts
+            self.check_run.hosts = hosts
             self._begin()
 
     def action_login(self) -> None:
         """Include the authorization checks, or exclude them again."""
-        self.found.allowed = replace(self.found.allowed, auth=not self.found.allowed.auth)
+        self.check_run.allowed = replace(self.check_run.allowed, auth=not self.check_run.allowed.auth)
         self._begin()
 
     @work(exclusive=True, group="dialog")
     async def action_intrusive(self) -> None:
         """Include the intrusive checks after a confirmation, or exclude them again."""
-        if not self.found.allowed.intrusive and not await self.app.push_screen_wait(
+        if not self.check_run.allowed.intrusive and not await self.app.push_screen_wait(
             Confirm(
                 "Run intrusive checks?",
                 "They may take long, fill the server's log, make it refuse requests, or stop it.",
@@ -367,7 +367,7 @@ class CheckPane(Horizontal, VerbsByRules):
             )
         ):
             return
-        self.found.allowed = replace(self.found.allowed, intrusive=not self.found.allowed.intrusive)
+        self.check_run.allowed = replace(self.check_run.allowed, intrusive=not self.check_run.allowed.intrusive)
         self._begin()
 
     @work(exclusive=True, group="dialog")
@@ -375,7 +375,7 @@ class CheckPane(Horizontal, VerbsByRules):
         """Ask for a format and a name, and save a report."""
         choices = [("json", "complete; works as a baseline"), *FORMATS.items()]
         format = await self.app.push_screen_wait(Choose("Save a report", choices))
-        report = self.found.report
+        report = self.check_run.report
         if format is None or report is None:
             return
         text = self._as_json() if format == "json" else document(report, format)
@@ -388,8 +388,8 @@ class CheckPane(Horizontal, VerbsByRules):
         self.post_message(Save(self._as_json().encode(), f"{self._file_name()}-baseline.json", "the baseline"))
 
     def _as_json(self) -> str:
-        assert self.found.report is not None
-        return json_document(self.found.report.as_json())
+        assert self.check_run.report is not None
+        return json_document(self.check_run.report.as_json())
 
     def _file_name(self) -> str:
         return file_stem(self.session.target.label, 40) or "server"
@@ -397,7 +397,7 @@ class CheckPane(Horizontal, VerbsByRules):
     def action_copy(self) -> None:
         """Copy the text of the selected check."""
         if self.current is not None:
-            self.post_message(Copy(as_text(self.current, self.found.journal, keymap_of(self)), "the finding"))
+            self.post_message(Copy(as_text(self.current, self.check_run.journal, keymap_of(self)), "the finding"))
 
     def action_leave(self) -> None:
         """Return from the text of the check to the list."""

@@ -77,8 +77,14 @@ def _key(verb: str, keymap: Keymap | None) -> str:
 def sign(verdict: Verdict) -> Piece:
     """The sign of a verdict."""
     signs = signs_now()
-    shown = {"fail": signs.failed, "warn": signs.finding, "note": signs.local, "skip": signs.later, "pass": signs.done}
-    return shown[verdict], ROLES[verdict]
+    by_verdict = {
+        "fail": signs.failed,
+        "warn": signs.finding,
+        "note": signs.local,
+        "skip": signs.later,
+        "pass": signs.done,
+    }
+    return by_verdict[verdict], ROLES[verdict]
 
 
 def level_word(level: str) -> str:
@@ -106,19 +112,21 @@ class CheckRows(ListRows[CheckRow]):
         self.open: set[Verdict] = set()
         self._of: dict[Verdict, list[CheckSummary]] = {}
 
-    def take(self, report: Report | None) -> None:
+    def set_report(self, report: Report | None) -> None:
         """Set the report to show, or None."""
-        found: dict[Verdict, list[CheckSummary]] = {}
+        by_verdict: dict[Verdict, list[CheckSummary]] = {}
         for checked in report.checked if report is not None else ():
             if checked.verdict in self.only and self.level in ("", checked.check.level):
-                found.setdefault(checked.verdict, []).append(checked)
-        self._of = found
-        entries = [CheckRow(one) for verdict in VERDICTS if verdict not in FOLDED for one in found.get(verdict, ())]
+                by_verdict.setdefault(checked.verdict, []).append(checked)
+        self._of = by_verdict
+        entries = [
+            CheckRow(one) for verdict in VERDICTS if verdict not in FOLDED for one in by_verdict.get(verdict, ())
+        ]
         for verdict in FOLDED:
-            if verdict in found:
+            if verdict in by_verdict:
                 entries.append(CheckRow(folded=verdict))
                 if verdict in self.open:
-                    entries += [CheckRow(one) for one in found[verdict]]
+                    entries += [CheckRow(one) for one in by_verdict[verdict]]
         self.rows = entries
 
     def next_fault(self, at: int, step: int) -> int | None:
@@ -135,9 +143,9 @@ class CheckRows(ListRows[CheckRow]):
         verdict = self.rows[index].folded
         if verdict is None:
             return []
-        found = self._of[verdict]
-        parts = _reasons(found, self.keymap) if verdict == "skip" else _groups(found)
-        rows = [Row([(f"{count(len(found))} {WORDS.get(verdict, verdict)}", "bright bold")]), Row()]
+        checks = self._of[verdict]
+        parts = _reasons(checks, self.keymap) if verdict == "skip" else _groups(checks)
+        rows = [Row([(f"{count(len(checks))} {WORDS.get(verdict, verdict)}", "bright bold")]), Row()]
         return [*rows, *(Row([(part, "normal")], 4) for part in parts)]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Strip]:
@@ -152,10 +160,10 @@ class CheckRows(ListRows[CheckRow]):
 
     def _fold(self, verdict: Verdict, width: int) -> list[list[Piece]]:
         """Return the two lines of a folded row: how many checks of which groups, or the reasons."""
-        found, signs = self._of[verdict], signs_now()
+        checks, signs = self._of[verdict], signs_now()
         fold = signs.unfolded if verdict in self.open else signs.folded
-        head = f" {count(len(found))} {WORDS.get(verdict, verdict)}"
-        parts = _reasons(found, self.keymap) if verdict == "skip" else _groups(found)
+        head = f" {count(len(checks))} {WORDS.get(verdict, verdict)}"
+        parts = _reasons(checks, self.keymap) if verdict == "skip" else _groups(checks)
         lead = f"{head:<13}"
         lines: list[str] = []
         between = ", " if verdict == "skip" else "  "
@@ -187,16 +195,16 @@ def _check(checked: CheckSummary, width: int, keymap: Keymap | None) -> list[lis
     ]
 
 
-def _groups(found: list[CheckSummary]) -> list[str]:
+def _groups(checks: list[CheckSummary]) -> list[str]:
     """Return how many checks each family of ids has."""
-    families = Counter(checked.check.id.rpartition("-")[0] for checked in found)
+    families = Counter(checked.check.id.rpartition("-")[0] for checked in checks)
     return [f"{family} {number}" for family, number in families.most_common()]
 
 
-def _reasons(found: list[CheckSummary], keymap: Keymap | None) -> list[str]:
+def _reasons(checks: list[CheckSummary], keymap: Keymap | None) -> list[str]:
     """Return why checks were skipped, most frequent first."""
     reasons: Counter[str] = Counter()
-    for checked in found:
+    for checked in checks:
         outcome = checked.results[0].outcome
         if outcome.skip is None:
             reasons[outcome.text[:80]] += 1
@@ -215,17 +223,17 @@ def judging_facts(judged: int, events: int) -> list[str]:
     return [f"checking {count(judged)} of {count(events)} messages"] if events - judged > FAR_BEHIND else []
 
 
-def list_facts(found: CheckRun, only: tuple[Verdict, ...], level: str) -> list[str]:
+def list_facts(check_run: CheckRun, only: tuple[Verdict, ...], level: str) -> list[str]:
     """The filter, what the next run may do, and the size of the last run."""
-    allowed, report = found.allowed, found.report
+    allowed, report = check_run.allowed, check_run.report
     facts = [] if only == VERDICTS else ["only fails"]
     if level:
         facts.append(f"only {level_word(level)}")
     if allowed.calls:
         facts.append(f"calls {allowed.calls if isinstance(allowed.calls, str) else ', '.join(allowed.calls)}")
-    facts += [f"hosts {', '.join(found.hosts)}"] * bool(found.hosts)
+    facts += [f"hosts {', '.join(check_run.hosts)}"] * bool(check_run.hosts)
     facts += ["with login"] * allowed.auth + ["intrusive"] * allowed.intrusive
-    if report is not None and report.checked and not found.running:
+    if report is not None and report.checked and not check_run.running:
         revisions = list(dict.fromkeys(visited.revision for visited in report.run.visits))
         facts.append(revisions[0] if len(revisions) == 1 else f"{len(revisions)} revisions")
         facts.append(f"{count(len(report.checked))} checks")
@@ -234,16 +242,16 @@ def list_facts(found: CheckRun, only: tuple[Verdict, ...], level: str) -> list[s
     return facts
 
 
-def empty_text(found: CheckRun, problem: str, key: str) -> str:
+def empty_text(check_run: CheckRun, problem: str, key: str) -> str:
     """Why the list is empty. `key` runs the checks; `problem` is why the recording could not be read."""
-    report = found.report
-    if found.running:
+    report = check_run.report
+    if check_run.running:
         return "Connecting …"
     if report is not None and report.checked:
         return "No check matches this filter."
     if problem := problem or (report.run.problem if report is not None else ""):
         return f"No check could run: {safe(problem, 500)}"
-    if found.session.commands is None:
+    if check_run.session.commands is None:
         return (
             f"Checks the messages of this recording against the specification.\n{key} runs the checks; nothing is sent."
         )
@@ -308,12 +316,12 @@ def rows_of(
     check, verdict = checked.check, checked.verdict
     rows = [Row([(check.says, "normal")])]
     messages: dict[int, int] = {}
-    shown: dict[str, list[Result]] = {}
+    by_text: dict[str, list[Result]] = {}
     for result in checked.telling:
-        shown.setdefault(seen(result.outcome, keymap), []).append(result)
+        by_text.setdefault(seen(result.outcome, keymap), []).append(result)
     heading = "Not checked" if verdict == "skip" else "Seen"
     rows += [Row(), Row([(heading, "bright bold")])]
-    for text, results in list(shown.items())[:MAX_SEEN]:
+    for text, results in list(by_text.items())[:MAX_SEEN]:
         role = ROLES[verdict] if verdict in ("fail", "warn") else "normal"
         rows += paragraph(text, role, limit=20) if text else []
         rows.append(Row([(", ".join(_where(result) for result in results), "muted")]))
@@ -324,16 +332,16 @@ def rows_of(
                 rows.append(Row(message_line(journal, n), 2))
         if len(evidence) > MAX_MESSAGES:
             rows.append(Row([(f"and {len(evidence) - MAX_MESSAGES} more", "muted")]))
-    if len(shown) > MAX_SEEN:
-        rows.append(Row([(f"and {len(shown) - MAX_SEEN} more, see the report", "muted")]))
+    if len(by_text) > MAX_SEEN:
+        rows.append(Row([(f"and {len(by_text) - MAX_SEEN} more, see the report", "muted")]))
     if check.breaks and verdict in ("fail", "warn"):
         rows += [Row(), Row([("Clients ", "bright bold"), (check.breaks, "normal")], _LABEL)]
     if verdict in ("fail", "warn", "note"):
         rows += [Row(), Row([(f"{'Fix':<{_LABEL}}", "bright bold"), (check.fix, "normal")], _LABEL)]
     origin = next((result.origin for result in checked.telling if result.origin is not None), None)
     if origin is not None:
-        said = f"{origin.sdk} causes this. {origin.option}".rstrip()
-        rows += [Row(), Row([(f"{'SDK':<{_LABEL}}", "bright bold"), (said, "normal")], _LABEL)]
+        cause = f"{origin.sdk} causes this. {origin.option}".rstrip()
+        rows += [Row(), Row([(f"{'SDK':<{_LABEL}}", "bright bold"), (cause, "normal")], _LABEL)]
     revisions = ", ".join(dict.fromkeys(result.visited.revision for result in checked.results))
     rows += [
         Row(),
@@ -350,8 +358,8 @@ def message_line(journal: Journal, n: int) -> list[Piece]:
     stands = standing(index.state(n))
     tail: list[Piece] = ["  ", stands] if stands is not None else []
     took = index.duration(n)
-    told = f"  #{count(n)}" + (f"  {duration(took)}" if took else "")
-    return [sign_of(index, n, signs), " ", *words, *tail, (told, "faint")]
+    number = f"  #{count(n)}" + (f"  {duration(took)}" if took else "")
+    return [sign_of(index, n, signs), " ", *words, *tail, (number, "faint")]
 
 
 def as_text(checked: CheckSummary, journal: Journal | None, keymap: Keymap | None = None) -> str:
@@ -388,8 +396,8 @@ class CheckHead(LineWidget):
             line = self._how_far() if self.progress is not None else self._counts()
         elif y == 1:
             line = self._bar(width)
-        shown = paint.cut(paint.segments([" ", *line], room=width + 1), width + 1)
-        return paint.strip(shown, self.size.width, theme=palette())
+        segments = paint.cut(paint.segments([" ", *line], room=width + 1), width + 1)
+        return paint.strip(segments, self.size.width, theme=palette())
 
     def _how_far(self) -> list[Piece]:
         assert self.progress is not None

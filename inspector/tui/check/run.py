@@ -43,9 +43,9 @@ class _Running:
 
 
 class CheckRun:
-    """The results so far. Calls `told` whenever there are more results, or another check starts."""
+    """The results so far. Calls `on_change` whenever there are more results, or another check starts."""
 
-    def __init__(self, session: SessionState, settings: Settings, told: Callable[[], None], *, keep: bool) -> None:
+    def __init__(self, session: SessionState, settings: Settings, on_change: Callable[[], None], *, keep: bool) -> None:
         self.session = session
         self.journal: Journal | None = None
         """The recording of the run; evidence refers to its events."""
@@ -56,7 +56,7 @@ class CheckRun:
         """The hosts whose limits the next run checks; empty: none."""
         self.stopped = False
         """The results are those of a run that was stopped before its end."""
-        self._settings, self._keep, self._told = settings, keep, told
+        self._settings, self._keep, self._on_change = settings, keep, on_change
         self._running: _Running | None = None
 
     @property
@@ -75,7 +75,7 @@ class CheckRun:
         session = self.session.commands
         if isinstance(target, RecordingTarget) or session is None:
             return
-        wanted = CheckSelection(
+        selection = CheckSelection(
             allowed=self.allowed, only=frozenset((only,)) if only else frozenset(), hosts=self._host_facts()
         )
         before = self.report.run if only and self.report is not None else None
@@ -85,13 +85,18 @@ class CheckRun:
         else:
             self.journal.go_on()
         runner = Runner(
-            target, self.journal, session.options, wanted, on_result=lambda _result: self._told(), began=self._began
+            target,
+            self.journal,
+            session.options,
+            selection,
+            on_result=lambda _result: self._on_change(),
+            began=self._began,
         )
         self._running = running = _Running(runner.run, before)
         self.report = running.report(self.journal.path)
         # One check that runs again does not complete the others.
         self.stopped = self.stopped and bool(only)
-        self._told()
+        self._on_change()
         try:
             await runner.go()
         except BaseException:
@@ -101,9 +106,9 @@ class CheckRun:
             self._running, self.report = None, running.report(self.journal.path)
             # It stays readable as the evidence; another program, and the start list, see that it has ended.
             self.journal.close("closed")
-            self._told()
+            self._on_change()
         self.report = await asyncio.to_thread(report_of, self.report.run, self.journal)
-        self._told()
+        self._on_change()
 
     def read(self) -> None:
         """Check the messages of the session's recording, in a thread. Raises `RecordingError`."""
@@ -113,12 +118,12 @@ class CheckRun:
         try:
             while journal.refresh():
                 pass
-            found = report_of(of_recording(journal, target.label, CheckSelection(hosts=self._host_facts())), journal)
+            report = report_of(of_recording(journal, target.label, CheckSelection(hosts=self._host_facts())), journal)
         except BaseException:
             journal.release()
             raise
         self.release()
-        self.journal, self.report = journal, found
+        self.journal, self.report = journal, report
 
     def _host_facts(self) -> tuple[Fact, ...]:
         return host_facts().choose(self.hosts) if self.hosts else ()
@@ -140,7 +145,7 @@ class CheckRun:
     def _began(self, visited: Visited, check: Check) -> None:
         if self._running is not None:
             self._running.now = f"{visited.name}: {check.id}"
-            self._told()
+            self._on_change()
 
     def sum_up(self) -> None:
         """Bring `report` up to date with the results so far."""

@@ -76,9 +76,9 @@ def message_sides(journal: Journal, one: int, other: int) -> tuple[AnswerSide, A
     sides = [message_side(journal, n) for n in (one, other)]
     values = [_arguments(journal, n) for n in (one, other)]
     a, b = (
-        side._replace(label=f"{side.label}  {told[:_ARGUMENTS]}".rstrip())
+        side._replace(label=f"{side.label}  {arguments[:_ARGUMENTS]}".rstrip())
         for side, mine, others in zip(sides, values, reversed(values), strict=True)
-        for told in [safe(", ".join(f"{key}={text}" for key, text in mine.items() if others.get(key) != text))]
+        for arguments in [safe(", ".join(f"{key}={text}" for key, text in mine.items() if others.get(key) != text))]
     )
     return a, b
 
@@ -120,12 +120,12 @@ def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> Com
     (of_a, tree_a), (of_b, tree_b) = sections
     problem = a.missing or b.missing
     try:
-        found = compare_under(read(a.text), read(b.text), compiled(DEFAULT, method, name)) if not problem else None
+        comparison = compare_under(read(a.text), read(b.text), compiled(DEFAULT, method, name)) if not problem else None
     except NotJson as error:
-        found, problem = None, f"Not compared: {error}" if a.text and b.text else ""
-    if found is None:
+        comparison, problem = None, f"Not compared: {error}" if a.text and b.text else ""
+    if comparison is None:
         return ComparedAnswers(ShownSide(of_a), ShownSide(of_b), problem=problem)
-    differences = _without_repeats(found.differences, a, b)
+    differences = _without_repeats(comparison.differences, a, b)
     lines: list[tuple[int | None, int | None]] = []
     for one in differences:
         line_a = tree_a.line_of(one.path.pointer()) if tree_a is not None and one.kind != "added" else None
@@ -137,10 +137,10 @@ def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> Com
         ShownSide(of_b, marked[1]),
         differences,
         lines,
-        found.ignored,
-        found.ignored_places,
-        len(found.differences) - len(differences),
-        found.truncated,
+        comparison.ignored,
+        comparison.ignored_places,
+        len(comparison.differences) - len(differences),
+        comparison.truncated,
     )
     if method == "tools/call":
         _make_readable(compared, a, b)
@@ -169,8 +169,8 @@ def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> N
     sides = [[section for block in side for section in block] for side in (one, other)]
     compared.readable = (ShownSide(sides[0], marked[0]), ShownSide(sides[1], marked[1]))
     for difference in compared.differences:
-        found = (_line_of(one, difference.path, marked[0]), _line_of(other, difference.path_b, marked[1]))
-        compared.readable_lines.append(found)
+        line_pair = (_line_of(one, difference.path, marked[0]), _line_of(other, difference.path_b, marked[1]))
+        compared.readable_lines.append(line_pair)
 
 
 def _readable(side: AnswerSide) -> list[list[Section]] | None:
@@ -213,8 +213,8 @@ def _sections(side: AnswerSide) -> tuple[list[Section], Tree | None]:
     if side.missing or not side.text:
         return [RowSection(paragraph(side.missing or "no answer yet", "muted"))], None
     if len(side.text) > MAX_LENGTH:
-        told = f"{count(len(side.text))} characters: too long to show here."
-        return [RowSection(paragraph(told, "finding"))], None
+        message = f"{count(len(side.text))} characters: too long to show here."
+        return [RowSection(paragraph(message, "finding"))], None
     laid_out = tree(side.text, inline=INLINE)
     return [JsonSection(laid_out)], laid_out
 
@@ -260,7 +260,7 @@ class AnswersView(Container):
     def __init__(self, empty: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._empty = empty
-        self._found: ComparedAnswers | None = None
+        self._compared: ComparedAnswers | None = None
         self._as_json = False
         """The user chose to see both messages as JSON."""
         self._asked: tuple[AnswerSide, AnswerSide, str, str] | None = None
@@ -299,7 +299,7 @@ class AnswersView(Container):
             edge = self.query_one(f"#answers-{name}", Pane)
             edge.title = [(f"{name.upper()}  ", "muted"), (side.label, "bright")]
             edge.facts = side.facts
-        if self._found is None:
+        if self._compared is None:
             for name, side in (("a", a), ("b", b)):
                 self.query_one(f"#answer-{name}", SideView).set_sections(_sections(side)[0])
 
@@ -311,7 +311,7 @@ class AnswersView(Container):
 
     def clear(self) -> None:
         """Show no comparison: that of earlier answers is not the one of the next."""
-        self._asked = self._found = None
+        self._asked = self._compared = None
         self._list.empty = self._empty
         self._list.source = DifferenceRows()
         for name in ("a", "b"):
@@ -321,51 +321,51 @@ class AnswersView(Container):
 
     def _compare(self, asked: tuple[AnswerSide, AnswerSide, str, str]) -> None:
         worker = get_current_worker()
-        found = compare_answers(*asked)
+        compared = compare_answers(*asked)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, asked, found)
+            self.app.call_from_thread(self._show_compared, asked, compared)
 
-    def _take(self, asked: tuple[AnswerSide, AnswerSide, str, str], found: ComparedAnswers) -> None:
+    def _show_compared(self, asked: tuple[AnswerSide, AnswerSide, str, str], compared: ComparedAnswers) -> None:
         if not self.is_attached or asked is not self._asked:
             return
-        self._found = found
+        self._compared = compared
         view = self._list
-        view.empty = found.problem or _equal(found)
-        view.source = DifferenceRows(found.differences)
+        view.empty = compared.problem or _equal(compared)
+        view.source = DifferenceRows(compared.differences)
         view.cursor = 0
-        self._show_both(found)
+        self._show_both(compared)
         self._draw_facts()
         self.post_message(HintsChanged())
 
-    def _show_both(self, found: ComparedAnswers) -> None:
+    def _show_both(self, compared: ComparedAnswers) -> None:
         """Show both sides: as text where a person reads that, unless the user wants JSON."""
-        a, b = (found.readable if not self._as_json else None) or (found.a, found.b)
+        a, b = (compared.readable if not self._as_json else None) or (compared.a, compared.b)
         self.query_one("#answer-a", SideView).display_side(a)
         self.query_one("#answer-b", SideView).display_side(b)
 
     def _draw_facts(self) -> None:
-        edge, found = self.query_one("#answers-list", Pane), self._found
+        edge, compared = self.query_one("#answers-list", Pane), self._compared
         facts: list[Pieces] = []
-        if found is not None and found.differences:
-            more = " and more" if found.truncated else ""
-            facts.append([(f"{quantity(len(found.differences), 'difference')}{more}", "finding")])
-        elif found is not None and not found.problem:
+        if compared is not None and compared.differences:
+            more = " and more" if compared.truncated else ""
+            facts.append([(f"{quantity(len(compared.differences), 'difference')}{more}", "finding")])
+        elif compared is not None and not compared.problem:
             facts.append([("equal", "received")])
-        if found is not None and found.repeated:
-            facts.append([(f"{count(found.repeated)} more in the text that repeats them", "muted")])
-        if found is not None and found.ignored:
-            facts.append([(_ignored(found), "muted")])
+        if compared is not None and compared.repeated:
+            facts.append([(f"{count(compared.repeated)} more in the text that repeats them", "muted")])
+        if compared is not None and compared.ignored:
+            facts.append([(_ignored(compared), "muted")])
         edge.facts = facts
         edge.note = "" if self._way else f"both answers from {TWO_COLUMNS} columns"
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Scroll both sides to the difference."""
-        if event.list_view is not self._list or self._found is None:
+        if event.list_view is not self._list or self._compared is None:
             return
         event.stop()
         at = self._list.cursor
-        found = self._found
-        lines = found.readable_lines if found.readable is not None and not self._as_json else found.lines
+        compared = self._compared
+        lines = compared.readable_lines if compared.readable is not None and not self._as_json else compared.lines
         if 0 <= at < len(lines):
             for name, line in zip(("a", "b"), lines[at], strict=True):
                 view = self.query_one(f"#answer-{name}", SideView)
@@ -374,12 +374,12 @@ class AnswersView(Container):
 
     def hints(self) -> list[KeyHint]:
         """The keys that work now."""
-        found = self._found
-        several = found is not None and len(found.differences) > 1
-        wanted: list[str | tuple[str, str]] = ["diff.next", "diff.previous"] if several else []
-        if found is not None and found.readable is not None:
-            wanted.append(("diff.json", "text" if self._as_json else "json"))
-        return hints(self, *wanted, *(["diff.copy"] if found else []))
+        compared = self._compared
+        several = compared is not None and len(compared.differences) > 1
+        verbs: list[str | tuple[str, str]] = ["diff.next", "diff.previous"] if several else []
+        if compared is not None and compared.readable is not None:
+            verbs.append(("diff.json", "text" if self._as_json else "json"))
+        return hints(self, *verbs, *(["diff.copy"] if compared else []))
 
     def focus_inside(self) -> None:
         """Focus the list of differences."""
@@ -394,33 +394,35 @@ class AnswersView(Container):
         self._step(-1)
 
     def _step(self, by: int) -> None:
-        view, total = self._list, len(self._found.differences) if self._found is not None else 0
+        view, total = self._list, len(self._compared.differences) if self._compared is not None else 0
         if 0 <= view.cursor + by < total:
             view.cursor += by
 
     def action_json(self) -> None:
         """Show both messages as JSON, or as text again."""
-        found = self._found
-        if found is not None and found.readable is not None:
+        compared = self._compared
+        if compared is not None and compared.readable is not None:
             self._as_json = not self._as_json
-            self._show_both(found)
+            self._show_both(compared)
             self.post_message(HintsChanged())
 
     def action_copy(self) -> None:
         """Copy the differences, a line each."""
-        if self._found is not None:
-            texts = [f"{_ROLES.get(one.kind, ('~', ''))[0]} {difference_text(one)}" for one in self._found.differences]
+        if self._compared is not None:
+            texts = [
+                f"{_ROLES.get(one.kind, ('~', ''))[0]} {difference_text(one)}" for one in self._compared.differences
+            ]
             copy(self, "\n".join(texts) or self._list.empty, "the differences")
 
 
-def _ignored(found: ComparedAnswers) -> str:
+def _ignored(compared: ComparedAnswers) -> str:
     """How many differences the rules ignored; of the first one, the place and the rule."""
-    more = f" and {count(found.ignored - 1)} more" if found.ignored > 1 else ""
-    return f"{count(found.ignored)} ignored: {safe(found.ignored_places[0], MAX_LENGTH)}{more}"
+    more = f" and {count(compared.ignored - 1)} more" if compared.ignored > 1 else ""
+    return f"{count(compared.ignored)} ignored: {safe(compared.ignored_places[0], MAX_LENGTH)}{more}"
 
 
-def _equal(found: ComparedAnswers) -> str:
-    ignored = f" {_ignored(found)}." if found.ignored else ""
+def _equal(compared: ComparedAnswers) -> str:
+    ignored = f" {_ignored(compared)}." if compared.ignored else ""
     return f"{signs_now().done} The two answers are equal.{ignored}"
 
 
@@ -448,5 +450,5 @@ class AnswersScreen(FullScreen[None]):
 
     def on_hints_changed(self) -> None:
         """Draw the keys that work now."""
-        shown = self.query_one(AnswersView).hints()
-        self.query_one(Footer).offer([*shown, *hints(self, "diff.leave")])
+        key_hints = self.query_one(AnswersView).hints()
+        self.query_one(Footer).offer([*key_hints, *hints(self, "diff.leave")])

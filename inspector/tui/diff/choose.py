@@ -20,25 +20,25 @@ async def compare_with(screen: Screen[None], mine: Path | None) -> None:
     if mine is None:
         screen.notify("This session is not recorded in a file, so it cannot be compared.", severity="warning")
         return
-    found = await asyncio.to_thread(_others, mine)
-    if not found:
+    recordings = await asyncio.to_thread(_others, mine)
+    if not recordings:
         text = "No other recording found. `inspector diff A B --tui` compares any two files."
         screen.notify(text, severity="warning")
         return
-    choices = [(str(info.path.name), _about(info)) for info in found]
+    choices = [(str(info.path.name), _about(info)) for info in recordings]
     chosen = await screen.app.push_screen_wait(Choose("Compare with", choices))
     if chosen is not None:
-        other = found[[name for name, _ in choices].index(chosen)]
+        other = recordings[[name for name, _ in choices].index(chosen)]
         window_of(screen).navigator.compare(other.path, mine)
 
 
 def _others(mine: Path) -> list[RecordingInfo]:
     """The readable recordings in the same folder, then those in the recordings folder."""
-    found: dict[str, RecordingInfo] = {}
+    recordings: dict[str, RecordingInfo] = {}
     for info in (*list_recordings(mine.parent), *list_recordings()):
         if not info.problem and info.path.name != mine.name:
-            found.setdefault(info.path.name, info)
-    return list(found.values())[:MAX_COUNT]
+            recordings.setdefault(info.path.name, info)
+    return list(recordings.values())[:MAX_COUNT]
 
 
 def _about(info: RecordingInfo) -> str:

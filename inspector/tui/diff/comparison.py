@@ -59,28 +59,31 @@ class ComparedRecordings:
         self.b.journal.release()
 
 
-def compare_files(a: Path, b: Path, rules: ComparisonRules, wanted: Callable[[], bool]) -> ComparedRecordings:
-    """Read both recordings and compare them. Raises `RecordingError`, or `ComparisonCancelled` once not `wanted`."""
+def compare_files(a: Path, b: Path, rules: ComparisonRules, should_continue: Callable[[], bool]) -> ComparedRecordings:
+    """Read both recordings and compare them.
+
+    Raises `RecordingError`, or `ComparisonCancelled` when `should_continue` returns False.
+    """
     with ExitStack() as opened:
-        one, other = _read("A", a, wanted, opened), _read("B", b, wanted, opened)
+        one, other = _read("A", a, should_continue, opened), _read("B", b, should_continue, opened)
         changes = compare_surfaces(one.surface, other.surface)
-        if not wanted():
+        if not should_continue():
             raise ComparisonCancelled
         conversation = compare_conversations(one.journal, other.journal, rules, without=SURFACE_METHODS)
-        if not wanted():
+        if not should_continue():
             raise ComparisonCancelled
         opened.pop_all()
     return ComparedRecordings(one, other, changes, conversation, unread_lists(one.surface, other.surface))
 
 
-def _read(letter: str, path: Path, wanted: Callable[[], bool], opened: ExitStack) -> RecordingSide:
+def _read(letter: str, path: Path, should_continue: Callable[[], bool], opened: ExitStack) -> RecordingSide:
     journal = Journal.open(path)
     opened.callback(journal.release)
     session = RecordedSession(journal, path)
     while journal.refresh(PORTION):
-        if not wanted():
+        if not should_continue():
             raise ComparisonCancelled
     while session.advance(PORTION):
-        if not wanted():
+        if not should_continue():
             raise ComparisonCancelled
     return RecordingSide(letter, path, journal, surface_of(session))

@@ -70,9 +70,9 @@ class DiffRow:
 class DiffRows(ListRows[DiffRow]):
     """Draws the rows of a comparison; with `everything`, also exchanges that are equal."""
 
-    def __init__(self, found: ComparedRecordings | None = None, *, everything: bool = False) -> None:
+    def __init__(self, compared: ComparedRecordings | None = None, *, everything: bool = False) -> None:
         super().__init__(_identity)
-        self.rows = list(_entries(found, everything)) if found is not None else []
+        self.rows = list(_entries(compared, everything)) if compared is not None else []
 
     def next_difference(self, at: int, step: int) -> int | None:
         """The next row after `at` (before it, with -1) that has a difference."""
@@ -96,24 +96,24 @@ def _identity(row: DiffRow) -> Hashable:
     return ("change", id(row.change)) if row.change is not None else ("heading", row.title)
 
 
-def _entries(found: ComparedRecordings, everything: bool) -> Iterator[DiffRow]:
-    for area, group in groupby(found.changes, lambda change: change.area):
+def _entries(compared: ComparedRecordings, everything: bool) -> Iterator[DiffRow]:
+    for area, group in groupby(compared.changes, lambda change: change.area):
         yield DiffRow(f"server offers: {area}")
         yield from (DiffRow(change=change) for change in group)
-    steps = [step for step in found.conversation.steps if everything or step.kind != "same"]
+    steps = [step for step in compared.conversation.steps if everything or step.kind != "same"]
     for alone in (False, True):
-        shown = [step for step in steps if step.alone is alone]
-        if shown:
+        part = [step for step in steps if step.alone is alone]
+        if part:
             yield DiffRow("notifications of the server" if alone else "conversation")
-            yield from (DiffRow(step=step) for step in shown)
+            yield from (DiffRow(step=step) for step in part)
 
 
 def _change(change: Change, width: int) -> list[Segment]:
     signs, role = signs_now(), ROLES[change.severity]
     sign = (signs.finding, "finding") if change.loud or change.hidden is not None else (" ", "muted")
     subject: Pieces = [(change.name or change.what, "bright")]
-    told = change.what if change.name else ""
-    what: Pieces = [(told, "normal"), *([("  hidden text", "error")] if change.hidden is not None else [])]
+    change_text = change.what if change.name else ""
+    what: Pieces = [(change_text, "normal"), *([("  hidden text", "error")] if change.hidden is not None else [])]
     left = paint.segments([sign, " ", (f"{WORDS.get(change.severity, change.severity):<{_WORD}} ", role)])
     return _row(left, subject, what, width)
 
@@ -129,10 +129,10 @@ def _step(step: ConversationStep, width: int) -> list[Segment]:
     sign, word, role = drawn[step.kind]
     left = paint.segments([(f"{sign} {word:<{_WORD}} ", role)])
     name = step.name or step.method
-    told = "" if not step.name else f"{step.method}  "
+    details = "" if not step.name else f"{step.method}  "
     if step.findings:
-        told += quantity(len(step.findings), "difference")
-    place: Pieces = [(told.rstrip(), "muted"), *([("  moved", "muted")] if step.moved else [])]
+        details += quantity(len(step.findings), "difference")
+    place: Pieces = [(details.rstrip(), "muted"), *([("  moved", "muted")] if step.moved else [])]
     return _row(left, [(name, "faint" if step.kind == "same" else "bright")], place, width)
 
 
@@ -148,10 +148,10 @@ def _row(left: list[Segment], subject: Pieces, what: Pieces, width: int) -> list
     ]
 
 
-def summary(found: ComparedRecordings) -> list[Pieces]:
+def summary(compared: ComparedRecordings) -> list[Pieces]:
     """Return the totals for the edge of the list."""
     parts: list[Pieces] = []
-    for severity, amount in counts(found.changes).items():
+    for severity, amount in counts(compared.changes).items():
         parts.append([(f"{count(amount)} {WORDS.get(severity, severity)}", ROLES[severity])])
     kinds: tuple[tuple[StepKind, str, str], ...] = (
         ("changed", "differ", "finding"),
@@ -160,7 +160,7 @@ def summary(found: ComparedRecordings) -> list[Pieces]:
         ("same", "the same", "muted"),
     )
     for kind, word, role in kinds:
-        amount = found.conversation.count(kind)
+        amount = compared.conversation.count(kind)
         if amount:
             parts.append([(f"{count(amount)} {'differs' if kind == 'changed' and amount == 1 else word}", role)])
     return parts
@@ -187,10 +187,10 @@ class DiffScreen(FullScreen[None], VerbsByRules):
     def __init__(self, a: Path, b: Path, rules: ComparisonRules = DEFAULT) -> None:
         super().__init__()
         self._paths, self._rules = (a, b), rules
-        self._found: ComparedRecordings | None = None
+        self._compared: ComparedRecordings | None = None
         self._rows = DiffRows()
         self._everything = False
-        self._shown: dict[Which, ShownSide] = {}
+        self._shown_sides: dict[Which, ShownSide] = {}
 
     def compose(self) -> ComposeResult:
         yield Pane(VirtualList(self._rows, empty="Comparing …", id="diff-rows"), title="Compare", id="diff-list")
@@ -207,39 +207,39 @@ class DiffScreen(FullScreen[None], VerbsByRules):
         self.run_worker(self._compare, thread=True, exclusive=True, group="compare", exit_on_error=False)
 
     def on_unmount(self) -> None:
-        if self._found is not None:
-            self._found.release()
+        if self._compared is not None:
+            self._compared.release()
 
     def _compare(self) -> None:
         worker = get_current_worker()
         try:
-            found = compare_files(*self._paths, self._rules, lambda: not worker.is_cancelled)
+            compared = compare_files(*self._paths, self._rules, lambda: not worker.is_cancelled)
         except ComparisonCancelled:
             return
         except InspectorError as error:
             self.app.call_from_thread(self._failed, error)
             return
         if worker.is_cancelled:
-            found.release()
+            compared.release()
         else:
-            self.app.call_from_thread(self._take, found)
+            self.app.call_from_thread(self._show_compared, compared)
 
     def _failed(self, error: InspectorError) -> None:
         self._list.empty = error_text(error, self)
         self.query_one("#diff-list", Pane).tone = "error"
         self._list.source_changed()
 
-    def _take(self, found: ComparedRecordings) -> None:
+    def _show_compared(self, compared: ComparedRecordings) -> None:
         """Show the finished comparison, from its first difference."""
-        self._found = found
+        self._compared = compared
         edge = self.query_one("#diff-list", Pane)
-        edge.title = [(found.a.label, "bright"), ("  and  ", "muted"), (found.b.label, "bright")]
-        ignored = found.conversation.ignored
-        edge.facts = [*summary(found), *([f"{ignored:,} ignored"] if ignored else [])]
-        if found.unread:
-            edge.facts = [*edge.facts, f"not compared: {', '.join(found.unread)}"]
-        edge.note = _warning(found.changes)
-        self._list.empty = _nothing(found)
+        edge.title = [(compared.a.label, "bright"), ("  and  ", "muted"), (compared.b.label, "bright")]
+        ignored = compared.conversation.ignored
+        edge.facts = [*summary(compared), *([f"{ignored:,} ignored"] if ignored else [])]
+        if compared.unread:
+            edge.facts = [*edge.facts, f"not compared: {', '.join(compared.unread)}"]
+        edge.note = _warning(compared.changes)
+        self._list.empty = _nothing(compared)
         self._fill()
         first = self._rows.next_difference(-1, 1)
         if first is not None:
@@ -248,7 +248,7 @@ class DiffScreen(FullScreen[None], VerbsByRules):
         self._show_footer()
 
     def _fill(self) -> None:
-        self._rows = DiffRows(self._found, everything=self._everything)
+        self._rows = DiffRows(self._compared, everything=self._everything)
         self._list.source = self._rows
 
     # Show
@@ -266,27 +266,27 @@ class DiffScreen(FullScreen[None], VerbsByRules):
             self._show_entry(self._entry())
 
     def _show_entry(self, entry: DiffRow | None) -> None:
-        found = self._found
-        if found is None:
+        compared = self._compared
+        if compared is None:
             return
-        sides: dict[Which, RecordingSide] = {"a": found.a, "b": found.b}
+        sides: dict[Which, RecordingSide] = {"a": compared.a, "b": compared.b}
         for name, side in sides.items():
             if entry is not None and entry.change is not None:
-                shown = of_change(found, entry.change, name)
+                shown_side = of_change(compared, entry.change, name)
             elif entry is not None and entry.step is not None:
-                shown = of_step(found, entry.step, name)
+                shown_side = of_step(compared, entry.step, name)
             else:
-                shown = whole(side)
-            self._shown[name] = shown
+                shown_side = whole(side)
+            self._shown_sides[name] = shown_side
             edge = self.query_one(f"#diff-{name}", Pane)
             edge.title = [(f"{side.letter}  ", "muted"), (side.label, "bright")]
-            edge.facts = [f"message {shown.n:,}"] if shown.n else []
-            self.query_one(f"#view-{name}", SideView).display_side(shown)
+            edge.facts = [f"message {shown_side.n:,}"] if shown_side.n else []
+            self.query_one(f"#view-{name}", SideView).display_side(shown_side)
         self._show_footer()
 
     def verb_facts(self) -> DiffFacts:
         """The sides at which a message is shown."""
-        return DiffFacts(**{name: side.n > 0 for name, side in self._shown.items()})
+        return DiffFacts(**{name: side.n > 0 for name, side in self._shown_sides.items()})
 
     def _show_footer(self) -> None:
         self.query_one(Footer).offer(self.hints(), "app.quit")
@@ -317,16 +317,16 @@ class DiffScreen(FullScreen[None], VerbsByRules):
 
     def _open(self, which: Which) -> None:
         """Open the recording of a side at the message."""
-        found = self._found
-        if found is not None:
-            side = found.a if which == "a" else found.b
-            window_of(self).navigator.show_recording(side.path, self._shown[which].n, "the comparison")
+        compared = self._compared
+        if compared is not None:
+            side = compared.a if which == "a" else compared.b
+            window_of(self).navigator.show_recording(side.path, self._shown_sides[which].n, "the comparison")
 
     def action_copy(self) -> None:
         """Copy the difference: the text of A, then the text of B."""
         parts = []
-        for which, shown in self._shown.items():
-            text = "\n".join(section.copy_text(0) for section in shown.sections)
+        for which, shown_side in self._shown_sides.items():
+            text = "\n".join(section.copy_text(0) for section in shown_side.sections)
             parts.append(f"{which.upper()}\n{text}")
         copy(self, "\n\n".join(parts), "the difference")
 
@@ -341,14 +341,14 @@ class DiffScreen(FullScreen[None], VerbsByRules):
         self.app.exit(0)
 
 
-def _nothing(found: ComparedRecordings) -> str:
+def _nothing(compared: ComparedRecordings) -> str:
     """Return the text to show when nothing differs."""
-    return f"The two recordings have the same surface and the same conversation.{_unread(found)}"
+    return f"The two recordings have the same surface and the same conversation.{_unread(compared)}"
 
 
-def _unread(found: ComparedRecordings) -> str:
+def _unread(compared: ComparedRecordings) -> str:
     """Return the sentence about lists that were not compared."""
-    return f" Not compared, because only one recording has it: {', '.join(found.unread)}." if found.unread else ""
+    return f" Not compared, because only one recording has it: {', '.join(compared.unread)}." if compared.unread else ""
 
 
 def _warning(changes: list[Change]) -> Pieces:
@@ -357,8 +357,8 @@ def _warning(changes: list[Change]) -> Pieces:
     if not loud:
         return ""
     more = f" and {len(loud) - WARNED:,} more" if len(loud) > WARNED else ""
-    told = f"{signs_now().finding} text that a model reads has changed: {', '.join(loud[:WARNED])}{more}"
-    return [(told, "finding")]
+    warning = f"{signs_now().finding} text that a model reads has changed: {', '.join(loud[:WARNED])}{more}"
+    return [(warning, "finding")]
 
 
 def _subject(change: Change) -> str:

@@ -78,10 +78,10 @@ class _Builder:
             self.say(f"{count(len(text))} characters: too long to show here.", "finding")
             return
         laid_out = tree(text, inline=INLINE)
-        found = (laid_out.line_of(pointer) for pointer in pointers)
-        self.add(JsonSection(laid_out), [line for line in found if line is not None])
+        lines = (laid_out.line_of(pointer) for pointer in pointers)
+        self.add(JsonSection(laid_out), [line for line in lines if line is not None])
 
-    def shown(self, n: int = 0) -> ShownSide:
+    def side(self, n: int = 0) -> ShownSide:
         return ShownSide(self.sections, frozenset(self.marked), n)
 
 
@@ -95,13 +95,13 @@ def whole(side: RecordingSide) -> ShownSide:
     if isinstance(info, dict) and info:
         build.heading("server")
         build.json(_encoded(info), ())
-    return build.shown()
+    return build.side()
 
 
 # A change of the surface
 
 
-def of_change(found: ComparedRecordings, change: Change, which: Which) -> ShownSide:
+def of_change(compared: ComparedRecordings, change: Change, which: Which) -> ShownSide:
     """The text that changed, and the item that contains it."""
     build = _Builder()
     if change.area != "server" and (isinstance(change.a, str) or isinstance(change.b, str)):
@@ -114,16 +114,16 @@ def of_change(found: ComparedRecordings, change: Change, which: Which) -> ShownS
     if change.witness is not None:
         build.say(change.witness.sentence(WITNESS), "finding")
     if change.area not in LISTS and not change.name:
-        return build.shown()
+        return build.side()
     part = _item if change.area in LISTS else _part
-    a, b = part(found.a, change), part(found.b, change)
+    a, b = part(compared.a, change), part(compared.b, change)
     here, there = (a, b) if which == "a" else (b, a)
     build.heading(f"{ONE.get(change.area, change.area)} {change.name}")
     if here is None:
         build.say("missing here")
     else:
         build.json(_encoded(here), () if there is None else _pointers(here, there))
-    return build.shown()
+    return build.side()
 
 
 def _words(build: _Builder, mine: Any, other: Any, which: Which) -> None:
@@ -144,8 +144,8 @@ def _part(side: RecordingSide, change: Change) -> Any:
     """A capability, or a member of the server's description."""
     if change.name in ("era", "revision"):
         return side.surface.get(change.name)
-    found = side.surface.get(change.area)
-    return found.get(change.name) if isinstance(found, dict) else None
+    members = side.surface.get(change.area)
+    return members.get(change.name) if isinstance(members, dict) else None
 
 
 def _item(side: RecordingSide, change: Change) -> Any:
@@ -160,7 +160,11 @@ def _item(side: RecordingSide, change: Change) -> Any:
 
 def _pointers(mine: Any, other: Any) -> list[str]:
     """The JSON Pointers where a value differs from another."""
-    return [found.path.pointer() for found in compare(mine, other, EXACT).differences if found.kind != "added"]
+    return [
+        difference.path.pointer()
+        for difference in compare(mine, other, EXACT).differences
+        if difference.kind != "added"
+    ]
 
 
 def _encoded(value: Any) -> str:
@@ -173,15 +177,15 @@ def _encoded(value: Any) -> str:
 # A step of the conversation
 
 
-def of_step(found: ComparedRecordings, step: ConversationStep, which: Which) -> ShownSide:
+def of_step(compared: ComparedRecordings, step: ConversationStep, which: Which) -> ShownSide:
     """The request and its answer on one side, and the differences between the messages in between."""
-    side = found.a if which == "a" else found.b
+    side = compared.a if which == "a" else compared.b
     n = step.a if which == "a" else step.b
     build = _Builder()
     if not n:
         build.heading(" ".join(filter(None, (step.method, step.name))))
         build.say(f"missing in {side.letter}")
-        return build.shown()
+        return build.side()
     _message(build, side, step, which, n, "message" if step.alone else "request")
     answer = _answer(side, n)
     if answer:
@@ -193,7 +197,7 @@ def of_step(found: ComparedRecordings, step: ConversationStep, which: Which) -> 
     for event in list(events)[:MAX_INSIDE]:
         if event not in (n, answer):
             _message(build, side, step, which, event, "in between")
-    return build.shown(answer if answer in events else n)
+    return build.side(answer if answer in events else n)
 
 
 def _answer(side: RecordingSide, n: int) -> int:
@@ -223,12 +227,12 @@ class SideView(FactsView):
     def __init__(self, *, id: str) -> None:
         super().__init__(what="this side", id=id)
 
-    def display_side(self, shown: ShownSide) -> None:
+    def display_side(self, shown_side: ShownSide) -> None:
         """Show this side, scrolled to the first line that differs."""
-        self.set_sections(shown.sections)
-        self.mark(shown.marked)
-        if shown.marked:
-            self.call_after_refresh(self._show_first, min(shown.marked))
+        self.set_sections(shown_side.sections)
+        self.mark(shown_side.marked)
+        if shown_side.marked:
+            self.call_after_refresh(self._show_first, min(shown_side.marked))
 
     def _show_first(self, line: int) -> None:
         if line < self.rows.lines:

@@ -603,7 +603,7 @@ class MainScreen(Screen[None]):
 
     def on_check_pane_evidence(self, event: CheckPane.Evidence) -> None:
         """Open the recording of the checks at the message; the checks keep owning it."""
-        check_run = self.panes.check.found if self.panes.check is not None else None
+        check_run = self.panes.check.check_run if self.panes.check is not None else None
         if check_run is not None and check_run.journal is not None:
             window_of(self).navigator.show_journal(check_run.journal, check_run.path, event.n)
 

@@ -72,16 +72,16 @@ class SearchRows:
         """Lay out the rows again."""
         rows: list[SearchHit | GroupId | None] = []
         for name in TITLES:
-            found = self.hits[name]
-            if not found or (self.only is not None and name != self.only):
+            hits = self.hits[name]
+            if not hits or (self.only is not None and name != self.only):
                 continue
-            rows += [name, *(found if self.only is not None else found[:SHOWN]), None]
+            rows += [name, *(hits if self.only is not None else hits[:SHOWN]), None]
         self._rows = rows[:-1]
 
     @property
     def groups(self) -> int:
         """The number of groups with results."""
-        return sum(bool(found) for found in self.hits.values())
+        return sum(bool(hits) for hits in self.hits.values())
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -124,17 +124,17 @@ class SearchRows:
         if row is None:
             return []
         if isinstance(row, str):
-            shown, total = len(self.hits[row]) if self.only else min(len(self.hits[row]), SHOWN), self.totals[row]
+            visible, total = len(self.hits[row]) if self.only else min(len(self.hits[row]), SHOWN), self.totals[row]
             more = "+" if total >= MAX_COUNTED else ""
-            amount = count(total) if shown == total else f"{count(shown)} of {count(total)}{more}"
+            amount = count(total) if visible == total else f"{count(visible)} of {count(total)}{more}"
             room = width - len(amount)
             return [*paint.cell([(TITLES[row], "bright bold")], room), *paint.segments([(amount, "muted")])]
         note = paint.segments([(row.note[:40], "muted")])
         room = max(width - paint.width(note) - 2, 1)
         name = paint.underlined(safe(row.name, 400), self.words.all, "bright")
-        said = paint.underlined(safe(row.text or row.name, 400), self.words.all, "normal")
+        text = paint.underlined(safe(row.text or row.name, 400), self.words.all, "normal")
         named = paint.cell(name, min(_NAME, room)) if row.text else []
-        line = paint.cut([Segment("  "), *named, Segment("  "), *paint.segments(said, room=room)], room)
+        line = paint.cut([Segment("  "), *named, Segment("  "), *paint.segments(text, room=room)], room)
         return [*line, Segment(" " * max(width - paint.width(line) - paint.width(note), 0)), *note]
 
 
@@ -228,22 +228,22 @@ class SearchScreen(Dialog[SearchHit]):
         self._draw()
         await asyncio.sleep(PATIENCE)
         worker = get_current_worker()
-        found = asyncio.Queue[SearchHit | None]()
+        queue = asyncio.Queue[SearchHit | None]()
         loop = asyncio.get_running_loop()
 
-        def look() -> None:
+        def read_files() -> None:
             with suppress(RuntimeError):  # the program has ended meanwhile
                 try:
                     for hit in self._in_files(words, lambda: not worker.is_cancelled):
-                        loop.call_soon_threadsafe(found.put_nowait, hit)
+                        loop.call_soon_threadsafe(queue.put_nowait, hit)
                 finally:
-                    loop.call_soon_threadsafe(found.put_nowait, None)
+                    loop.call_soon_threadsafe(queue.put_nowait, None)
 
-        reading = asyncio.create_task(asyncio.to_thread(look))
+        reading = asyncio.create_task(asyncio.to_thread(read_files))
         drawn = time.monotonic()
-        while (next_hit := await found.get()) is not None:
+        while (next_hit := await queue.get()) is not None:
             self._rows.add(next_hit)
-            if found.empty() or time.monotonic() - drawn > _DRAWN:
+            if queue.empty() or time.monotonic() - drawn > _DRAWN:
                 self._draw()
                 drawn = time.monotonic()
         await reading
@@ -261,18 +261,18 @@ class SearchScreen(Dialog[SearchHit]):
         if self._collection is not None:
             yield from sources.flows(words, self._collection)
 
-    def _in_files(self, words: SearchTerms, wanted: sources.StillWanted) -> Iterator[SearchHit]:
+    def _in_files(self, words: SearchTerms, still_wanted: sources.StillWanted) -> Iterator[SearchHit]:
         """Run in a thread: the newest messages first, then the newest recordings."""
         session, given = self._session, 0
         if session is not None:
-            for numbers in sources.messages(words, session.journal, session.upto or len(session.journal), wanted):
+            for numbers in sources.messages(words, session.journal, session.upto or len(session.journal), still_wanted):
                 for n in numbers:
                     yield self._message(words, n) if given < MAX_COUNT else SearchHit("messages", "", key=n)
                     given += 1
                 if given >= MAX_COUNTED:
                     break
         mine = session.journal.path if session is not None else None
-        yield from sources.recordings(words, mine, wanted, self._open_now)
+        yield from sources.recordings(words, mine, still_wanted, self._open_now)
 
     def _message(self, words: SearchTerms, n: int) -> SearchHit:
         assert self._session is not None
@@ -280,12 +280,12 @@ class SearchScreen(Dialog[SearchHit]):
         index = journal.index
         clock = journal.clock(index.time(n))
         sign = paint.segments([sign_of(index, n, signs_now())])[0].text
-        said = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, n))
-        if not words.fit(said) and index.size(n) <= sources.MAX_EXCERPTED:
-            said = f"{said}  {words.around(journal.event(n).text)}".rstrip()
+        text = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, n))
+        if not words.fit(text) and index.size(n) <= sources.MAX_EXCERPTED:
+            text = f"{text}  {words.around(journal.event(n).text)}".rstrip()
         spent = index.duration(n) if index.pair(n) and index.pair(n) < n else None
         name = f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03} {sign} {id_text(index, n)}"
-        return SearchHit("messages", name, said, "" if spent is None else duration(spent), n)
+        return SearchHit("messages", name, text, "" if spent is None else duration(spent), n)
 
     def _draw(self) -> None:
         self._rows.arrange()

@@ -102,20 +102,20 @@ class SearchTerms:
 
     def fit(self, *texts: object) -> bool:
         """Whether each word occurs in one of some texts."""
-        shown = "\n".join(text[:_TEXT] for text in texts if isinstance(text, str)).casefold()
-        return all(word in shown for word in self._folded)
+        joined = "\n".join(text[:_TEXT] for text in texts if isinstance(text, str)).casefold()
+        return all(word in joined for word in self._folded)
 
     def around(self, text: str) -> str:
         """Return the part of a text with the first word that it has; empty if it has none."""
-        shown = text[:_LINE]
-        low = shown.lower()
-        if len(low) != len(shown):  # A letter that becomes two in lower case.
+        line = text[:_LINE]
+        low = line.lower()
+        if len(low) != len(line):  # A letter that becomes two in lower case.
             return ""
-        found = [at for word in self.all if (at := low.find(word.lower())) >= 0]
-        if not found:
+        places = [at for word in self.all if (at := low.find(word.lower())) >= 0]
+        if not places:
             return ""
-        begin = max(min(found) - _BEFORE, 0)
-        return ("…" if begin else "") + " ".join(shown[begin : begin + _AROUND].split())
+        begin = max(min(places) - _BEFORE, 0)
+        return ("…" if begin else "") + " ".join(line[begin : begin + _AROUND].split())
 
     @property
     def filter(self) -> str:
@@ -161,9 +161,9 @@ def arguments(words: SearchTerms, catalog: Any) -> Iterator[SearchHit | None]:
             if words.fit(path, described, listed):
                 kind, default = schema.get("type"), schema.get("default")
                 about = (kind, described, listed and f"one of {listed}")
-                shown = "  ".join(part for part in (path, *about) if isinstance(part, str) and part)
+                text = "  ".join(part for part in (path, *about) if isinstance(part, str) and part)
                 note = "" if default is None else f"default {excerpt(default, _DEFAULT)}"
-                yield SearchHit("arguments", tool, shown, note, ("tools", tool))
+                yield SearchHit("arguments", tool, text, note, ("tools", tool))
             else:
                 yield None
 
@@ -185,12 +185,12 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         waiting.append((f"{path.rstrip('.')}[].", outer.get("items"), depth + 1))
 
 
-def messages(words: SearchTerms, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
+def messages(words: SearchTerms, journal: Journal, last: int, still_wanted: StillWanted) -> Iterator[list[int]]:
     """Yield the numbers of the messages with the words among the events up to `last`, newest first, slice by slice."""
     filter: Filter = parse(words.filter)
     scan = Scan(journal)
     for high in range(last, 0, -_SLICE):
-        if not wanted():
+        if not still_wanted():
             return
         yield list(filter.forwards(scan, max(high - _SLICE + 1, 1), high))[::-1]
 
@@ -205,15 +205,15 @@ def flows(words: SearchTerms, collection: Collection) -> Iterator[SearchHit | No
             yield SearchHit("calls", flow.path.name, flow.name, quantity(len(flow.steps), "step"), (flow.path, 0))
             continue
         for number in range(1, len(flow.steps) + 1):
-            shown = excerpt(flow.raw_step(number), _TEXT)
-            if words.fit(shown):
-                yield SearchHit("calls", flow.path.name, f"step {number}  {shown}", "", (flow.path, number))
+            text = excerpt(flow.raw_step(number), _TEXT)
+            if words.fit(text):
+                yield SearchHit("calls", flow.path.name, f"step {number}  {text}", "", (flow.path, number))
                 break
             yield None
 
 
 def recordings(
-    words: SearchTerms, mine: Path | None, wanted: StillWanted, open_now: Container[Path] = ()
+    words: SearchTerms, mine: Path | None, still_wanted: StillWanted, open_now: Container[Path] = ()
 ) -> Iterator[SearchHit]:
     """Yield the recordings of the state folder that have all words, in one message or in their target, newest first.
 
@@ -222,30 +222,30 @@ def recordings(
     the spellings that a recording usually has for them.
     """
     forms = [Needle(word).usual for word in words.all]
-    for path, octets in sorted(newest_first(recordings_path()), key=lambda found: found[1] >= LARGE):
-        if not wanted():
+    for path, octets in sorted(newest_first(recordings_path()), key=lambda entry: entry[1] >= LARGE):
+        if not still_wanted():
             return
         if path == mine:
             continue
-        found = _matches(path, forms, wanted)
+        match = _matches(path, forms, still_wanted)
         # Only found recordings are described: describing a hundred takes longer than searching the first.
-        if found is not None and not (info := read_info(path, octets)).problem:
-            first, amount, line = found
+        if match is not None and not (info := read_info(path, octets)).problem:
+            first, amount, line = match
             more = "+" if amount >= MAX_IN_FILE else ""
-            said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
+            amount_text = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
             group: GroupId = "open" if path in open_now else "recordings"
             text = _message_of(line)
-            told = _result_in_words(text)
-            parts = (day(info.started), told, "" if words.fit(told) else words.around(text))
+            result_text = _result_in_words(text)
+            parts = (day(info.started), result_text, "" if words.fit(result_text) else words.around(text))
             where = "  ".join(part for part in parts if part)
-            yield SearchHit(group, info.name, where, said, (info.path, first))
+            yield SearchHit(group, info.name, where, amount_text, (info.path, first))
 
 
 Forms = Sequence[tuple[bytes, ...]]
 """The spellings of each word, for bytes in lower case."""
 
 
-def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int, bytes] | None:
+def _matches(path: Path, forms: Forms, still_wanted: StillWanted) -> tuple[int, int, bytes] | None:
     """Find the lines that have all words: the number of the first event, their number, and the first line.
 
     It is (1, 0) if only the target in the header has them, and None if nothing has. A long line is not returned.
@@ -260,7 +260,7 @@ def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int, b
     begun, found_before = b"", [False] * len(forms)
     """The start of a line that is too long to be held, and the words that its earlier parts have."""
     with suppress(OSError), open(path, "rb") as file:
-        while wanted() and amount < MAX_IN_FILE:
+        while still_wanted() and amount < MAX_IN_FILE:
             block = file.read(_BLOCK)
             data = rest + block
             if not data:
@@ -295,11 +295,11 @@ def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int, b
     return (first, amount, line) if amount else (1, 0, b"") if in_header else None
 
 
-def _note(forms: Forms, found: list[bool], data: bytes, start: int, end: int) -> list[bool]:
+def _note(forms: Forms, has_word: list[bool], data: bytes, start: int, end: int) -> list[bool]:
     """Note which words a part of a line has, besides those that were found before."""
     for at, spellings in enumerate(forms):
-        found[at] = found[at] or any(data.find(form, start, end) >= 0 for form in spellings)
-    return found
+        has_word[at] = has_word[at] or any(data.find(form, start, end) >= 0 for form in spellings)
+    return has_word
 
 
 def _has_all(data: bytes, start: int, stop: int, forms: Forms) -> bool:
@@ -342,11 +342,11 @@ def _message_of(line: bytes) -> str:
 def _lines_with(data: bytes, forms: Sequence[bytes], at: int) -> Iterator[tuple[int, int]]:
     """Yield start and end of the lines from `at` on that have one of some texts, each once, ascending."""
     while at < len(data):
-        found = [place for form in forms if (place := data.find(form, at)) >= 0]
-        if not found:
+        places = [place for form in forms if (place := data.find(form, at)) >= 0]
+        if not places:
             return
-        start = data.rfind(b"\n", 0, min(found)) + 1
-        stop = data.find(b"\n", min(found))
+        start = data.rfind(b"\n", 0, min(places)) + 1
+        stop = data.find(b"\n", min(places))
         stop = len(data) if stop < 0 else stop
         yield start, stop
         at = stop + 1

@@ -82,8 +82,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _required(schema: Mapping[str, Any]) -> set[str]:
-    found = schema.get("required")
-    return {name for name in found if isinstance(name, str)} if isinstance(found, list) else set()
+    required = schema.get("required")
+    return {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
 
 
 TICK = 0.1
@@ -111,8 +111,8 @@ class PairSide:
 
     def tool(self, name: str) -> dict[str, Any] | None:
         """Its tool with a name, or None."""
-        found = self.session.catalog.tools.get(name)
-        return found if isinstance(found, dict) else None
+        tool = self.session.catalog.tools.get(name)
+        return tool if isinstance(tool, dict) else None
 
     @property
     def is_running(self) -> bool:
@@ -169,7 +169,7 @@ class PairScreen(FullScreen[None]):
 
     def is_of(self, *opened: OpenSession) -> bool:
         """Whether the sessions are among the two."""
-        return all(each in (self.a.opened, self.b.opened) for each in opened)
+        return all(candidate in (self.a.opened, self.b.opened) for candidate in opened)
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
@@ -219,21 +219,23 @@ class PairScreen(FullScreen[None]):
     def _draw_notes(self) -> None:
         """Say what differs between the two tools before they are called."""
         tools = [side.tool(self.name_of_tool) for side in self.sides]
-        found: list[Paragraph] = []
+        notes: list[Paragraph] = []
         for side, tool in zip(self.sides, tools, strict=True):
             if tool is None:
                 is_read = self._is_listed(side)
-                told = f"{side.name} has no tool {safe(self.name_of_tool, _NAME)}." if is_read else ""
-                found.append((told or f"{side.name} has not listed its tools yet.", "finding" if is_read else "muted"))
+                sentence = f"{side.name} has no tool {safe(self.name_of_tool, _NAME)}." if is_read else ""
+                notes.append(
+                    (sentence or f"{side.name} has not listed its tools yet.", "finding" if is_read else "muted")
+                )
         if all(tools):
             texts = self._differences(tools[0], tools[1])
             if texts:
                 more = f", and {quantity(len(texts) - CHANGES, 'more difference')}" if len(texts) > CHANGES else ""
-                found.append((f"From A to B: {'; '.join(texts[:CHANGES])}{more}.", "finding"))
+                notes.append((f"From A to B: {'; '.join(texts[:CHANGES])}{more}.", "finding"))
         value = self._form.value
-        found += [(told, "finding") for told in self._left_out({} if value is UNSET else value)]
-        self.query_one("#pair-notes", Paragraphs).show(found)
-        self.query_one("#pair-notes").display = bool(found)
+        notes += [(sentence, "finding") for sentence in self._left_out({} if value is UNSET else value)]
+        self.query_one("#pair-notes", Paragraphs).show(notes)
+        self.query_one("#pair-notes").display = bool(notes)
 
     def _differences(self, one: Any, other: Any) -> list[str]:
         """Return how the two tools differ; compared again when one of them changes."""
@@ -249,7 +251,7 @@ class PairScreen(FullScreen[None]):
         """Return a sentence for each side that does not get all arguments."""
         if not isinstance(arguments, Mapping):
             return []
-        told = []
+        sentences = []
         for at, side in enumerate(self.sides):
             if self._schemas[at] is None:
                 continue
@@ -257,8 +259,8 @@ class PairScreen(FullScreen[None]):
             if unknown:
                 names = ", ".join(safe(name, 40) for name in unknown[:5])
                 it = "it is" if len(unknown) == 1 else "they are"
-                told.append(f"{side.name} does not know {names}: {it} not sent there.")
-        return told
+                sentences.append(f"{side.name} does not know {names}: {it} not sent there.")
+        return sentences
 
     # Call
 
@@ -356,16 +358,16 @@ class PairScreen(FullScreen[None]):
 
     def hints(self) -> list[KeyHint]:
         """The keys that work now."""
-        wanted: list[str | tuple[str, str]] = ["pair.call"]
+        verbs: list[str | tuple[str, str]] = ["pair.call"]
         if any(side.opened.questions for side in self.sides):
-            wanted.insert(0, "pair.question")
-        wanted += ["pair.tool", "pair.past-calls", "form.json"]
+            verbs.insert(0, "pair.question")
+        verbs += ["pair.tool", "pair.past-calls", "form.json"]
         running = any(side.is_running for side in self.sides)
-        wanted += [(f"pair.session-{side.letter.lower()}", f"to {side.name[:16]}") for side in self.sides]
-        wanted.append(("pair.leave", "cancel calls" if running else "back"))
+        verbs += [(f"pair.session-{side.letter.lower()}", f"to {side.name[:16]}") for side in self.sides]
+        verbs.append(("pair.leave", "cancel calls" if running else "back"))
         # Their keys are letters, which are text in the form.
         compared = self._answers.hints() if self._answers.has_focus_within else []
-        return [*hints(self, *wanted), *compared]
+        return [*hints(self, *verbs), *compared]
 
     def on_descendant_focus(self) -> None:
         """Draw the keys at the focus."""
@@ -407,7 +409,11 @@ class PairScreen(FullScreen[None]):
         ]
         both = sorted(names[0] | names[1])
         where = {
-            name: "" if all(name in each for each in names) else "only in A" if name in names[0] else "only in B"
+            name: ""
+            if all(name in side_names for side_names in names)
+            else "only in A"
+            if name in names[0]
+            else "only in B"
             for name in both
         }
         choices = [(name, where[name]) for name in both]
