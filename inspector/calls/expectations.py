@@ -227,7 +227,7 @@ class _Judge:
         is_absent = wants_nothing(expected)
         if first is None:
             note = "" if is_absent else _near_member(self.observed.result, path)
-            text, phrase = f"{path} {self._matching.describe(expected)}", self._matching.expected_text(expected)
+            text, phrase = f"{path} {self._matching.describe(expected)}", self._matching.phrase(expected)
             yield self._judged(text, is_absent, phrase, "nothing at this path", note=note, at=at, path=path)
             return
         second = next(matches, None)
@@ -305,11 +305,11 @@ class _Judge:
                 yield judged(f"at most {quantity(limit, noun)}", count <= limit)
             if given(expected, "any"):
                 ok = any(self._matching.holds(expected.any, item) for item in came)
-                yield judged(f"a {noun}: {self._matching.expected_text(expected.any)}", ok)
+                yield judged(f"a {noun}: {self._matching.phrase(expected.any)}", ok)
             if given(expected, "each"):
                 bad = [item for item in came if not self._matching.holds(expected.each, item)]
                 yield judged(
-                    f"each {noun}: {self._matching.expected_text(expected.each)}",
+                    f"each {noun}: {self._matching.phrase(expected.each)}",
                     not bad,
                     f"Found: {excerpt(bad[0])}" if bad else "",
                 )

@@ -122,7 +122,7 @@ class Matching:
             return list(self._matcher(expected, actual, place))
         if isinstance(expected, dict):
             if not isinstance(actual, dict):
-                return [Failure(place, self.expected_text(expected), excerpt(actual))]
+                return [Failure(place, self.phrase(expected), excerpt(actual))]
             failures = []
             for name, inner in expected.items():
                 if name in actual:
@@ -188,9 +188,9 @@ class Matching:
             if not isinstance(inserted, str) or inserted not in actual:
                 is_text = isinstance(inserted, (str, dict, list, Matcher))
                 note = "" if is_text else f"A text contains only texts: quote {excerpt(inserted)}."
-                yield Failure(place, f"a text that contains {self.expected_text(expected)}", excerpt(actual), note)
+                yield Failure(place, f"a text that contains {self.phrase(expected)}", excerpt(actual), note)
         elif not isinstance(actual, list) or not any(self.holds(expected, item) for item in actual):
-            yield Failure(place, f"contains {self.expected_text(expected)}", excerpt(actual))
+            yield Failure(place, f"contains {self.phrase(expected)}", excerpt(actual))
 
     def _type(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         names = matcher.type if isinstance(matcher.type, list) else [matcher.type]
@@ -204,7 +204,7 @@ class Matching:
 
     def _not(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         if self.holds(matcher.not_, actual):
-            yield Failure(place, f"not {self.expected_text(matcher.not_)}", excerpt(actual))
+            yield Failure(place, f"not {self.phrase(matcher.not_)}", excerpt(actual))
 
     def _bound(self, name: str, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         holds, text = _BOUNDS[name]
@@ -241,7 +241,7 @@ class Matching:
 
     def _any(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         if not isinstance(actual, list) or not any(self.holds(matcher.any, item) for item in actual):
-            yield Failure(place, f"an item: {self.expected_text(matcher.any)}", excerpt(actual))
+            yield Failure(place, f"an item: {self.phrase(matcher.any)}", excerpt(actual))
 
     def _schema(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
         from inspector.calls.collection import schema_at
@@ -268,23 +268,21 @@ class Matching:
         note = f"The object has “{near}”." if near else ""
         if not near and (matcher := nearest(name, list(MATCHERS))):
             note = f"“{name}” is compared as a member. Did you mean “{matcher}”?"
-        return Failure(place / name, self.expected_text(expected), "nothing: the member is missing", note)
+        return Failure(place / name, self.phrase(expected), "nothing: the member is missing", note)
 
-    def expected_text(self, expected: Any) -> str:
+    def phrase(self, expected: Any) -> str:
         """Return the expectation as a phrase or JSON text."""
         if isinstance(expected, Matcher):
             return self.describe(expected)
         if isinstance(expected, dict):
-            inner = ", ".join(
-                f"{name}: {self.expected_text(item)}" for name, item in list(expected.items())[:MAX_SHOWN]
-            )
+            inner = ", ".join(f"{name}: {self.phrase(item)}" for name, item in list(expected.items())[:MAX_SHOWN])
             return clip(f"an object with {inner}") if inner else "an object"
         return excerpt(self._variables.insert(expected))
 
     def describe(self, expected: Any) -> str:
         """Return the expectation as the end of a sentence about a value."""
         if not isinstance(expected, Matcher):
-            return f"is {self.expected_text(expected)}"
+            return f"is {self.phrase(expected)}"
         names = [name for name in type(expected).model_fields if name in expected.model_fields_set]
         return clip(", ".join(_PHRASES[name](self, getattr(expected, name)) for name in names))
 
@@ -305,7 +303,7 @@ _BOUNDS = {"min": (operator.ge, "at least"), "max": (operator.le, "at most")}
 _LENGTHS = {"items": (operator.eq, ""), "min_items": (operator.ge, "at least "), "max_items": (operator.le, "at most ")}
 _PHRASES: dict[str, Callable[[Matching, Any], str]] = {
     "matches": lambda m, value: f"matches {m.insert(value)}",
-    "contains": lambda m, value: f"contains {m.expected_text(value)}",
+    "contains": lambda m, value: f"contains {m.phrase(value)}",
     "type": lambda m, value: "is " + _type_words(value),
     "one_of": lambda m, value: f"is one of {', '.join(map(excerpt, m.insert(value)))}",
     "exists": lambda m, value: "exists" if value else "does not exist",

@@ -268,15 +268,13 @@ def _longer_step(path: Path, before: bytes, number: int, expect: Mapping[str, An
         raise _refused(path, node, "The step is between braces", "Write each key on a line of its own.")
     if "expect" not in step:
         lines = _entry("expect", expect, node.start_mark.column)
-        expected = dict(expect)
+        merged = dict(expect)
     else:
         last = node.value[-1]
         if last[0].value != "expect" or not isinstance(held, Mapping) or last[1].flow_style:
             raise _refused(path, last[0], "“expect” is not a block at the end of the step", "Add it by hand.")
-        lines, expected = _more_expected(path, last[1], held, expect)
-    return _verified(
-        path, before, "\n".join([*lines, ""]), {**old, "steps": [*steps[:-1], {**step, "expect": expected}]}
-    )
+        lines, merged = _more_expected(path, last[1], held, expect)
+    return _verified(path, before, "\n".join([*lines, ""]), {**old, "steps": [*steps[:-1], {**step, "expect": merged}]})
 
 
 def _more_expected(

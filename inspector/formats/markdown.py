@@ -167,11 +167,9 @@ def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
             yield f"- {event.n} {SIGNS.received} not read as JSON, {size(len(event.bytes))}\n"
         elif event.kind == Kind.LIFE:
             fields = event.fields
-            conclusions = [
-                span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)
-            ]
-            if conclusions:
-                yield f"- {event.n} {SIGNS.local} {span(fields.get('event'))} {', '.join(conclusions)}\n"
+            facts = [span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)]
+            if facts:
+                yield f"- {event.n} {SIGNS.local} {span(fields.get('event'))} {', '.join(facts)}\n"
 
 
 def _event(journal: Journal, event: Event) -> Iterator[str]:

@@ -212,9 +212,7 @@ def versions_of(card: Any) -> tuple[str, ...]:
     named: dict[str, None] = {}
     for remote in remotes_of(card):
         versions = remote.get("supportedProtocolVersions")
-        named |= (
-            dict.fromkeys(version for version in versions if type(version) is str) if type(versions) is list else {}
-        )
+        named |= dict.fromkeys(text for text in versions if type(text) is str) if type(versions) is list else {}
     return tuple(named)
 
 

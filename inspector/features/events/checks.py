@@ -418,10 +418,7 @@ def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
 async def refuses_other_modes(visit: Visit, listing: _List) -> Outcome:
     """A poll of a type without poll, or a stream of one without push."""
     for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
-        event = next(
-            (event for event in listing.types if event.delivery and mode not in event.delivery),
-            None,
-        )
+        event = next((event for event in listing.types if event.delivery and mode not in event.delivery), None)
         if event is not None:
             response = await visit.request(method, _params(event), probe=True, patient=False)
             if _meaning(response) != "Unsupported":

@@ -183,12 +183,9 @@ def content_of(result: Any, uri: str) -> bytes:
     if type(contents) is not list:
         raise NotReadable("the result has no contents")
     parsed = uris.parse(uri)
-    block = next((block for block in contents if type(block) is dict and block.get("uri") == uri), None)
+    block = next((item for item in contents if type(item) is dict and item.get("uri") == uri), None)
     if block is None:
-        block = next(
-            (block for block in contents if type(block) is dict and uris.parse(block.get("uri")) == parsed),
-            None,
-        )
+        block = next((item for item in contents if type(item) is dict and uris.parse(item.get("uri")) == parsed), None)
     if block is None:
         raise NotReadable(f"none of the {len(contents)} contents has the URI that was asked for")
     text, blob = block.get("text"), block.get("blob")
