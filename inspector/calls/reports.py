@@ -29,7 +29,7 @@ def plain(text: str, _colour: Colour) -> str:
 
 
 class TextReport:
-    """Lines for people. `widths` are those of the columns of all flows."""
+    """Lines for people. Each column is as wide as the longest path or name in `paths` needs."""
 
     def __init__(self, paths: Mapping[str, str], *, ascii: bool = False, paint: Paint = plain) -> None:
         """`paths`: the names of the flows by path."""

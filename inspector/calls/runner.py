@@ -389,14 +389,14 @@ class FlowRun:
             self.stopped = self.error = INTERRUPTED
             self.exit_code = 130
             for number, step in enumerate(self._context.flow.steps[done:], done + 1):
-                if (self._only is None or number in self._only) and not self._is_told(number):
+                if (self._only is None or number in self._only) and not self._is_reported(number):
                     self._add(self._not_run(number, step, INTERRUPTED))
             raise
         finally:
             stop_telling()
             self.seconds = time.monotonic() - began
 
-    def _is_told(self, number: int) -> bool:
+    def _is_reported(self, number: int) -> bool:
         used_by = self._context.used_by
         path = self._context.flow.path if used_by else None
         return any((step.number, step.path, step.parent) == (number, path, used_by) for step in self.steps)

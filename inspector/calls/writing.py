@@ -304,7 +304,7 @@ def _more_expected(
 
 
 def _verified(path: Path, before: bytes, lines: str, expected: Mapping[str, Any]) -> bytes:
-    """`lines` as bytes to append, if the file is then read as `wanted`. Raises `CannotAppend`."""
+    """`lines` as bytes to append, if the file is then read as `expected`. Raises `CannotAppend`."""
     text = decode(path, before)
     line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text else _only_end(text)
     lines = lines.replace("\n", line_end)

@@ -34,7 +34,7 @@ steps:
 """
 
 
-class Told(FlowProgress):
+class CancellingProgress(FlowProgress):
     """Keeps what a run tells; the judge cancels the task `cancels`."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ def flow_of(tmp_path: Path) -> Flow:
 async def test_a_large_answer_is_compared_in_a_thread(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flow, progress = flow_of(tmp_path), Told()
+    flow, progress = flow_of(tmp_path), CancellingProgress()
     ended: list[str] = []
     loop = asyncio.get_running_loop()
     real = runner.judge
@@ -120,12 +120,12 @@ async def test_a_flood_is_judged_in_pieces_and_a_run_that_is_stopped_stops_judgi
                 self.stops.cancel()
 
     judge, flow = Judge(), flow_of(tmp_path)
-    await FlowRun(FlowContext(flow, session, Variables.for_flow(flow), Told(), findings=judge)).run()
+    await FlowRun(FlowContext(flow, session, Variables.for_flow(flow), CancellingProgress(), findings=judge)).run()
     assert judge.judged > 5000
     assert judge.most <= observation.JUDGED_AT_ONCE
     stopped = Judge()
     stopped.stops = asyncio.create_task(
-        FlowRun(FlowContext(flow, session, Variables.for_flow(flow), Told(), findings=stopped)).run()
+        FlowRun(FlowContext(flow, session, Variables.for_flow(flow), CancellingProgress(), findings=stopped)).run()
     )
     with pytest.raises(asyncio.CancelledError):
         await stopped.stops

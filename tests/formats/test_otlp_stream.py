@@ -85,13 +85,13 @@ def test_the_spans_are_those_of_the_export(collector: Collector) -> None:
     streamed = {span["spanId"]: span for span in collector.spans}
     assert streamed.keys() == expected.keys()
     assert len(streamed) == len(collector.spans)  # none twice
-    assert streamed.pop(found_of("gone", streamed))["attributes"][-1]["value"] in (
+    assert streamed.pop(span_id_of("gone", streamed))["attributes"][-1]["value"] in (
         {"stringValue": "cancelled"}, {"stringValue": "late"},
     )  # fmt: skip
     assert all(span == expected[id] for id, span in streamed.items())
 
 
-def found_of(name: str, spans: dict[str, dict[str, Any]]) -> str:
+def span_id_of(name: str, spans: dict[str, dict[str, Any]]) -> str:
     return next(id for id, span in spans.items() if span["name"].endswith(name))
 
 
