@@ -39,8 +39,8 @@ class FakeWeb:
         return answer if isinstance(answer, Fetched) else answer(method, url, fields, body)
 
     async def addresses(self, host: str) -> list[str]:
-        found = self.names.get(host, [])
-        return [found] if isinstance(found, str) else found
+        listed = self.names.get(host, [])
+        return [listed] if isinstance(listed, str) else listed
 
     async def aclose(self) -> None:
         pass
@@ -56,7 +56,7 @@ class FakePerson:
         self.pastes = list(pastes)
         self.asked: list[tuple[str, str]] = []
         self.visits: list[LoginPage] = []
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.rejections: list[str] = []
         self.ends: list[bool] = []
         self.client: OAuthClient | None = None
@@ -87,7 +87,7 @@ class FakePerson:
         self.rejections.append(text)
 
     def say(self, text: str) -> None:
-        self.said.append(text)
+        self.messages.append(text)
 
 
 class FakeRecorder:

@@ -87,9 +87,9 @@ class Careless:
         return (200, {}, {}) if path.endswith("/revocation") else (404, {}, {})
 
     def _token(self, by_idp: bool, given: dict[str, str], fields: Mapping[str, str]) -> tuple[int, dict[str, str], Any]:
-        said = {*given.values(), *self._basic(fields)}
-        if any(value.startswith(WRONG) or value in self.spent for value in said):
-            return 400, {}, {"error": "invalid_client", "error_description": f"Not good: {self.repeated(said)}"}
+        sent = {*given.values(), *self._basic(fields)}
+        if any(value.startswith(WRONG) or value in self.spent for value in sent):
+            return 400, {}, {"error": "invalid_client", "error_description": f"Not good: {self.repeated(sent)}"}
         if self.dpop and self.nonce not in _claims(fields.get("dpop", "")):
             return 400, {"DPoP-Nonce": self.nonce}, {"error": "use_dpop_nonce"}
         kind = "identity assertion" if by_idp else "access token"
@@ -134,13 +134,13 @@ class Careless:
 
     # Secrets
 
-    def repeated(self, said: set[str]) -> str:
+    def repeated(self, sent: set[str]) -> str:
         """Repeat a text in several forms: unchanged, quoted, in base64 at each offset."""
-        found = []
-        for value in sorted(said, key=lambda value: (not value.startswith(WRONG), value)):
-            found += [value, quote(value, safe="")]
-            found += [base64.b64encode(before + value.encode()).decode() for before in (b"", b"x", b"xy")]
-        return " ".join(found)
+        forms = []
+        for value in sorted(sent, key=lambda value: (not value.startswith(WRONG), value)):
+            forms += [value, quote(value, safe="")]
+            forms += [base64.b64encode(before + value.encode()).decode() for before in (b"", b"x", b"xy")]
+        return " ".join(forms)
 
     def _learn(self, given: Mapping[str, str], fields: Mapping[str, str]) -> None:
         for name, value in given.items():

@@ -197,13 +197,13 @@ class World:
     def sent(self, url: str) -> list[Fetch]:
         return [action for action in self.log if isinstance(action, Fetch) and action.url == url]
 
-    def told(self, step: str = "") -> list[RecordStep]:
+    def recorded_steps(self, step: str = "") -> list[RecordStep]:
         return [action for action in self.log if isinstance(action, RecordStep) and step in ("", action.step)]
 
     @property
     def failed(self) -> RecordStep:
         """The last step that was not as it should be."""
-        return [action for action in self.told() if not action.ok][-1]
+        return [action for action in self.recorded_steps() if not action.ok][-1]
 
 
 def put(into: dict[Any, Any], key: Any, value: Any) -> None:

@@ -59,12 +59,12 @@ DOCUMENTS = {
 @st.composite
 def pages(draw: st.DrawFn) -> dict[str, Any]:
     """The four documents of a login, each with some of its values changed."""
-    found = {}
+    documents = {}
     for place, names in NAMES.items():
         changes = draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=2))
         status = draw(st.sampled_from([200, 200, 200, 200, 201, 302, 400, 401, 404, 500]))
-        found[place] = (status, DOCUMENTS[place] | changes, [("DPoP-Nonce", "n")])
-    return found
+        documents[place] = (status, DOCUMENTS[place] | changes, [("DPoP-Nonce", "n")])
+    return documents
 
 
 CHALLENGES = st.lists(st.text(alphabet='Bearsd DPo="\\,:/x_m', max_size=40), max_size=2)
@@ -106,5 +106,5 @@ def reason_of(world: World, state: Authorization, refusal: Refused) -> str:
     return ""
 
 
-def token_endpoint(found: dict[str, Any]) -> Any:
-    return found[AS_PLACE][1]["token_endpoint"]
+def token_endpoint(documents: dict[str, Any]) -> Any:
+    return documents[AS_PLACE][1]["token_endpoint"]

@@ -26,7 +26,7 @@ def refused(world: World, **options: Any) -> AuthorizationNeeded:
         run(world, **options)
     assert TOKEN not in world.fetched
     assert caught.value.exit_code == 3
-    assert "\x1b" not in caught.value.message + caught.value.hint + repr(world.told())
+    assert "\x1b" not in caught.value.message + caught.value.hint + repr(world.recorded_steps())
     assert world.store == {}
     return caught.value
 
@@ -112,7 +112,7 @@ def test_an_error_from_another_issuer_is_not_shown() -> None:
             back=lambda url, iss=iss: callback(url, **lies, **iss),
         )
         error = refused(world)
-        assert "untrue" not in error.message + error.hint + repr(world.told())
+        assert "untrue" not in error.message + error.hint + repr(world.recorded_steps())
 
 
 def test_an_error_with_the_wrong_state_is_not_shown() -> None:
@@ -154,9 +154,9 @@ def test_what_returned_is_reported_by_its_names_alone(extra: dict[str, Any]) -> 
     values = {"code": "very-secret-code", "iss": ISSUER} | extra
     world = World(back=lambda url: callback(url, **{name: text for name, text in values.items() if text is not ...}))
     world.run(again_or_not(world))
-    facts = dict(world.told("callback")[-1].facts)
+    facts = dict(world.recorded_steps("callback")[-1].facts)
     assert facts["came_with"][0] == "state"
-    assert "very-secret-code" not in str(world.told())
+    assert "very-secret-code" not in str(world.recorded_steps())
     assert ("expected" in facts) is (extra.get("iss") == f"{ISSUER}/")
 
 

@@ -45,8 +45,8 @@ def refused(world: World, state: Authorization, refusal: Refused | None = None) 
 
 
 def insufficient(scope: str = "mcp:write", method: str = "tools/call") -> Refused:
-    said = f'Bearer error="insufficient_scope", scope="{scope}", resource_metadata="{PRM_PLACE}"'
-    return Refused(403, (said,), method=method)
+    challenge = f'Bearer error="insufficient_scope", scope="{scope}", resource_metadata="{PRM_PLACE}"'
+    return Refused(403, (challenge,), method=method)
 
 
 def one_after_another(*names: str, **more: Any) -> list[Any]:
@@ -70,10 +70,10 @@ def test_a_login_from_the_refusal_to_the_token() -> None:
     assert form["client_id"] == "registered-1"
     assert state.fields("POST", SERVER) == [("Authorization", "Bearer token-1")]
     assert world.store[ISSUER, SERVER].access_token == "token-1"
-    assert [step.step for step in world.told()] == [
+    assert [step.step for step in world.recorded_steps()] == [
         "challenge", "resource", "server", "metadata", "issuer", "scope", "registration", "authorize", "callback", "token",
     ]  # fmt: skip
-    assert all(step.ok for step in world.told())
+    assert all(step.ok for step in world.recorded_steps())
 
 
 def test_the_code_is_proven_by_the_verifier_of_its_request() -> None:
@@ -97,7 +97,7 @@ def test_every_secret_is_learned_and_none_is_reported() -> None:
     verifier = world.forms()[0]["code_verifier"]
     for secret in (verifier, "code-1", "token-1", "refresh-1", "registered-secret"):
         assert secret in world.secrets
-        assert not any(secret in repr(step) for step in world.told())
+        assert not any(secret in repr(step) for step in world.recorded_steps())
     kept = repr([action.grant.as_json() for action in world.log if isinstance(action, StoreGrant) and action.grant])
     assert verifier not in kept
     assert "code-1" not in kept
@@ -133,7 +133,7 @@ def test_without_a_token_nothing_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("challenge", "supported", "listed", "said", "expected"),
+    ("challenge", "supported", "listed", "given", "expected"),
     [
         ('scope="mcp:basic"', ["read", "write"], ..., "", "mcp:basic"),
         ("", ["mcp:basic", "read", "write"], ..., "", "mcp:basic read write"),
@@ -149,11 +149,11 @@ def test_without_a_token_nothing_is_sent() -> None:
     ],
 )
 def test_the_scope_is_of_the_challenge_else_of_the_metadata_else_none(
-    challenge: str, supported: Any, listed: Any, said: str, expected: str | None
+    challenge: str, supported: Any, listed: Any, given: str, expected: str | None
 ) -> None:
     """C-AUTH-24, C-AUTH-25, C-AUTH-26."""
     world = World({PRM_PLACE: prm(scopes_supported=supported), AS_PLACE: metadata(scopes_supported=listed)})
-    answered(world, authorization(scope=said), Refused(challenges=(f"Bearer {challenge}",)))
+    answered(world, authorization(scope=given), Refused(challenges=(f"Bearer {challenge}",)))
     assert world.visits[0].get("scope") == expected
     assert (world.visits[0].get("prompt") == "consent") is ("offline_access" in (expected or ""))
 
@@ -209,8 +209,8 @@ def test_the_browser_is_not_opened_again_for_the_same_scopes() -> None:
     """C-AUTH-34: the server wants more, and nothing says what."""
     world, state = World({PRM_PLACE: prm(scopes_supported=["a"])}), authorization()
     state.grant = grant(scope=("a",))
-    said = 'Bearer error="insufficient_scope", error_description="Required scope: b"'
-    error = refused(world, state, Refused(403, (said,), method="tools/call"))
+    challenge = 'Bearer error="insufficient_scope", error_description="Required scope: b"'
+    error = refused(world, state, Refused(403, (challenge,), method="tools/call"))
     assert error.message.endswith("its challenge does not name them: Required scope: b")
     assert not world.visits
 
@@ -628,7 +628,7 @@ def test_a_challenge_of_another_scheme_is_explained() -> None:
 def test_a_401_without_a_challenge_is_reported_and_goes_on() -> None:
     world = World()
     assert answered(world, authorization(), Refused(challenges=()))
-    assert (world.told("challenge")[0].ok, world.told("challenge")[0].rule) == (False, "C-AUTH-02")
+    assert (world.recorded_steps("challenge")[0].ok, world.recorded_steps("challenge")[0].rule) == (False, "C-AUTH-02")
 
 
 # Giving it back

@@ -48,9 +48,9 @@ async def callback() -> AsyncIterator[browser.Callback]:
 
 
 def port_of(callback: browser.Callback) -> int:
-    found = urlsplit(callback.redirect_uri).port
-    assert found
-    return found
+    port = urlsplit(callback.redirect_uri).port
+    assert port
+    return port
 
 
 async def test_the_first_answer_is_the_one(callback: browser.Callback) -> None:

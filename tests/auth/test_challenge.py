@@ -35,11 +35,11 @@ from inspector.auth.challenge import Challenge, chosen, parse
     ],
 )  # fmt: skip
 def test_challenges_of_any_scheme_are_read(value: str, expected: list[tuple[str, dict[str, str]]]) -> None:
-    assert [(each.scheme, dict(each.parameters)) for each in parse([value])] == expected
+    assert [(challenge.scheme, dict(challenge.parameters)) for challenge in parse([value])] == expected
 
 
 def test_several_fields_are_one_list() -> None:
-    assert [each.scheme for each in parse(["Basic realm=x", 'Bearer scope="a"'])] == ["basic", "bearer"]
+    assert [challenge.scheme for challenge in parse(["Basic realm=x", 'Bearer scope="a"'])] == ["basic", "bearer"]
 
 
 def test_a_token68_is_kept() -> None:
@@ -71,5 +71,5 @@ def test_hostile_values_are_bounded_work(hostile: str) -> None:
 
 @given(st.lists(st.text(alphabet=st.sampled_from('Bearsd =",\\\t~/x1'), max_size=60), max_size=3))
 def test_anything_can_be_read(values: list[str]) -> None:
-    for each in parse(values):
-        assert each.scheme == each.scheme.lower()
+    for challenge in parse(values):
+        assert challenge.scheme == challenge.scheme.lower()

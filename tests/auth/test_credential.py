@@ -206,8 +206,8 @@ async def test_all_connections_of_a_session_share_a_login_and_the_next_session_s
 
 def test_what_is_given_wins_over_the_entry() -> None:
     entry = {"client_id": "entry", "scope": "entry", "open_browser": False, "unknown": 1}
-    found = combined(AuthOptions(client_id="said"), entry)
-    assert (found.client_id, found.scope, found.open_browser) == ("said", "entry", False)
+    options = combined(AuthOptions(client_id="said"), entry)
+    assert (options.client_id, options.scope, options.open_browser) == ("said", "entry", False)
 
 
 async def test_proofs_are_not_remembered_one_by_one() -> None:

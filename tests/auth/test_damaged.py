@@ -48,9 +48,9 @@ def damaged(whole: dict[str, Any], damage: dict[str, Any]) -> dict[str, Any]:
 def used(store: Store) -> World:
     """Everything that is done with what a store holds, up to a new login."""
     kept = {
-        (found.issuer, found.resource): found
-        for found in (store.grant(SERVER), store.grant("", ISSUER, SERVER))
-        if found
+        (stored.issuer, stored.resource): stored
+        for stored in (store.grant(SERVER), store.grant("", ISSUER, SERVER))
+        if stored
     }
     world = World(store=kept, clients={ISSUER: client} if (client := store.client(ISSUER)) else {})
     state = authorization()

@@ -113,11 +113,11 @@ class Demo(World):
     @property
     def redeemed(self) -> int:
         """How many codes were sent to a token endpoint."""
-        return sum(isinstance(each, Fetch) and b"grant_type=authorization_code" in each.body for each in self.log)
+        return sum(isinstance(action, Fetch) and b"grant_type=authorization_code" in action.body for action in self.log)
 
     @property
     def visited(self) -> list[str]:
-        return [each.url for each in self.log if isinstance(each, VisitPage)]
+        return [action.url for action in self.log if isinstance(action, VisitPage)]
 
 
 def client(site: Site, **options: Any) -> tuple[Demo, Authorization]:
@@ -157,8 +157,8 @@ def test_a_token_that_ends_is_renewed_without_a_person() -> None:
 @pytest.mark.parametrize("method", ["demo-service", "https://client.example/metadata.json"])
 def test_we_get_in_as_a_known_client_and_as_a_document(method: str) -> None:
     """C-AUTH-14, C-AUTH-15."""
-    said = {"client_metadata_url": method} if method.startswith("https:") else {"client_id": method}
-    demo, state = client(Site(), client_secret="demo-service-secret" if "client_id" in said else "", **said)
+    options = {"client_metadata_url": method} if method.startswith("https:") else {"client_id": method}
+    demo, state = client(Site(), client_secret="demo-service-secret" if "client_id" in options else "", **options)
     assert demo.call(state).status == 200
     assert demo.visits[0]["client_id"] == method
 
@@ -176,7 +176,7 @@ def test_every_fault_is_reported_of_somewhere() -> None:
     assert set(TOLD) | OF_THE_RUNNER == set(FAULTS)
 
 
-@pytest.mark.parametrize("name", [name for name, told in TOLD.items() if told is not None])
+@pytest.mark.parametrize("name", [name for name, message in TOLD.items() if message is not None])
 def test_a_fault_ends_the_login_with_its_name(name: str) -> None:
     """C-AUTH-07, C-AUTH-10, C-AUTH-12, C-AUTH-13, C-AUTH-16, C-AUTH-22, C-AUTH-29, C-AUTH-34."""
     demo, state = client(Site(name))
@@ -203,7 +203,7 @@ def test_an_error_of_another_issuer_is_not_shown() -> None:
     assert "0900" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [name for name, told in TOLD.items() if told is None])
+@pytest.mark.parametrize("name", [name for name, message in TOLD.items() if message is None])
 def test_what_can_be_got_around_is(name: str) -> None:
     site = Site(name, expiry=60)
     demo, state = client(site)

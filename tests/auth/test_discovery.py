@@ -15,7 +15,7 @@ from tests.auth.scripted_servers import AS_PLACE, ISSUER, PRM_PLACE, ROOT_PRM_PL
 WELL_KNOWN = f"{ISSUER}/.well-known"
 
 
-def found(world: World, challenge: str = "Bearer", server: str = SERVER, **more: Any) -> Discovery:
+def discovered(world: World, challenge: str = "Bearer", server: str = SERVER, **more: Any) -> Discovery:
     answer = world.run(discover(server, chosen(parse([challenge])), **more))
     assert isinstance(answer, Discovery)
     return answer
@@ -23,7 +23,7 @@ def found(world: World, challenge: str = "Bearer", server: str = SERVER, **more:
 
 def refused(world: World, challenge: str = "Bearer", **more: Any) -> AuthorizationNeeded:
     with pytest.raises(AuthorizationNeeded) as caught:
-        found(world, challenge, **more)
+        discovered(world, challenge, **more)
     assert caught.value.exit_code == 3
     assert "\x1b" not in caught.value.message + caught.value.hint
     assert len(caught.value.message) < 700
@@ -37,7 +37,7 @@ def test_the_place_that_the_challenge_names_is_the_only_one_asked() -> None:
     """C-AUTH-05, C-AUTH-06."""
     place = "https://shop.example/custom/metadata/location.json"
     world = World({place: prm()})
-    answer = found(world, f'Bearer resource_metadata="{place}"')
+    answer = discovered(world, f'Bearer resource_metadata="{place}"')
     assert world.fetched == [place, AS_PLACE]
     assert answer.resource.place == place
 
@@ -45,13 +45,13 @@ def test_the_place_that_the_challenge_names_is_the_only_one_asked() -> None:
 def test_without_it_the_path_comes_before_the_root() -> None:
     """C-AUTH-06."""
     world = World({PRM_PLACE: (404, {}), ROOT_PRM_PLACE: prm(resource="https://shop.example")})
-    assert found(world).resource.resource == "https://shop.example"
+    assert discovered(world).resource.resource == "https://shop.example"
     assert world.fetched == [PRM_PLACE, ROOT_PRM_PLACE, AS_PLACE]
 
 
 def test_the_root_is_not_asked_where_the_path_has_it() -> None:
     world = World()
-    found(world)
+    discovered(world)
     assert ROOT_PRM_PLACE not in world.fetched
 
 
@@ -66,7 +66,7 @@ def test_the_root_is_not_asked_where_the_path_has_it() -> None:
 def test_what_is_not_metadata_is_passed_over(answer: Any) -> None:
     """Some servers answer any path with a page, or with some JSON."""
     world = World({PRM_PLACE: answer, ROOT_PRM_PLACE: prm()})
-    assert found(world).resource.place == ROOT_PRM_PLACE
+    assert discovered(world).resource.place == ROOT_PRM_PLACE
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,10 @@ def test_absurd_values_are_refused_by_their_name(changes: dict[str, Any], name: 
 def test_loose_values_of_metadata_are_accepted_and_recorded() -> None:
     member = "authorization_response_iss_parameter_supported"
     world = World({PRM_PLACE: prm(scopes_supported="read write"), AS_PLACE: metadata(**{member: "True"})})
-    found(world)
-    assert [(step.step, dict(step.facts)["field"]) for step in world.told() if "was accepted" in step.text] == [
+    discovered(world)
+    assert [
+        (step.step, dict(step.facts)["field"]) for step in world.recorded_steps() if "was accepted" in step.text
+    ] == [
         ("resource", "scopes_supported"),
         ("metadata", member),
     ]
@@ -134,7 +136,7 @@ def test_metadata_without_an_authorization_server_is_no_reason_to_guess_one(serv
 def test_a_place_that_is_not_an_https_url_is_not_asked() -> None:
     for place in ("javascript:alert(1)", "file:///etc/passwd", "http://shop.example/x", "https://u:p@shop.example/x"):
         world = World()
-        assert found(world, f'Bearer resource_metadata="{place}"').resource.place == PRM_PLACE
+        assert discovered(world, f'Bearer resource_metadata="{place}"').resource.place == PRM_PLACE
         assert place not in world.fetched
 
 
@@ -177,14 +179,14 @@ def test_the_person_chooses_one_of_several() -> None:
         },
         choose=1,
     )
-    assert found(world).server.issuer == other
+    assert discovered(world).server.issuer == other
     assert [action.issuers for action in world.log if isinstance(action, ChooseServer)] == [(ISSUER, other)]
     assert AS_PLACE not in world.fetched
 
 
 def test_the_issuer_of_the_options_is_used_if_the_server_names_it() -> None:
     """C-AUTH-04: no token of another authorization server is ever sent."""
-    assert found(World(), issuer=ISSUER).server.issuer == ISSUER
+    assert discovered(World(), issuer=ISSUER).server.issuer == ISSUER
     world = World()
     assert "https://mine.example" in refused(world, issuer="https://mine.example").message
     assert world.fetched == [PRM_PLACE]
@@ -192,7 +194,7 @@ def test_the_issuer_of_the_options_is_used_if_the_server_names_it() -> None:
 
 def test_the_issuer_of_the_options_helps_where_the_server_names_none() -> None:
     world = World({PRM_PLACE: (404, {}), ROOT_PRM_PLACE: (404, {})})
-    answer = found(world, issuer=ISSUER)
+    answer = discovered(world, issuer=ISSUER)
     assert (answer.server.issuer, answer.resource.resource) == (ISSUER, SERVER)
     assert [action.named for action in world.log if isinstance(action, Fetch)] == [True, True, True]
 
@@ -216,7 +218,7 @@ def test_the_metadata_is_found_in_each_of_its_places(issuer: str, place: str) ->
     """C-AUTH-09: and the root is never asked for an issuer with a path."""
     world = World({PRM_PLACE: prm(authorization_servers=[issuer]), AS_PLACE: (404, {})})
     world.pages[place] = metadata(issuer)
-    answer = found(world)
+    answer = discovered(world)
     assert (answer.server.issuer, answer.server.place) == (issuer, place)
     if "tenant1" in issuer:
         assert AS_PLACE not in world.fetched
@@ -283,9 +285,9 @@ def test_an_authorization_server_without_metadata_is_named() -> None:
     error = refused(world)
     assert ISSUER in error.message
     assert "HTML" in error.message
-    (told,) = world.told("metadata")
-    assert "a page of HTML, not JSON" in told.text
-    places = dict(told.facts)["places"]
+    (step,) = world.recorded_steps("metadata")
+    assert "a page of HTML, not JSON" in step.text
+    places = dict(step.facts)["places"]
     assert places[0] == [AS_PLACE, "a page of HTML, not JSON"]
     assert places[1][1] == "status 404"
 
@@ -301,7 +303,7 @@ def test_loopback_servers_may_speak_plain_http() -> None:
             f"{issuer}/.well-known/oauth-authorization-server": metadata(issuer),
         }
     )
-    assert found(world, server=server).server.token_endpoint == f"{issuer}/token"
+    assert discovered(world, server=server).server.token_endpoint == f"{issuer}/token"
 
 
 # Servers of 2025-03-26
@@ -316,14 +318,14 @@ def test_without_resource_metadata_the_origin_is_the_authorization_server(issuer
     """C-AUTH-35."""
     place = "https://shop.example/.well-known/oauth-authorization-server"
     world = of_2025_03_26(**{place: metadata("https://shop.example") | {"issuer": issuer}})
-    answer = found(world, revision="2025-03-26")
+    answer = discovered(world, revision="2025-03-26")
     assert (answer.server.issuer, answer.resource.resource) == (issuer, SERVER)
     assert world.fetched == [PRM_PLACE, ROOT_PRM_PLACE, place]
 
 
 def test_without_any_metadata_the_default_endpoints_are_used() -> None:
     """C-AUTH-35."""
-    server = found(of_2025_03_26()).server
+    server = discovered(of_2025_03_26()).server
     assert server.authorization_endpoint == "https://shop.example/authorize"
     assert server.token_endpoint == "https://shop.example/token"
     assert server.registration_endpoint == "https://shop.example/register"
@@ -338,12 +340,12 @@ def test_the_origin_may_not_speak_for_another_issuer() -> None:
 def test_the_revision_goes_along_where_it_is_known(revision: str) -> None:
     """C-AUTH-11."""
     world = of_2025_03_26()
-    found(world, revision=revision)
+    discovered(world, revision=revision)
     sent = [dict(action.fields).get("MCP-Protocol-Version", "") for action in world.log if isinstance(action, Fetch)]
     assert sent == [revision] * 3
 
 
 def test_what_is_not_a_revision_is_sent_in_no_field() -> None:
     world = World()
-    found(world, revision="2025\r\nX: y")
+    discovered(world, revision="2025\r\nX: y")
     assert all("MCP-Protocol-Version" not in dict(action.fields) for action in world.sent(PRM_PLACE))

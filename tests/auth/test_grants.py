@@ -76,14 +76,14 @@ def test_client_credentials_with_a_secret(grant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pem", "key", "said", "alg"),
+    ("pem", "key", "given", "alg"),
     [(EC_PEM, EC, "", "ES256"), (EC_PEM, EC, "ES256", "ES256"), (RSA_PEM, RSA, "RS256", "RS256"), (RSA_PEM, RSA, "", "RS256")],
     ids=["EC", "ES256", "RS256", "RSA"],
 )  # fmt: skip
-def test_client_credentials_with_a_signed_assertion(pem: str, key: Any, said: str, alg: str) -> None:
+def test_client_credentials_with_a_signed_assertion(pem: str, key: Any, given: str, alg: str) -> None:
     """C-AUTH-40; RFC 7523 section 3: the audience is the issuer, as it is written."""
     world = World({AS_PLACE: machines(token_endpoint_auth_methods_supported=["private_key_jwt"])})
-    run(world, client_id="me", client_key=pem, client_key_alg=said, client_key_id="k1")
+    run(world, client_id="me", client_key=pem, client_key_alg=given, client_key_id="k1")
     (form,) = world.forms()
     assert form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     assert form["client_id"] == "me"
@@ -99,7 +99,7 @@ def test_client_credentials_with_a_signed_assertion(pem: str, key: Any, said: st
 
 def test_each_assertion_has_an_id_of_its_own() -> None:
     made = {assertions.client_assertion("c", ISSUER, EC_PEM, "", "", None, NOW) for _ in range(3)}
-    assert len({(assertions.claims_of(each) or {})["jti"] for each in made}) == 3
+    assert len({(assertions.claims_of(assertion) or {})["jti"] for assertion in made}) == 3
 
 
 @pytest.mark.parametrize(
@@ -282,8 +282,8 @@ def test_a_code_is_shown_and_its_token_is_awaited() -> None:
     pending, slower = (400, {"error": "authorization_pending"}), (400, {"error": "slow_down"})
     world = World({AS_PLACE: OFFERS_DEVICE, DEVICE: device(), TOKEN: [pending, slower, token()]})
     assert run(world) == [("Authorization", "Bearer token-1")]
-    (shown,) = [action for action in world.log if isinstance(action, Show)]
-    assert (shown.code, shown.url, shown.host) == ("WDJB-MJHT", f"{ISSUER}/device-page", "login.example")
+    (code_page,) = [action for action in world.log if isinstance(action, Show)]
+    assert (code_page.code, code_page.url, code_page.host) == ("WDJB-MJHT", f"{ISSUER}/device-page", "login.example")
     assert [action.seconds for action in world.log if isinstance(action, Wait)] == [5, 5, 10]
     assert world.forms()[0] == {
         "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "the-device-code",
@@ -291,7 +291,7 @@ def test_a_code_is_shown_and_its_token_is_awaited() -> None:
     }  # fmt: skip
     assert world.forms(DEVICE)[0] == {"client_id": "registered-1", "resource": SERVER}
     assert "the-device-code" in world.secrets
-    assert all(step.ok for step in world.told())
+    assert all(step.ok for step in world.recorded_steps())
     assert (ISSUER, SERVER) in world.store
 
 
@@ -473,7 +473,7 @@ def test_what_is_not_a_jwt_has_no_claims() -> None:
 def test_which_grant_it_is_is_reported_as_soon_as_it_is_known(options: dict[str, Any], first: Any, then: str) -> None:
     world = World({AS_PLACE: machines(), TOKEN: (400, {"error": "invalid_client"}), PROVIDER: (400, {"error": "no"})})
     refused(world, **options)
-    (challenge,), (scope,) = world.told("challenge"), world.told("scope")
+    (challenge,), (scope,) = world.recorded_steps("challenge"), world.recorded_steps("scope")
     assert dict(challenge.facts).get("grant") == first
     assert dict(scope.facts)["grant"] == then
 

@@ -219,7 +219,7 @@ def test_a_keyring_that_never_answers_has_no_login(
     store = Store(tmp_path / FILE, asking)
     assert asyncio.run(runner(person, store=store).run(only(LoadGrant(GRANT.server)))) is None
     assert not asking.over.is_set()
-    assert ["did not answer" in said for said in person.said] == [True]
+    assert ["did not answer" in message for message in person.messages] == [True]
 
 
 @pytest.mark.slow

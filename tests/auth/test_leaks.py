@@ -165,7 +165,7 @@ class Run:
         with Terminal(self.state, words, (200, 50), script=program, **self.variables(**more)) as terminal:
             assert terminal.ends() == 0, terminal.raw.decode()
         self.screens.append(terminal.raw)
-        return [int(found) for found in re.findall(rb"exit code (\d+)", terminal.raw)]
+        return [int(code) for code in re.findall(rb"exit code (\d+)", terminal.raw)]
 
     def keep(self) -> None:
         """Remember what the store has now."""
@@ -182,8 +182,8 @@ class Run:
             self.secrets["client key"] = {line for line in pem.splitlines() if not line.startswith("-")}
             self.secrets["client key"] |= {case.key.as_dict(private=True)["d"]}
         for line in self._spy.read_text().splitlines() if self._spy.exists() else ():
-            found = json.loads(line)
-            for held in [found, *(grant["secrets"] for grant in found.get("grants", ()))]:
+            entry = json.loads(line)
+            for held in [entry, *(grant["secrets"] for grant in entry.get("grants", ()))]:
                 if held.get("access_token"):
                     self.secrets.setdefault("access token", set()).add(held["access_token"])
                 if key := held.get("d") or json.loads(held.get("key") or "{}").get("d"):
@@ -192,29 +192,29 @@ class Run:
     def left(self) -> dict[str, str]:
         """Everything that is left behind, but for the store; and what stood on the screen."""
         files = (path for path in self.state.rglob("*") if path.is_file() and path != self.store)
-        found = {str(path): path.read_bytes() for path in files}
+        contents = {str(path): path.read_bytes() for path in files}
         if self._arguments.exists():
-            found["arguments"] = self._arguments.read_bytes()
+            contents["arguments"] = self._arguments.read_bytes()
         for number, raw in enumerate(self.screens):
-            found[f"screen {number}, all"] = raw
-            found[f"screen {number}"] = SEQUENCE.sub(b"", raw)
-        texts = {place: content.decode("utf-8", "replace") for place, content in found.items()}
+            contents[f"screen {number}, all"] = raw
+            contents[f"screen {number}"] = SEQUENCE.sub(b"", raw)
+        texts = {place: content.decode("utf-8", "replace") for place, content in contents.items()}
         screens = {place: text for place, text in texts.items() if place.startswith("screen")}
         return texts | {f"{place}, unwrapped": BETWEEN.sub("", text) for place, text in screens.items()}
 
 
 def forms(secret: str) -> set[str]:
     """The forms of a secret: raw, quoted, in JSON, inside base64 at any offset, or truncated."""
-    found = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
+    encoded = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
     raw = secret.encode()
     for offset in range(3):
         whole = base64.b64encode(b"\0" * offset + raw).decode()
         inner = whole[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]
         if len(inner) > 7:
-            found |= {inner, inner.replace("+", "-").replace("/", "_")}
+            encoded |= {inner, inner.replace("+", "-").replace("/", "_")}
     # The first part of a JWT says how it is signed: all of a server have the same.
     body = secret[secret.index(".") + 1 :] if secret.startswith("eyJ") else secret
-    return found | ({body[:24], body[-24:]} if len(body) > 24 else set())
+    return encoded | ({body[:24], body[-24:]} if len(body) > 24 else set())
 
 
 def leaks(run: Run) -> list[tuple[str, str, str]]:
@@ -226,9 +226,9 @@ def leaks(run: Run) -> list[tuple[str, str, str]]:
         for kind, values in run.secrets.items()
         for secret in values
         if len(secret) > 3
-        for found in (forms(secret),)
+        for encoded in (forms(secret),)
         for place, content in left.items()
-        if not (kind == "state" and place.startswith(seen)) and any(form in content for form in found)
+        if not (kind == "state" and place.startswith(seen)) and any(form in content for form in encoded)
     ]
 
 
@@ -258,18 +258,18 @@ async def looked_at(recording: Path) -> list[str]:
         await pilot.press("6")
         assert app.session is not None
         await shows(app, pilot, "─ Connection")
-        found = [screen_text(app)]
+        screens = [screen_text(app)]
         steps = len(authorization_steps(app.session.journal))
         if steps:
             await shows(app, pilot, "a login")
             await pilot.press("a", "home")
         for _ in range(steps):
             await pilot.press("enter")
-            found.append(screen_text(app))
+            screens.append(screen_text(app))
             await pilot.press("right_curly_bracket")
-            found.append(screen_text(app))
+            screens.append(screen_text(app))
             await pilot.press("enter", "down")
-        return [*found, html.unescape(re.sub("<[^>]*>", "", app.export_screenshot()))]
+        return [*screens, html.unescape(re.sub("<[^>]*>", "", app.export_screenshot()))]
 
 
 @pytest.mark.slow
@@ -279,21 +279,23 @@ async def test_a_login_leaves_no_secret_behind(run: Run, name: str) -> None:
     with serving(careless := Careless(**case.server)) as url:
         key = run.folder / "key.pem"
         key.write_text(case.key.as_pem(private=True).decode() if case.key is not None else "")
-        said = [word.replace("ORIGIN", careless.origin).replace("KEY", str(key)) for word in case.says]
+        options = [word.replace("ORIGIN", careless.origin).replace("KEY", str(key)) for word in case.says]
         good, bad, era = str(run.state / "good.mcp.jsonl"), str(run.state / "bad.mcp.jsonl"), ["--era", "legacy"]
-        wrong = ["WRONG" if word in case.given else word for word in said] if case.given else ["--bearer-env", "WRONG"]
+        wrong = (
+            ["WRONG" if word in case.given else word for word in options] if case.given else ["--bearer-env", "WRONG"]
+        )
         verb = ["login", "--open-browser"] if case.person else ["tools"]
         commands = [
-            (0, [*verb, *said, *era, "--record", good, url]),
-            (0, ["tools", *said, *era, url]),
-            (0, ["tools", *said, *era, "--json", url]),
+            (0, [*verb, *options, *era, "--record", good, url]),
+            (0, ["tools", *options, *era, url]),
+            (0, ["tools", *options, *era, "--json", url]),
             *(
                 (0, ["export", good, "--to", format, "-o", f"{good}-{format}{about.suffix}"])
                 for format, about in WRITABLE.items()
                 if name in THOROUGH or format in ("md", "json")
             ),
             (0, ["servers", "--json"]),
-            (4, ["crash", "tools", *said, *era, url]),
+            (4, ["crash", "tools", *options, *era, url]),
             (3, ["tools", *wrong, *era, "--record", bad, url]),
             (3, ["tools", *wrong, *era, "--json", url]),
             (0, ["export", bad, "--to", "md"]),
@@ -320,9 +322,9 @@ def test_a_header_of_a_config_entry_is_not_repeated_in_an_error(
         config.write_text(json.dumps({"servers": {"s": {"url": url, "headers": {"Authorization": "env:TOKEN"}}}}))
         for more in ([], ["--json"]):
             assert main.run(["tools", "--config", str(config), "--era", "legacy", *more, "@s"]) == 3
-    said = "".join(capfd.readouterr())
-    assert "‹redacted" in said or "…" in said
-    assert not any(form in said for form in forms(WRONG_VALUE)), said
+    output = "".join(capfd.readouterr())
+    assert "‹redacted" in output or "…" in output
+    assert not any(form in output for form in forms(WRONG_VALUE)), output
 
 
 @pytest.mark.slow
@@ -372,6 +374,6 @@ def test_a_tool_that_repeats_secrets_is_shown_and_recorded_without_them(run: Run
         words = ["call", "echo-secrets", *SECRET, "--era", "legacy", "--record", recording, url]
         assert run([words, ["export", recording, "--to", "json"]], SECRET="a-secret/with+more") == [0, 0]
     run.learn(careless, Case())
-    (shown,) = run.screens
-    assert "‹redacted " in shown.decode()
+    (screen,) = run.screens
+    assert "‹redacted " in screen.decode()
     assert leaks(run) == []

@@ -25,8 +25,8 @@ async def test_a_turn_is_taken_by_one_and_waited_for_by_the_other(tmp_path: Path
     other.release()
     assert await one.acquire(0)
     one.release()
-    found = (tmp_path / "a" / "x.lock").stat()
-    assert (stat.S_IMODE(found.st_mode), found.st_size) == (0o600, 0)
+    status = (tmp_path / "a" / "x.lock").stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_size) == (0o600, 0)
 
 
 async def test_turns_of_different_logins_have_nothing_to_do_with_each_other(tmp_path: Path) -> None:

@@ -30,13 +30,13 @@ KNOWN = EarlierSteps((f'Bearer resource_metadata="{PRM_PLACE}"',), ISSUER, REDIR
 
 
 def state(had: Grant | None = None, **options: Any) -> Authorization:
-    found = Authorization(SERVER, AuthOptions(**options), now=lambda: NOW)
-    found.grant = had
-    return found
+    made = Authorization(SERVER, AuthOptions(**options), now=lambda: NOW)
+    made.grant = had
+    return made
 
 
 def fetched(world: World) -> list[tuple[str, str]]:
-    return [(each.method, each.url) for each in world.log if isinstance(each, Fetch)]
+    return [(action.method, action.url) for action in world.log if isinstance(action, Fetch)]
 
 
 def granted() -> Grant:
@@ -47,7 +47,7 @@ def test_the_protected_resource_metadata_are_read_again_from_the_place_that_the_
     world = World()
     world.run(rerun_step.step(state(), "resource", KNOWN))
     assert fetched(world) == [("GET", PRM_PLACE)]
-    assert [(each.step, each.ok) for each in world.told()] == [("resource", True)]
+    assert [(step.step, step.ok) for step in world.recorded_steps()] == [("resource", True)]
 
 
 @pytest.mark.parametrize("name", ["metadata", "issuer"])
@@ -55,15 +55,15 @@ def test_the_metadata_are_read_again_and_checked_as_ever(name: str) -> None:
     world = World({AS_PLACE: metadata(issuer=f"{ISSUER}/")})
     world.run(rerun_step.step(state(), name, KNOWN))
     assert fetched(world) == [("GET", AS_PLACE)]
-    assert not world.told()[-1].ok
-    assert "Inspector ignores it" in world.told()[-1].text
+    assert not world.recorded_steps()[-1].ok
+    assert "Inspector ignores it" in world.recorded_steps()[-1].text
 
 
 def test_metadata_of_2025_03_26_are_read_again_as_of_then() -> None:
     world = World()
     world.run(rerun_step.step(state(), "metadata", EarlierSteps((), "https://shop.example", "", "C-AUTH-35")))
     assert fetched(world) == [("GET", "https://shop.example/.well-known/oauth-authorization-server")]
-    assert "default endpoints" in world.told()[-1].text
+    assert "default endpoints" in world.recorded_steps()[-1].text
 
 
 def test_a_client_is_registered_again_for_the_same_address_and_kept() -> None:
@@ -71,7 +71,7 @@ def test_a_client_is_registered_again_for_the_same_address_and_kept() -> None:
     world.run(rerun_step.step(state(), "registration", KNOWN))
     assert fetched(world) == [("GET", AS_PLACE), ("POST", f"{ISSUER}/register")]
     assert world.clients[ISSUER].client_id == "registered-2"
-    assert dict(world.told()[-1].facts)["redirect_uri"] == REDIRECT
+    assert dict(world.recorded_steps()[-1].facts)["redirect_uri"] == REDIRECT
 
 
 @pytest.mark.parametrize("name", ["refresh", "token"])
@@ -96,9 +96,9 @@ def test_the_server_is_asked_again_without_a_token(status: int, challenge: Any, 
     world.pages[SERVER] = (status, {}, challenge)
     world.run(rerun_step.step(now, "challenge", KNOWN))
     assert fetched(world) == [("POST", SERVER)]
-    sent = next(each for each in world.log if isinstance(each, Fetch))
+    sent = next(action for action in world.log if isinstance(action, Fetch))
     assert "authorization" not in {name.lower() for name, _ in sent.fields}
-    assert words in world.told()[-1].text
+    assert words in world.recorded_steps()[-1].text
     assert now.grant == granted()
 
 
@@ -128,16 +128,16 @@ def test_no_client_is_registered_in_a_step_that_registered_none() -> None:
 def test_a_missing_response_is_recorded_and_not_raised() -> None:
     world = World({PRM_PLACE: (500, {}), AS_PLACE: (500, {})})
     world.run(rerun_step.step(state(), "metadata", KNOWN))
-    assert not world.told()[-1].ok
-    assert world.told()[-1].step == "metadata"
+    assert not world.recorded_steps()[-1].ok
+    assert world.recorded_steps()[-1].step == "metadata"
 
 
 def test_what_was_known_is_taken_from_the_steps_and_strange_facts_are_nothing() -> None:
     strange: Any = {"challenge": ["Bearer x=1", 5, None], "issuer": {"a": 1}, "redirect_uri": 7}
-    found = rerun_step.before([("challenge", "", strange), ("server", "", strange), ("metadata", "C-AUTH-09", strange)])
-    assert found == EarlierSteps(("Bearer x=1",), "", "", "C-AUTH-09", False)
-    found = rerun_step.before([("server", "", {"issuer": ISSUER}), ("registration", "", {"redirect_uri": REDIRECT})])
-    assert (found.issuer, found.redirect_uri, found.registered) == (ISSUER, REDIRECT, True)
+    known = rerun_step.before([("challenge", "", strange), ("server", "", strange), ("metadata", "C-AUTH-09", strange)])
+    assert known == EarlierSteps(("Bearer x=1",), "", "", "C-AUTH-09", False)
+    known = rerun_step.before([("server", "", {"issuer": ISSUER}), ("registration", "", {"redirect_uri": REDIRECT})])
+    assert (known.issuer, known.redirect_uri, known.registered) == (ISSUER, REDIRECT, True)
 
 
 def test_what_is_given_belongs_to_the_step_that_is_run_again() -> None:

@@ -154,7 +154,7 @@ async def test_what_is_pasted_must_be_where_the_browser_returns_to() -> None:
     opened = Opened()
     _, came = await runner(person, opener=opened).run(login(opened))
     assert "code=c" in came
-    assert [said.partition(": it does not start with")[0] for said in person.rejections] == [
+    assert [rejection.partition(": it does not start with")[0] for rejection in person.rejections] == [
         "Rejected the pasted URL (try 1 of 3)",
         "Rejected the pasted URL (try 2 of 3)",
     ]
@@ -216,9 +216,9 @@ async def test_an_answer_to_another_request_is_refused_and_waited_past(stray: st
     assert not event.fields["ok"]
     assert event.fields["rule"] == "C-AUTH-22"
     assert STRAYS[stray] in event.fields["text"]
-    (told,) = person.rejections
-    assert told.endswith(f"it {STRAYS[stray]}. Inspector is still waiting.")
-    assert "evil" not in recorder.text() + told
+    (rejection,) = person.rejections
+    assert rejection.endswith(f"it {STRAYS[stray]}. Inspector is still waiting.")
+    assert "evil" not in recorder.text() + rejection
 
 
 TOLD = {
@@ -256,8 +256,8 @@ async def test_no_request_to_the_callback_is_rejected_silently(request_head: str
         return await opened(url)
 
     await runner(person, opener=opener).run(login(opened))
-    (told,) = person.rejections
-    assert REQUESTS[request_head] in told
+    (rejection,) = person.rejections
+    assert REQUESTS[request_head] in rejection
 
 
 class Skipping:
@@ -297,7 +297,7 @@ async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
     person.pasted = paste  # type: ignore[method-assign]
     _, came = await runner(person, opener=Opened(works=False)).run(login())
     assert came.endswith("?code=pasted&state=s")
-    assert any("a “state” of another login" in said for said in person.rejections)
+    assert any("a “state” of another login" in rejection for rejection in person.rejections)
 
 
 async def test_without_a_person_the_login_ends_before_registration() -> None:
@@ -521,8 +521,8 @@ async def test_what_cannot_be_kept_is_reported_and_no_reason_to_fail(tmp_path: P
     person = FakePerson()
     hands = runner(person, store=Store(tmp_path / "file" / FILE, Missing()))
     await hands.run(only(StoreGrant(GRANT.issuer, GRANT.resource, GRANT)))
-    (said,) = person.said
-    assert "this session" in said
+    (message,) = person.messages
+    assert "this session" in message
     assert await runner(person).run(only(LoadGrant(GRANT.server))) is None
 
 

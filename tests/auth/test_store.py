@@ -91,10 +91,10 @@ def test_the_last_one_wins_and_can_be_forgotten(store: Store) -> None:
 def test_who_is_logged_in_is_reported_without_secrets(store: Store) -> None:
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     (kept,) = store.logins(GRANT.server)
-    found = kept.grant
+    grant = kept.grant
     assert kept.renewable
-    assert (found.issuer, found.expires_at, found.scope) == (GRANT.issuer, GRANT.expires_at, GRANT.scope)
-    assert not any(secret in repr(found.as_json()) for secret in SECRETS)
+    assert (grant.issuer, grant.expires_at, grant.scope) == (GRANT.issuer, GRANT.expires_at, GRANT.scope)
+    assert not any(secret in repr(grant.as_json()) for secret in SECRETS)
     assert store.logins("https://elsewhere.example") == []
 
 

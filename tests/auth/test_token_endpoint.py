@@ -151,9 +151,9 @@ def test_a_secret_without_a_supported_method_is_not_sent() -> None:
     assert "Authorization" not in dict(world.sent(TOKEN)[0].fields)
 
 
-@pytest.mark.parametrize(("said", "sent"), [("bearer", "Bearer"), ("BEARER", "Bearer")])
-def test_the_type_of_a_token_is_read_in_any_case(said: str, sent: str) -> None:
-    assert run(World({TOKEN: token(token_type=said)})) == [("Authorization", f"{sent} token-1")]
+@pytest.mark.parametrize(("given", "sent"), [("bearer", "Bearer"), ("BEARER", "Bearer")])
+def test_the_type_of_a_token_is_read_in_any_case(given: str, sent: str) -> None:
+    assert run(World({TOKEN: token(token_type=given)})) == [("Authorization", f"{sent} token-1")]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_what_is_spelled_loosely_is_accepted_and_recorded() -> None:
     )
     run(loose)
     assert loose.store[ISSUER, SERVER] == strict.store[ISSUER, SERVER]
-    said = [step.text for step in loose.told() if step not in strict.told()]
-    assert said == [
+    texts = [step.text for step in loose.recorded_steps() if step not in strict.recorded_steps()]
+    assert texts == [
         "The response to the request for the token was accepted, although its “expires_in” is a string, not a number",
         "The response to the request for the token was accepted, although its “scope” is a list, not a string",
     ]
@@ -198,7 +198,7 @@ def test_a_scope_of_null_is_the_requested_one() -> None:
 def test_what_was_granted_is_reported_beside_what_was_asked() -> None:
     world = World({TOKEN: token(scope="a", refresh_token="r")})
     run(world, scope="a b")
-    facts = dict(world.told("token")[0].facts)
+    facts = dict(world.recorded_steps("token")[0].facts)
     assert (facts["scope"], facts["missing"], facts["refresh"]) == (["a"], ["b"], True)
 
 
@@ -207,6 +207,6 @@ def test_the_claims_of_a_token_are_reported_and_the_token_is_not() -> None:
     jwt = f"eyJhbGciOiJub25lIn0.{payload}.c2ln"
     world = World({TOKEN: token(access_token=jwt)})
     run(world)
-    assert dict(world.told("token")[0].facts)["claims"] == {"aud": "https://shop.example/mcp"}
-    assert jwt not in repr(world.told())
-    assert payload not in repr(world.told())
+    assert dict(world.recorded_steps("token")[0].facts)["claims"] == {"aud": "https://shop.example/mcp"}
+    assert jwt not in repr(world.recorded_steps())
+    assert payload not in repr(world.recorded_steps())

@@ -111,8 +111,8 @@ def test_the_places_of_metadata_are_in_order() -> None:
 @given(st.text(alphabet=st.sampled_from("htps:/@[]%.#?\\ a1"), max_size=40))
 def test_anything_is_read_or_refused(text: str) -> None:
     try:
-        found = url_checks.parts(text)
+        parts = url_checks.parts(text)
     except ValueError:
         return
-    assert found.scheme in ("http", "https")
-    assert found.host
+    assert parts.scheme in ("http", "https")
+    assert parts.host

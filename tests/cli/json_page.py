@@ -23,10 +23,12 @@ def every_error() -> list[type[InspectorError]]:
         surfaces = ("inspector.tui", "inspector.demo", "inspector.system.")
         if not module.name.startswith(surfaces) and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    found: list[type[InspectorError]] = [InspectorError]
-    for error in found:
-        found += [each for each in error.__subclasses__() if not each.__module__.startswith("inspector.tui")]
-    return found
+    errors: list[type[InspectorError]] = [InspectorError]
+    for error in errors:
+        errors += [
+            subclass for subclass in error.__subclasses__() if not subclass.__module__.startswith("inspector.tui")
+        ]
+    return errors
 
 
 def codes() -> dict[str, type[InspectorError]]:

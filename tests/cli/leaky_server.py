@@ -23,8 +23,8 @@ def answers(message: dict, values: dict, headers: dict) -> list:
     method, params = message.get("method"), message.get("params", {})
     if "id" not in message:
         return []
-    said = json.dumps([headers.get("x-api-key"), params.get("arguments"), headers])
-    said += f" {json.dumps({'body': json.dumps({'body': said})})} {quote(said)} {b64encode(said.encode()).decode()}"
+    text = json.dumps([headers.get("x-api-key"), params.get("arguments"), headers])
+    text += f" {json.dumps({'body': json.dumps({'body': text})})} {quote(text)} {b64encode(text.encode()).decode()}"
     reply: dict = {"jsonrpc": "2.0", "id": message["id"]}
     before = []
     if method == "initialize":
@@ -41,19 +41,19 @@ def answers(message: dict, values: dict, headers: dict) -> list:
         reply["result"] = {"content": [{"type": "text", "text": json.dumps(body)}], "structuredContent": body}
     elif params["name"] == "echo":
         body = {"said": params.get("arguments"), "headers": headers}
-        reply["result"] = {"content": [{"type": "text", "text": said}], "structuredContent": body}
+        reply["result"] = {"content": [{"type": "text", "text": text}], "structuredContent": body}
     else:
-        reply["error"] = {"code": -32000, "message": "no " + said, "data": said}
+        reply["error"] = {"code": -32000, "message": "no " + text, "data": text}
     return [*before, reply]
 
 
 def stdio(values: dict) -> None:
     """Serve stdin and stdout; tokens are also written to stderr."""
     for line in sys.stdin:
-        for each in answers(json.loads(line), values, {"x-api-key": os.environ.get("LEAKY_API_KEY")}):
-            if "method" in each:
-                print(each["params"]["data"], file=sys.stderr, flush=True)
-            print(json.dumps(each), flush=True)
+        for reply in answers(json.loads(line), values, {"x-api-key": os.environ.get("LEAKY_API_KEY")}):
+            if "method" in reply:
+                print(reply["params"]["data"], file=sys.stderr, flush=True)
+            print(json.dumps(reply), flush=True)
 
 
 def http(values: dict) -> None:
@@ -62,13 +62,13 @@ def http(values: dict) -> None:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            told = {name: value for name, value in self.headers.items() if name.lower().startswith("x-")}
-            found = answers(message, values, told)
-            body = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in found)
-            self.send_response(200 if found else 202)
-            for name, value in told.items():
+            fields = {name: value for name, value in self.headers.items() if name.lower().startswith("x-")}
+            replies = answers(message, values, fields)
+            body = b"".join(b"data: " + json.dumps(reply).encode() + b"\n\n" for reply in replies)
+            self.send_response(200 if replies else 202)
+            for name, value in fields.items():
                 self.send_header(f"{name}-Back", value)
-            if found:
+            if replies:
                 self.send_header("Content-Type", "text/event-stream")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

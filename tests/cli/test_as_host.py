@@ -79,7 +79,7 @@ def test_diff_shows_what_one_host_gets_and_another_does_not(run: Run, picky: str
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "problem"),
     [
         (["diff", "x"], "needs the argument B"), (["diff", "--as", "vscod", "x"], "Did you mean vscode"),
         (["info", "--as", "bedrock", "--", "x"], "is not known"),
@@ -89,10 +89,10 @@ def test_diff_shows_what_one_host_gets_and_another_does_not(run: Run, picky: str
         (["info", "--client", " ", "--", "x"], "not the name of a client"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_said(run: Run, words: list[str], said: str) -> None:
+def test_what_cannot_be_said(run: Run, words: list[str], problem: str) -> None:
     ran = run(*words)
     assert ran.code == 2
-    assert said in ran.err
+    assert problem in ran.err
 
 
 def test_a_skill_may_be_named_by_its_uri_after_the_target() -> None:

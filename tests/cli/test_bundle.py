@@ -39,9 +39,9 @@ def test_a_bundle_is_a_redacted_recording_with_marks_versions_and_diagnosis(tmp_
     assert bundle.keys() == {"made", "by", "python", "system", "doctor"}
     assert bundle["doctor"]["cause"].startswith("It is a recording of server with 3 events")
     assert str(Path.home()) + "/" not in json.dumps(bundle)
-    said = run("doctor", "-v", str(made)).out
-    assert "bundled by: inspector/" in said
-    assert "1 message marked by the user" in said
+    diagnosis = run("doctor", "-v", str(made)).out
+    assert "bundled by: inspector/" in diagnosis
+    assert "1 message marked by the user" in diagnosis
 
 
 def test_a_bundle_never_replaces_a_file_unasked(tmp_path: Path, run: Run) -> None:
@@ -58,11 +58,11 @@ def test_a_bundle_never_replaces_a_file_unasked(tmp_path: Path, run: Run) -> Non
 
 def test_a_bundle_as_json_and_to_stdout(tmp_path: Path, run: Run) -> None:
     source = recorded(tmp_path / "s.mcp.jsonl")
-    found = json.loads(run("bundle", str(source), "--json").out)
-    assert found == {
-        "path": str(source), "written": str(tmp_path / "s.bundle.mcp.jsonl"), "marks": 1, "hidden": found["hidden"],
+    document = json.loads(run("bundle", str(source), "--json").out)
+    assert document == {
+        "path": str(source), "written": str(tmp_path / "s.bundle.mcp.jsonl"), "marks": 1, "hidden": document["hidden"],
     }  # fmt: skip
-    assert found["hidden"] >= 3
+    assert document["hidden"] >= 3
     assert json.loads(run("bundle", str(source), "-o", "-").out.splitlines()[0])["bundle"]["doctor"]
 
 
@@ -92,8 +92,8 @@ def test_no_line_of_a_private_key_is_in_a_bundle(tmp_path: Path, run: Run) -> No
             ("doctor", "-v", str(path)),
             ("doctor", "--json", str(path)),
         ):
-            said = run(*words).out + (made.read_text() if words[0] == "bundle" else "")
-            assert not [line for line in KEY if line[:60] in said or line[-16:] in said]
+            output = run(*words).out + (made.read_text() if words[0] == "bundle" else "")
+            assert not [line for line in KEY if line[:60] in output or line[-16:] in output]
     assert '"redacted"' in made.read_text()
 
 

@@ -394,10 +394,12 @@ def test_a_tool_that_is_not_listed_is_reported_with_the_nearest(run: Run, script
 
 @pytest.mark.parametrize("failure", ["error", "isError"])
 def test_a_tool_that_cannot_ask_in_this_revision_names_one_that_can(run: Run, script: Script, failure: str) -> None:
-    said = "Cannot send 'elicitation/create': this transport context has no back-channel."
+    message = "Cannot send 'elicitation/create': this transport context has no back-channel."
     failed = {
-        "error": {"error": {"code": -32600, "message": said}},
-        "isError": {"result": {"resultType": "complete", "isError": True, "content": [{"type": "text", "text": said}]}},
+        "error": {"error": {"code": -32600, "message": message}},
+        "isError": {
+            "result": {"resultType": "complete", "isError": True, "content": [{"type": "text", "text": message}]}
+        },
     }[failure]
     discovered = {
         "resultType": "complete",
@@ -415,6 +417,6 @@ def test_an_error_as_json_is_one_line_and_names_the_recording(run: Run, script: 
     ran = run("call", "t", "--json", *script(tools__call=refused, tools__list=LISTED))
     assert ran.code == 1
     [line] = (ran.out + ran.err).splitlines()
-    said = json.loads(line)["error"]
-    assert said["rpc_error"]["message"] == "two\nlines"
-    assert Path(said["recording"]).read_text(encoding="utf-8").splitlines()[-1]
+    error = json.loads(line)["error"]
+    assert error["rpc_error"]["message"] == "two\nlines"
+    assert Path(error["recording"]).read_text(encoding="utf-8").splitlines()[-1]

@@ -88,9 +88,9 @@ def log_in(
 ) -> tuple[int, str]:
     """Log in with a browser that sends these requests to the callback; the exit code and stderr."""
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-    browser, said = folder / "browser", folder / "requests"
-    said.write_text("\n---\n".join(requests), newline="")
-    browser.write_text(BROWSER.format(python=sys.executable, requests=str(said)))
+    browser, requests_file = folder / "browser", folder / "requests"
+    requests_file.write_text("\n---\n".join(requests), newline="")
+    browser.write_text(BROWSER.format(python=sys.executable, requests=str(requests_file)))
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", str(browser))
     with serving(careless) as url:

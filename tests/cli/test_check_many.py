@@ -68,8 +68,8 @@ async def test_two_at_a_time_in_their_order_and_one_that_fails_keeps_no_other_fr
             raise ConfigError("a value is missing")
         return report(good())
 
-    found: list[Any] = [SimpleNamespace(reference=f"@{number}") for number in range(5)]
-    checked = await check_many.check_all(found, check)
+    entries: list[Any] = [SimpleNamespace(reference=f"@{number}") for number in range(5)]
+    checked = await check_many.check_all(entries, check)
     assert limit == check_many.AT_A_TIME
     assert [one.name for one in checked] == [f"@{number}" for number in range(5)]
     assert [one.error is not None for one in checked] == [False, False, True, False, False]
@@ -95,22 +95,22 @@ WORDS = ("--yes", "--only", "BASE-01", "--revision", "2025-11-25", "@all")
 @pytest.mark.slow
 def test_tables_of_servers_by_area_and_by_revision(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = main.run(["check", "--config", str(config), *WORDS])
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert code == 4
-    assert "base-protocol" in shown
-    assert "2025-11-25" in shown
-    assert "@works" in shown
-    assert "@gone: " in shown
-    assert "@off" not in shown
+    assert "base-protocol" in output
+    assert "2025-11-25" in output
+    assert "@works" in output
+    assert "@gone: " in output
+    assert "@off" not in output
 
 
 @pytest.mark.slow
 def test_as_json_it_is_a_list(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main.run(["check", "--json", "--config", str(config), *WORDS])
-    found = json.loads(capsys.readouterr().out)
-    assert [one["server"] for one in found] == ["@works", "@gone"]
-    assert found[0]["counts"]["pass"] == 1
-    assert found[1]["problem"]
+    servers = json.loads(capsys.readouterr().out)
+    assert [one["server"] for one in servers] == ["@works", "@gone"]
+    assert servers[0]["counts"]["pass"] == 1
+    assert servers[1]["problem"]
 
 
 def test_a_report_is_of_one_server(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,10 +175,11 @@ def test_findings_about_two_servers(run: Runner, pair: Path, targets: tuple[str,
     notes, mail = run("check", "--json", *words).json
     assert (notes["server"], mail["server"]) == ("@notes", "@mail")
     assert notes["across"] == mail["across"]
-    assert [each["id"] for each in mail["across"] if "hosts" in each] == ["WORD-12", "WORD-12"]
+    assert [finding["id"] for finding in mail["across"] if "hosts" in finding] == ["WORD-12", "WORD-12"]
     assert "Zed" in mail["across"][1]["hosts"]["mixed"]
     assert [
-        (each["id"], each["level"], each["verdict"], each["servers"], each["tools"]) for each in mail["across"]
+        (finding["id"], finding["level"], finding["verdict"], finding["servers"], finding["tools"])
+        for finding in mail["across"]
     ] == [
         ("WORD-01", "security", "warn", ["@notes", "@mail"], ["send_mail"]),
         ("WORD-12", "lint", "warn", ["@notes", "@mail"], ["read_file"]),
@@ -197,12 +198,12 @@ def test_each_server_has_a_recording_in_the_folder_to_keep(run: Runner, pair: Pa
 def test_findings_about_two_servers_follow_the_policy(run: Runner, pair: Path, tmp_path: Path) -> None:
     words = ("--config", str(pair), "--yes", "--fail-on", "warn", "@all")
     only = ("--only", "WORD-12", "--revision", "2025-11-25")
-    found = run("check", "--json", *only, *words)
-    assert found.code == 5
-    assert [each["ruling"] for each in found.json[0]["across"]] == ["failing", "reported"]
+    ran = run("check", "--json", *only, *words)
+    assert ran.code == 5
+    assert [finding["ruling"] for finding in ran.json[0]["across"]] == ["failing", "reported"]
     assert run("check", *only, "--skip", "WORD-12", "--level", "must", *words).code == 0
     baseline = tmp_path / "baseline.json"
-    baseline.write_text(found.out)
+    baseline.write_text(ran.out)
     again = run("check", "--json", *only, "--baseline", str(baseline), *words)
     assert again.code == 0, again.out
     assert again.json[1]["across"][0]["ruling"] == "known"
@@ -217,13 +218,13 @@ def test_several_commands_are_started_only_with_consent(run: Runner, pair: Path,
     assert "would start 2 configured servers" in ran.err
     assert "--yes" in ran.err
     assert not started(pair)
-    code, shown = on_terminal(pair.parent, "n", *words, prompt=b"[y/N]: ")
+    code, output = on_terminal(pair.parent, "n", *words, prompt=b"[y/N]: ")
     assert (code, started(pair)) == (2, set())
-    assert "  @notes runs " in shown
-    assert f"from {pair}" in shown
-    assert "sk-abcdefghijklmnop1234" not in shown
-    code, shown = on_terminal(pair.parent, "y", *words, prompt=b"[y/N]: ")
-    assert (code, started(pair)) == (0, {"notes", "mail"}), shown
+    assert "  @notes runs " in output
+    assert f"from {pair}" in output
+    assert "sk-abcdefghijklmnop1234" not in output
+    code, output = on_terminal(pair.parent, "y", *words, prompt=b"[y/N]: ")
+    assert (code, started(pair)) == (0, {"notes", "mail"}), output
 
 
 @pytest.mark.slow
@@ -247,7 +248,7 @@ def test_words_that_do_not_name_several_servers(run: Runner, pair: Path) -> None
 def definitions(server: str, *tools: tuple[str, str]) -> Definitions:
     texts = [tool(name, description) for name, description in tools]
     return Definitions(
-        server, tuple(name for name, _ in tools), tuple((each["name"], each) for each in texts), names_in(texts)
+        server, tuple(name for name, _ in tools), tuple((entry["name"], entry) for entry in texts), names_in(texts)
     )
 
 
@@ -272,14 +273,15 @@ NO_ORDERS = [
     ("text", "is_order"), [*((text, True) for text in ORDERS), *((text, False) for text in NO_ORDERS)]
 )
 def test_an_order_about_a_tool_of_another_server(text: str, is_order: bool) -> None:
-    found = compare([definitions("@notes", ("format_note", text)), MAILER])
-    assert [each.check.id for each in found] == (["WORD-01"] if is_order else [])
+    findings = compare([definitions("@notes", ("format_note", text)), MAILER])
+    assert [finding.check.id for finding in findings] == (["WORD-01"] if is_order else [])
     if is_order:
-        assert found[0].servers == ("@notes", "@mail")
+        assert findings[0].servers == ("@notes", "@mail")
     # The same words about a tool of its own are nothing.
     own = ("send_mail", "Sends."), ("query", "Finds.")
     assert all(
-        each.check.id == "WORD-12" for each in compare([definitions("@notes", ("format_note", text), *own), MAILER])
+        finding.check.id == "WORD-12"
+        for finding in compare([definitions("@notes", ("format_note", text), *own), MAILER])
     )
 
 
@@ -289,8 +291,8 @@ def test_one_entry_in_two_files_is_one_server() -> None:
 
 def test_prompts_with_the_same_name() -> None:
     one, other = definitions("@a"), definitions("@b")
-    found = compare([one._replace(prompts=("code-review",)), other._replace(prompts=("code_review", "ask"))])
-    assert [(each.check.id, each.seen) for each in found] == [
+    findings = compare([one._replace(prompts=("code-review",)), other._replace(prompts=("code_review", "ask"))])
+    assert [(finding.check.id, finding.seen) for finding in findings] == [
         ("WORD-12", '@a and @b both have a prompt with the name "code-review" ("code_review" in @b).')
     ]
 
@@ -312,7 +314,7 @@ ENTRIES = [
 def test_an_entry_whose_names_imitate_well_known_ones(
     name: str, target: StdioTarget | HttpTarget, imitates: str
 ) -> None:
-    found = compare([definitions("@it")._replace(entry=entry_names(name, target))])
-    assert [(each.check.id, each.servers, each.tools) for each in found] == (
+    findings = compare([definitions("@it")._replace(entry=entry_names(name, target))])
+    assert [(finding.check.id, finding.servers, finding.tools) for finding in findings] == (
         [("WORD-13", ("@it",), (imitates,))] if imitates else []
     )

@@ -20,9 +20,9 @@ QUICK = ("--only", "BASE-01", "--revision", "2025-11-25", "--no-record")
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        number: int = found.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        number: int = listener.getsockname()[1]
         return number
 
 
@@ -54,9 +54,9 @@ def test_a_server_is_started_checked_and_ended(port: int, tmp_path: Path, capsys
 
 def test_the_output_of_a_command_that_dies_is_shown(port: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(shlex.join(["sh", "-c", "echo no database >&2; exit 3"]), port) == 4
-    shown = capsys.readouterr().err
-    assert "ended with exit code 3 before" in shown
-    assert "no database" in shown
+    error = capsys.readouterr().err
+    assert "ended with exit code 3 before" in error
+    assert "no database" in error
 
 
 def test_the_command_gets_the_whole_environment(
@@ -71,9 +71,9 @@ def test_a_command_that_never_answers_is_ended(port: int, tmp_path: Path, capsys
     pid = tmp_path / "pid"
     start = shlex.join(["sh", "-c", f"echo starting; echo $$ > {pid}; exec sleep 600"])
     assert check(start, port, "--wait", "0.5") == 4
-    shown = capsys.readouterr().err
-    assert "did not respond within 0.5 s" in shown
-    assert "starting" in shown
+    error = capsys.readouterr().err
+    assert "did not respond within 0.5 s" in error
+    assert "starting" in error
     assert not runs(pid.read_text().strip())
 
 

@@ -43,15 +43,15 @@ def test_every_verb_names_the_doctor_with_its_options(run: Run, home: Path, word
     ran = run(*words, *(["--json"] if json else []), "--env", "A=b", "--cwd", str(home), *GONE)
     assert ran.code == 4
     doctor = f"inspector doctor --env A=b --cwd {home} -- {sys.executable} gone.py"
-    said = ran.error if json else ran.err
+    error = ran.error if json else ran.err
     assert "TARGET" not in ran.err
     if json:
-        assert doctor in said["hint"]
-        assert said["code"] == "exited"
-        assert "gone.py" in "".join(said["stderr"])
+        assert doctor in error["hint"]
+        assert error["code"] == "exited"
+        assert "gone.py" in "".join(error["stderr"])
     else:
-        assert doctor in said
-        assert "can't open file" in said
+        assert doctor in error
+        assert "can't open file" in error
 
 
 @pytest.mark.slow

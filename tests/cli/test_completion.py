@@ -35,7 +35,7 @@ def values(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "expected"),
     [
         ("to", ["tools", "<file>"]),
         ("@sh", ["@shop", "@shop-dev"]),
@@ -73,8 +73,8 @@ def values(line: str) -> list[str]:
         ("tools --help", ["--help", "--help-all"]),
     ],
 )
-def test_what_may_come_next(line: str, found: list[str]) -> None:
-    assert values(line) == found
+def test_what_may_come_next(line: str, expected: list[str]) -> None:
+    assert values(line) == expected
 
 
 def test_kept_recordings_are_offered_by_name_newest_first(home: Path) -> None:
@@ -195,8 +195,8 @@ def test_bash_completes_what_is_typed(run: Run, tmp_path: Path, home: Path, type
 
 def _until(terminal: int, mark: str) -> str:
     """The output of a terminal until `mark` appears."""
-    shown = ""
-    while mark not in shown:
-        assert has_output(terminal, 30), shown
-        shown += os.read(terminal, 4096).decode(errors="replace")
-    return shown
+    output = ""
+    while mark not in output:
+        assert has_output(terminal, 30), output
+        output += os.read(terminal, 4096).decode(errors="replace")
+    return output

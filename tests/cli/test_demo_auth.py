@@ -30,11 +30,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[HttpTarget], 
     """Replaces the interface with a function; gives the list of what it will have returned."""
     monkeypatch.setattr(verb, "need_terminal", lambda instead: None)
 
-    def put(look: Callable[[HttpTarget], Any]) -> list[Any]:
+    def put(read: Callable[[HttpTarget], Any]) -> list[Any]:
         seen: list[Any] = []
 
-        def interface(said: Any, target: HttpTarget) -> int:
-            seen.append((target.url, look(target)))
+        def interface(invocation: Any, target: HttpTarget) -> int:
+            seen.append((target.url, read(target)))
             return 7
 
         monkeypatch.setattr(verb, "interface", interface)
@@ -58,7 +58,7 @@ def test_what_is_given_of_authorization_is_reported_to_the_server(run: Run, open
     seen = opened(lambda target: (ask(target.url).headers["WWW-Authenticate"], ask(target.url, place).status))
     words = ["--auth-fault", "no-challenge", "--auth-fault", "prm-missing", "--auth-layout", "path"]
     assert run("demo", *words, "--auth-expiry", "5", "--auth-port", "0").code == 7
-    assert [found for _, found in seen] == [(None, 404)]
+    assert [answer for _, answer in seen] == [(None, 404)]
 
 
 def test_a_name_that_there_is_not_is_a_usage_error(run: Run, opened: Any) -> None:

@@ -27,7 +27,7 @@ def hello(version: str = "1", **more: Any) -> dict[str, Any]:
     return {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info} | more}
 
 
-def said(text: str) -> dict[str, Any]:
+def text_result(text: str) -> dict[str, Any]:
     return {"result": {"content": [{"type": "text", "text": text}]}}
 
 
@@ -40,7 +40,9 @@ def record(run: Run, script: Script, tmp_path: Path) -> Any:
         nonlocal made
         made += 1
         file = str(tmp_path / f"r{made}.mcp.jsonl")
-        server = script(initialize=hello(version), tools__list={"result": {"tools": [tool]}}, tools__call=said(text))
+        server = script(
+            initialize=hello(version), tools__list={"result": {"tools": [tool]}}, tools__call=text_result(text)
+        )
         ran = run("call", "add", "a=1", "--record", file, *server)
         assert ran.code == 0
         return file
@@ -93,12 +95,12 @@ def test_what_is_ignored_does_not_count(run: Run, record: Any) -> None:
 def test_the_result_as_json(run: Run, record: Any) -> None:
     ran = run("diff", "--json", record(), record(POISONED, text="4"))
     assert ran.code == 5
-    found = ran.json
-    assert found["same"] is False
-    assert found["surface"]["counts"] == {"changed": 1}
-    (change,) = found["surface"]["changes"]
+    document = ran.json
+    assert document["same"] is False
+    assert document["surface"]["counts"] == {"changed": 1}
+    (change,) = document["surface"]["changes"]
     assert (change["warning"], change["b"]) == (True, POISONED["description"])
-    (step,) = found["conversation"]["steps"]
+    (step,) = document["conversation"]["steps"]
     assert step["differences"][0]["json_path"] == "$.result.content[0].text"
 
 

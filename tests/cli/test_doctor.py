@@ -84,7 +84,7 @@ def test_what_a_host_would_start_is_said_without_a_start(run: Run, home: Path) -
     assert ran.err == ""
     cursor(home, shop={"command": "/bin/sh", "args": ["-c", "exit 3"]})
     ran = run("doctor", "--host", "all", "--json")
-    assert (ran.code, [each["cause"] for each in ran.json["hosts"]]) == (0, ["Cursor would start 1 of 1 server."])
+    assert (ran.code, [host["cause"] for host in ran.json["hosts"]]) == (0, ["Cursor would start 1 of 1 server."])
     assert "`inspector doctor --host cursor`" in run("doctor", "--host", "cursor", "--paste").out
     assert not (home / "recordings").exists()
 
@@ -102,7 +102,7 @@ def test_an_entry_is_started_as_its_host_starts_it(run: Run, home: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "problem"),
     [
         (["--host", "curser"], "curser is not a host that Inspector knows."),
         (["--host", "cursor", "--", "server"], "--host needs one host and @NAME of its files."),
@@ -112,10 +112,10 @@ def test_an_entry_is_started_as_its_host_starts_it(run: Run, home: Path) -> None
         ([], "`inspector doctor` needs a target."),
     ],
 )
-def test_wrong_uses_of_host(run: Run, home: Path, words: list[str], said: str) -> None:
+def test_wrong_uses_of_host(run: Run, home: Path, words: list[str], problem: str) -> None:
     ran = run("doctor", *words)
     assert ran.code == 2
-    assert said in ran.err
+    assert problem in ran.err
 
 
 def test_an_entry_that_its_host_does_not_start_is_opened_with_a_sentence(run: Run, home: Path) -> None:

@@ -68,13 +68,13 @@ def test_both_eras_stand_side_by_side(run: Run, both: list[str]) -> None:
 def test_as_json_it_is_one_document(run: Run, both: list[str]) -> None:
     ran = run("info", "--era", "both", "--json", *both)
     assert (ran.code, ran.err) == (0, "")
-    found = ran.json
-    assert (found["legacy"]["revision"], found["modern"]["revision"]) == ("2025-11-25", "2026-07-28")
-    assert found["legacy"]["counts"] == {"tools": 3, "resources": 1, "templates": 0}
-    assert found["legacy"]["instructions"] == "One.\nTwo."
-    assert found["modern"]["capabilities"] == MODERN["capabilities"]
-    assert found["modern"]["errors"]["prompts"]["code"] == "server"
-    assert found["differences"] == [
+    document = ran.json
+    assert (document["legacy"]["revision"], document["modern"]["revision"]) == ("2025-11-25", "2026-07-28")
+    assert document["legacy"]["counts"] == {"tools": 3, "resources": 1, "templates": 0}
+    assert document["legacy"]["instructions"] == "One.\nTwo."
+    assert document["modern"]["capabilities"] == MODERN["capabilities"]
+    assert document["modern"]["errors"]["prompts"]["code"] == "server"
+    assert document["differences"] == [
         {"list": "resources", "legacy_only": ["a:1"], "modern_only": [], "other": []},
     ]
 
@@ -99,9 +99,9 @@ def test_an_era_that_is_not_spoken_says_why(run: Run, script: Script) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "revision      2025-11-25     -\n" in ran.out
     assert "\nmodern era: The server does not speak 2026-07-28" in ran.out
-    found = run("info", "--era", "both", "--json", *server).json
-    assert found["modern"]["error"]["code"] == "handshake"
-    assert found["differences"] == []
+    document = run("info", "--era", "both", "--json", *server).json
+    assert document["modern"]["error"]["code"] == "handshake"
+    assert document["differences"] == []
 
 
 @pytest.mark.slow

@@ -193,7 +193,7 @@ def test_4_when_the_handshake_makes_no_sense(run: Run, script: Script, hello: An
 
 
 def test_130_when_it_is_interrupted_before_anything_began(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(said: object) -> int:
+    def interrupt(invocation: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(a_verb.SERVERS, "run", interrupt)
@@ -204,7 +204,7 @@ def test_130_when_it_is_interrupted_before_anything_began(run: Run, monkeypatch:
 def test_a_failure_of_our_own_is_a_sentence_and_the_traceback_is_in_the_log(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(said: object) -> int:
+    def fail(invocation: object) -> int:
         raise ZeroDivisionError("by \x1b nothing")
 
     monkeypatch.setattr(a_verb.SERVERS, "run", fail)

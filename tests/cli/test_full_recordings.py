@@ -81,5 +81,5 @@ def test_of_a_tap(home: Path) -> None:
             tap.stdin.flush()
             assert json.loads(tap.stdout.readline())["id"] == id
         tap.stdin.close()
-        said = tap.stderr.read().decode()
-    assert f"warning: The recording {INCOMPLETE}" in said
+        error = tap.stderr.read().decode()
+    assert f"warning: The recording {INCOMPLETE}" in error

@@ -70,18 +70,18 @@ def test_the_help_shows_each_option_in_full_or_counts_it_in_its_group(run: Run, 
     own = [option for option in load(name).options if option not in shared]
     groups = [title for title in GROUPS if any(shared.get(option) == title for option in load(name).options)]
     table = ran.out.partition("\nOptions:\n")[2].partition("\nMore options")[0] + "\n"
-    shown = [any(line.startswith(f"  {', '.join(option.flags)} ") for line in table.split("\n")) for option in own]
-    assert shown == sorted(shown, reverse=True)  # The first ones, in the order of the verb.
+    listed = [any(line.startswith(f"  {', '.join(option.flags)} ") for line in table.split("\n")) for option in own]
+    assert listed == sorted(listed, reverse=True)  # The first ones, in the order of the verb.
     if len(load(name).options) <= help.FEW:
         assert "--help-all)" not in ran.out
-        assert all(shown)
+        assert all(listed)
         return
-    groups = [*([] if all(shown) else [help.OTHER]), *groups]
+    groups = [*([] if all(listed) else [help.OTHER]), *groups]
     lines = ran.out.partition(f"More options (inspector {name} --help-all):\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == groups
     for line, title in zip(lines, groups, strict=True):
         count = sum(shared.get(option) == title for option in load(name).options)
-        count = shown.count(False) if title == help.OTHER else count
+        count = listed.count(False) if title == help.OTHER else count
         more = int(line.split()[-2]) if line.endswith(" more") else 0
         assert line.count("--") + more == count
 
@@ -176,8 +176,8 @@ def test_an_unknown_topic_names_the_nearest(run: Run, word: str, hint: str) -> N
 
 def rows(topic: str, *titles: str) -> list[str]:
     """The left column of the tables of a topic."""
-    found = {table.title: table for table in MANUALS[topic].tables}
-    return [written for title in titles for written, _ in found[title].rows]
+    tables = {table.title: table for table in MANUALS[topic].tables}
+    return [written for title in titles for written, _ in tables[title].rows]
 
 
 def test_filters_of_the_topic_are_filters() -> None:

@@ -20,7 +20,7 @@ SESSION = Path(__file__).parents[1] / "formats" / "golden" / "session.mcp.jsonl"
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The content of the interface, on a terminal that is always available."""
     calls: list[tuple[Any, ...]] = []
     app = ModuleType("inspector.tui.app")
@@ -36,44 +36,44 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     return calls
 
 
-def test_without_a_target_it_is_the_start_screen(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_without_a_target_it_is_the_start_screen(run: Run, opened: list[tuple[Any, ...]]) -> None:
     assert run().code == 7
-    ((target, options, rest),) = shown
+    ((target, options, rest),) = opened
     assert target is None
     assert options.standing.sampling == "ask"
     assert rest["record"] is None
     assert rest["keep"]
 
 
-def test_a_command_is_the_target_with_all_its_words(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_a_command_is_the_target_with_all_its_words(run: Run, opened: list[tuple[Any, ...]]) -> None:
     run("--timeout", "5", "--no-record", "npx", "-y", "server", "--json")
-    ((target, options, rest),) = shown
+    ((target, options, rest),) = opened
     assert isinstance(target, StdioTarget)
     assert target.command == ("npx", "-y", "server", "--json")
     assert options.timeout == 5
     assert not rest["keep"]
 
 
-def test_a_url_is_a_target_and_options_may_follow_it(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_a_url_is_a_target_and_options_may_follow_it(run: Run, opened: list[tuple[Any, ...]]) -> None:
     run("https://host/mcp", "--header", "A: 1", "--record", "x.mcp.jsonl")
-    ((target, options, rest),) = shown
+    ((target, options, rest),) = opened
     assert isinstance(target, HttpTarget)
     assert options.http.headers == (("A", "1"),)
     assert rest["record"] == Path("x.mcp.jsonl")
 
 
-def test_a_recording_is_replayed_with_or_without_the_verb(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_a_recording_is_replayed_with_or_without_the_verb(run: Run, opened: list[tuple[Any, ...]]) -> None:
     run(str(SESSION))
     run("replay", str(SESSION))
     run("replay", "--follow", str(SESSION))
-    assert [(path, rest["follow"]) for path, rest in shown] == [(SESSION, False), (SESSION, False), (SESSION, True)]
+    assert [(path, rest["follow"]) for path, rest in opened] == [(SESSION, False), (SESSION, False), (SESSION, True)]
 
 
-def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, opened: list[tuple[Any, ...]]) -> None:
     run("replay", "--at", "#7", "--speed", "1/4", "--gap", "0", str(SESSION))
     run("replay", "--speed", "max", "--gap", "0.5", str(SESSION))
-    wanted = [{name: rest.get(name) for name in ("at", "speed", "gap")} for _, rest in shown]
-    assert wanted == [{"at": "#7", "speed": 0.25, "gap": 0}, {"at": "", "speed": inf, "gap": 0.5}]
+    given = [{name: rest.get(name) for name in ("at", "speed", "gap")} for _, rest in opened]
+    assert given == [{"at": "#7", "speed": 0.25, "gap": 0}, {"at": "", "speed": inf, "gap": 0.5}]
 
 
 @pytest.mark.parametrize(
@@ -85,35 +85,35 @@ def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tupl
     ],
 )
 def test_what_is_not_a_place_speed_or_gap_is_reported(
-    run: Run, shown: list[tuple[Any, ...]], words: tuple[str, str], problem: str
+    run: Run, opened: list[tuple[Any, ...]], words: tuple[str, str], problem: str
 ) -> None:
     ran = run("replay", *words, str(SESSION))
-    assert (ran.code, shown) == (2, [])
+    assert (ran.code, opened) == (2, [])
     assert problem in ran.err
 
 
-def test_the_demo_is_a_server_like_any_other(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_the_demo_is_a_server_like_any_other(run: Run, opened: list[tuple[Any, ...]]) -> None:
     run("demo", "--era", "legacy", "--env", "A=1")
-    ((target, options, _),) = shown
+    ((target, options, _),) = opened
     assert (target.command, target.env) == ((sys.executable, "-P", "-m", "inspector.demo"), {"A": "1"})
     assert options.era == "legacy"
 
 
 def test_a_broken_setting_is_reported_before_anything_is_drawn(
-    run: Run, shown: list[tuple[Any, ...]], home: Path
+    run: Run, opened: list[tuple[Any, ...]], home: Path
 ) -> None:
     (home / "settings.json").write_text("{")
     assert run("demo").code == 2
-    assert shown == []
+    assert opened == []
 
 
-def test_files_are_watched_of_a_server_that_is_started_here(run: Run, shown: list[tuple[Any, ...]]) -> None:
+def test_files_are_watched_of_a_server_that_is_started_here(run: Run, opened: list[tuple[Any, ...]]) -> None:
     assert run("--watch", "--", "python", "server.py").code == 7
-    assert shown[-1][-1]["watch"] is True
+    assert opened[-1][-1]["watch"] is True
     assert run("--", "python", "server.py").code == 7
-    assert shown[-1][-1]["watch"] is False
+    assert opened[-1][-1]["watch"] is False
     ran = run("--watch", "http://127.0.0.1:9/mcp")
-    assert (ran.code, len(shown)) == (2, 2)
+    assert (ran.code, len(opened)) == (2, 2)
     assert "Inspector starts with a command" in ran.err
     ran = run("tools", "--watch", "--", "python", "server.py")
     assert ran.code == 2
@@ -128,14 +128,14 @@ def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_several_names_open_several_servers_after_a_question(
-    run: Run, shown: list[tuple[Any, ...]], three: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, opened: list[tuple[Any, ...]], three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = run("@a", "@b", "--config", str(three))
     assert asked.code == 2
     assert "`inspector` would start 2 configured servers without asking" in asked.err
-    assert not shown
+    assert not opened
     assert run("@a", "@b", "@a", "--yes", "--config", str(three)).code == 7
-    ((target, _, rest),) = shown
+    ((target, _, rest),) = opened
     assert (target.name, [other.name for other in rest["others"]]) == ("a", ["b"])
 
 
@@ -143,16 +143,16 @@ def test_several_names_open_several_servers_after_a_question(
     "words", [["--record", "x.mcp.jsonl"], ["--header", "A: 1"], ["--bearer-env", "HOME"], ["--watch"]]
 )
 def test_options_for_one_server_are_refused_for_several(
-    run: Run, shown: list[tuple[Any, ...]], three: Path, words: list[str]
+    run: Run, opened: list[tuple[Any, ...]], three: Path, words: list[str]
 ) -> None:
     ran = run(*words, "--yes", "--config", str(three), "@a", "@b")
     assert ran.code == 2
     assert f"{words[0]} is for one server" in ran.err
-    assert not shown
+    assert not opened
 
 
-def test_a_name_that_is_not_configured_is_told(run: Run, shown: list[tuple[Any, ...]], three: Path) -> None:
+def test_a_name_that_is_not_configured_is_told(run: Run, opened: list[tuple[Any, ...]], three: Path) -> None:
     ran = run("@a", "@z", "--yes", "--config", str(three))
     assert ran.code != 0
     assert "z" in ran.err
-    assert not shown
+    assert not opened

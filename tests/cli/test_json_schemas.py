@@ -147,9 +147,9 @@ def test_every_verb_that_prints_json_has_a_schema() -> None:
 def properties(node: Any) -> Iterator[tuple[str, Any]]:
     """Every property of every object in a schema."""
     if isinstance(node, dict):
-        found = node.get("properties")
-        if isinstance(found, dict):
-            yield from found.items()
+        members = node.get("properties")
+        if isinstance(members, dict):
+            yield from members.items()
         for value in node.values():
             yield from properties(value)
     elif isinstance(node, list):

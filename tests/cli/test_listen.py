@@ -135,17 +135,17 @@ def test_values_of_any_type_and_depth_are_printed(run: Run, script: Script) -> N
         "reason",
         "taskId",
     ]
-    told = [notice(method, **dict.fromkeys(keys, value)) for method in methods for value in odd]
-    told += [
+    notices = [notice(method, **dict.fromkeys(keys, value)) for method in methods for value in odd]
+    notices += [
         {"jsonrpc": "2.0", "method": f"notifications/{method}", "params": value} for method in methods for value in odd
     ]
     hello = {"result": HELLO | {"protocolVersion": "2025-03-26"}}
-    reply = {"result": {}, "after": [*told, told], "then-exit": 0}
+    reply = {"result": {}, "after": [*notices, notices], "then-exit": 0}
     server = script(initialize=hello, resources__subscribe=reply)
     ran = run("listen", "--era", "legacy", "--resource", "a:1", *server)
-    assert len(ran.out.splitlines()) == 2 * len(told)
+    assert len(ran.out.splitlines()) == 2 * len(notices)
     ran = run("listen", "--era", "legacy", "--resource", "a:1", "--json", *server)
-    assert len(list(map(json.loads, ran.out.splitlines()))) == 2 * len(told)
+    assert len(list(map(json.loads, ran.out.splitlines()))) == 2 * len(notices)
 
 
 def test_a_line_keeps_to_the_screen(run: Run, teller: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,7 @@ def test_no_icon_and_no_link_is_fetched(run: Run, script: Script, words: list[st
             resources__list={"result": {"resources": [entry | {"uri": url, "mimeType": "text/html"}]}},
             resources__read={"result": {"contents": [{"uri": url, "mimeType": "text/html", "text": block["text"]}]}},
             prompts__list={"result": {"prompts": [entry | {"name": "p"}]}},
-            prompts__get={"result": {"messages": [{"role": "user", "content": each} for each in (link, block)]}},
+            prompts__get={"result": {"messages": [{"role": "user", "content": content} for content in (link, block)]}},
         )
         ran = run(*words, *(["--max-time", "10"] if words == ["check"] else []), *server)
         assert ran.code in (0, 5), ran.err

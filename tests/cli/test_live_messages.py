@@ -122,8 +122,8 @@ async def test_what_was_declined_unseen_is_counted_at_the_end(
     for n in range(5):
         session.inbox.ask(n, n, "roots", {}, 0, 0, reply=lambda *answer: None)
     watch.stop()
-    said = "note: 3 questions were declined unseen, because 2 others waited for an answer.\n"
-    assert capsys.readouterr().err == said
+    expected = "note: 3 questions were declined unseen, because 2 others waited for an answer.\n"
+    assert capsys.readouterr().err == expected
     await session.leave()
 
 
@@ -133,8 +133,8 @@ async def test_a_pause_of_reading_is_told_once(capsys: pytest.CaptureFixture[str
     for event in ("reading-paused", "reading-resumed", "reading-paused"):
         session.journal.record_life("stdio", event)
     watch.stop()
-    said = "note: The server sends requests, but does not read the responses. Reading waits until it does.\n"
-    assert capsys.readouterr().err == said
+    expected = "note: The server sends requests, but does not read the responses. Reading waits until it does.\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_json_output_has_progress_on_stderr_only(script: Script) -> None:

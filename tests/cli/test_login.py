@@ -50,18 +50,18 @@ def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
     done = run(tmp_path, "login", "--open-browser", "--json", server, BROWSER=browser(tmp_path))
     assert done.returncode == 0, done.stderr
     assert faults("login", done.stdout) == []
-    said = json.loads(done.stdout)
-    assert (said["server"], said["renewable"], said["grant"]) == (server, True, "code")
+    document = json.loads(done.stdout)
+    assert (document["server"], document["renewable"], document["grant"]) == (server, True, "code")
     assert "which only you can read" in done.stderr
 
     after = run(tmp_path, "tools", server)
     assert after.returncode == 0, after.stderr
     assert "echo" in after.stdout
-    shown = run(tmp_path, "servers")
-    assert f"logged in to {server}: " in shown.stdout
-    assert "until logout" in shown.stdout
+    listed = run(tmp_path, "servers")
+    assert f"logged in to {server}: " in listed.stdout
+    assert "until logout" in listed.stdout
     token = json.loads((tmp_path / "logins.json").read_text())["grants"][0]["secrets"]["access_token"]
-    assert token not in shown.stdout + shown.stderr + done.stdout + done.stderr
+    assert token not in listed.stdout + listed.stderr + done.stdout + done.stderr
 
     ended = run(tmp_path, "logout", server)
     assert (ended.returncode, "were revoked" in ended.stdout) == (0, True), ended.stderr
@@ -149,13 +149,13 @@ def test_secrets_are_named_by_variable_or_file_and_everything_reaches_the_login(
         "--client-issuer",
         "https://a.example",
     ]
-    said = said_of(scan(["tools", *words, "http://127.0.0.1:1/"]))
-    assert said == AuthOptions(
+    options = said_of(scan(["tools", *words, "http://127.0.0.1:1/"]))
+    assert options == AuthOptions(
         idp_issuer="https://idp.example", idp_token_endpoint="https://idp.example/token", idp_client_id="me",
         idp_id_token="the-id-token", assertion="the-assertion", client_key_id="k1", idp_client_secret="the-assertion",
         redirect_uri="http://localhost:1/", client_issuer="https://a.example",
     )  # fmt: skip
-    assert "the-" not in repr(said)
+    assert "the-" not in repr(options)
 
 
 class Terminal:
@@ -175,7 +175,7 @@ class Terminal:
 
     def until(self, pattern: str) -> re.Match[str]:
         """Read until something is there."""
-        while (found := re.search(pattern, self.text)) is None:
+        while (match := re.search(pattern, self.text)) is None:
             assert has_output(self._ours, 30), self.text
             try:
                 data = os.read(self._ours, 65536)
@@ -183,7 +183,7 @@ class Terminal:
                 data = b""
             assert data, self.text
             self.text += data.decode().replace("\r\n", "\n")
-        return found
+        return match
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
@@ -237,10 +237,10 @@ def test_without_a_terminal_a_rejected_redirect_is_told_and_the_wait_is_bounded(
 ) -> None:
     with protected_server("--auth-fault", fault) as url:
         ran = run(tmp_path, "tools", "--open-browser", option, "4", url, BROWSER=browser(tmp_path))
-    told, *_, error, hint = ran.stderr.splitlines()
+    rejection, *_, error, hint = ran.stderr.splitlines()
     assert ran.returncode == 3
-    assert told.startswith("Rejected a redirect with code, ")
-    assert reason in told
+    assert rejection.startswith("Rejected a redirect with code, ")
+    assert reason in rejection
     assert "within 4 s. Inspector rejected 1 redirect" in error
     assert "--login-timeout" in hint
 

@@ -47,7 +47,7 @@ def test_an_option_takes_the_same_values_in_every_verb() -> None:
         readers[option.flags[-1].removeprefix("--")].add(
             (option.read, option.many, option.choices, bool(option.metavar), bool(option.fits))
         )
-    assert {name for name, found in readers.items() if len(found) > 1} == set(TWO_MEANINGS)
+    assert {name for name, meanings in readers.items() if len(meanings) > 1} == set(TWO_MEANINGS)
 
 
 def test_a_length_of_time_is_written_as_one_everywhere() -> None:
@@ -73,13 +73,13 @@ def test_an_old_name_works_with_a_note_and_is_shown_nowhere(run: Run, name: str)
         slots = [slot.choices[0] if slot.choices else "x" for slot in load(name).slots if slot.kind == "one"]
         words = [*([name] if name != "open" else []), option.old, word, *slots, *(["@x"] * (name != "open"))]
         known = {"demo": words[:3], "diff": words[:5]}.get(name, words)
-        found = scan(known)
-        assert option.name in found.values
-        assert notes_on(found) == [
+        invocation = scan(known)
+        assert option.name in invocation.values
+        assert notes_on(invocation) == [
             f"note: {option.old} is now {option.flags[-1]}. The next version does not take {option.old}."
         ]
-        shown = run(*([name] if name != "open" else []), "--help-all").out.split()
-        assert option.old not in shown or option.old in {flag for each in load(name).options for flag in each.flags}
+        page = run(*([name] if name != "open" else []), "--help-all").out.split()
+        assert option.old not in page or option.old in {flag for other in load(name).options for flag in other.flags}
 
 
 def test_an_unknown_revision_is_offered_with_a_note() -> None:

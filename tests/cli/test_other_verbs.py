@@ -50,10 +50,10 @@ def test_info_as_json_keeps_all_that_the_server_said(run: Run, script: Script, t
     kept = tmp_path / "kept.mcp.jsonl"
     server = script(initialize={"result": {**HELLO, "era": "a lie"}})
     ran = run("info", "--json", "--record", str(kept), *server)
-    told = {key: value for key, value in HELLO.items()}
+    members = {key: value for key, value in HELLO.items()}
     client = {"name": "inspector", "title": "Inspector", "version": __version__}
     ours = {"era": "legacy", "revision": "2025-06-18", "transport": "stdio", "client": client, "extensions": []}
-    assert ran.json == ours | told
+    assert ran.json == ours | members
     assert run("info", "--json", str(kept)).json == ran.json | {"transport": "recording"}
 
 
@@ -163,8 +163,8 @@ def test_a_refused_prompt_names_the_required_arguments_that_it_did_not_get(run: 
         prompts__get={"error": {"code": -32602, "message": "no"}},
         prompts__list={"result": {"prompts": [{"name": "review", "arguments": declared}]}},
     )
-    said = "hint: b, c, d and 1 more are required."
-    assert said in run("prompt", "review", "a=1", *server).err
+    hint = "hint: b, c, d and 1 more are required."
+    assert hint in run("prompt", "review", "a=1", *server).err
     assert "hint:" not in run("prompt", "review", *(f"{name}=1" for name in "abcde"), *server).err
 
 

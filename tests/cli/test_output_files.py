@@ -21,17 +21,17 @@ SESSION = Path(__file__).parents[1] / "formats" / "golden" / "session.mcp.jsonl"
 
 
 def test_export_goes_to_stdout_or_to_a_file(run: Run, tmp_path: Path) -> None:
-    shown = run("export", str(SESSION), "--to", "md")
-    assert shown.code == 0
-    assert re.search("events of the kind .hologram.", shown.err)
-    assert shown.out.startswith("# MCP session: `everything`\n")
+    printed = run("export", str(SESSION), "--to", "md")
+    assert printed.code == 0
+    assert re.search("events of the kind .hologram.", printed.err)
+    assert printed.out.startswith("# MCP session: `everything`\n")
     written = run("export", str(SESSION), "--to", "md", "-o", str(tmp_path / "out.md"))
     assert (written.code, written.out) == (0, "")
-    assert (tmp_path / "out.md").read_text(encoding="utf-8") == shown.out
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == printed.out
     assert (tmp_path / "out.md").stat().st_mode & 0o777 == 0o600
     assert "out.md" in written.err
     as_json = run("export", str(SESSION), "--to", "md", "--json")
-    assert (as_json.err, as_json.json["format"], as_json.json["content"]) == (shown.err, "md", shown.out)
+    assert (as_json.err, as_json.json["format"], as_json.json["content"]) == (printed.err, "md", printed.out)
     assert "log" in run("export", str(SESSION), "--to", "har", "--json").json
 
 
@@ -116,10 +116,10 @@ def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) 
     assert ran.err.startswith("2 recordings, ")
     assert ran.out.count("scripted_server.py") == 4
     assert ran.out.count("never connected") == 1
-    found = run("recordings", "--json").json["recordings"]
-    assert {entry["revision"] for entry in found} == {"2025-11-25", ""}
-    assert all(entry["ended"] and not entry["growing"] and entry["events"] > 2 for entry in found)
-    assert {Path(entry["path"]).parent.name for entry in found} == {"recordings"}
+    recordings = run("recordings", "--json").json["recordings"]
+    assert {entry["revision"] for entry in recordings} == {"2025-11-25", ""}
+    assert all(entry["ended"] and not entry["growing"] and entry["events"] > 2 for entry in recordings)
+    assert {Path(entry["path"]).parent.name for entry in recordings} == {"recordings"}
 
 
 @pytest.mark.slow
@@ -225,9 +225,9 @@ def test_servers_of_every_file_are_listed_and_none_is_started(run: Run, home: Pa
     assert "https://h/mcp" in ran.out
     assert "s3cret" not in ran.out
     assert ".mcp.json" in ran.err
-    found = run("servers", "--json").json
-    assert [(entry["name"], entry["kind"]) for entry in found["servers"]] == [("shop", "stdio"), ("we\x1bb", "http")]
-    assert len(found["problems"]) == 1
+    document = run("servers", "--json").json
+    assert [(entry["name"], entry["kind"]) for entry in document["servers"]] == [("shop", "stdio"), ("we\x1bb", "http")]
+    assert len(document["problems"]) == 1
     assert not (home / "started").exists()
     other = home / "other.json"
     other.write_text(json.dumps({"mcpServers": {"only": {"command": "x"}}}))
@@ -241,12 +241,12 @@ def test_hosts_are_listed_as_they_are_requested(run: Run, home: Path) -> None:
         "bridge": {"command": "npx", "args": ["x", LOOKALIKE]},
     }
     (home / "inspector.json").write_text(json.dumps({"servers": entries}))
-    ran, found = run("servers"), run("servers", "--json").json
+    ran, document = run("servers"), run("servers", "--json").json
     assert f"{REQUESTED} {MIXES}" in ran.out
     assert f"(its host is xn--pi-6kc.github.com) {MIXES}" in ran.out
-    assert found["servers"][0]["summary"] == f"{REQUESTED} {MIXES}"
+    assert document["servers"][0]["summary"] == f"{REQUESTED} {MIXES}"
     assert BECOMES in ran.err
-    assert BECOMES in found["problems"][0]["message"]
+    assert BECOMES in document["problems"][0]["message"]
     ran = run("info", DISGUISED)
     assert (ran.code, BECOMES in ran.err) == (2, True)
 

@@ -19,7 +19,7 @@ from inspector.errors import UsageError
 from tests.typed import typed
 
 
-def said(text: str) -> Invocation:
+def scanned(text: str) -> Invocation:
     return scan(text.split())
 
 
@@ -45,35 +45,35 @@ def said(text: str) -> Invocation:
     ],
 )
 def test_the_first_word_that_is_not_a_verb_begins_the_target(line: str, verb: str, target: list[str]) -> None:
-    found = said(line)
-    assert (found.verb.name, found.target_words, found.command) == (verb, target, False)
+    invocation = scanned(line)
+    assert (invocation.verb.name, invocation.target_words, invocation.command) == (verb, target, False)
 
 
 def test_everything_after_two_dashes_is_a_command_whatever_it_looks_like() -> None:
-    found = said("tools --json -- @name --json -- x")
-    assert found.command
-    assert found.target_words == ["@name", "--json", "--", "x"]
-    assert found.json
+    invocation = scanned("tools --json -- @name --json -- x")
+    assert invocation.command
+    assert invocation.target_words == ["@name", "--json", "--", "x"]
+    assert invocation.json
 
 
 def test_a_verb_after_two_dashes_is_a_program() -> None:
-    found = said("-- tools")
-    assert (found.verb.name, found.target_words) == ("", ["tools"])
+    invocation = scanned("-- tools")
+    assert (invocation.verb.name, invocation.target_words) == ("", ["tools"])
 
 
 @pytest.mark.parametrize("target", ["@name", "https://host/mcp", "HTTP://host", "kept.mcp.jsonl"])
 def test_options_and_pairs_may_follow_a_target_that_is_one_word(target: str) -> None:
-    found = scan(["call", "echo", target, "message=hi", "--json"])
-    assert found.json
-    assert found.arguments["arguments"] == ["message=hi"]
-    assert found.target_words == [target]
+    invocation = scan(["call", "echo", target, "message=hi", "--json"])
+    assert invocation.json
+    assert invocation.arguments["arguments"] == ["message=hi"]
+    assert invocation.target_words == [target]
 
 
 def test_a_second_word_after_a_target_of_one_word_is_refused() -> None:
     with pytest.raises(UsageError, match="after the target @name"):
-        said("tools @name python")
+        scanned("tools @name python")
     with pytest.raises(UsageError, match="is already the target"):
-        said("tools @name -- python")
+        scanned("tools @name -- python")
 
 
 @pytest.mark.parametrize(
@@ -92,27 +92,27 @@ def test_a_second_word_after_a_target_of_one_word_is_refused() -> None:
     ],
 )
 def test_pairs_are_arguments_and_urls_with_a_query_are_targets(word: str, is_argument: bool) -> None:
-    found = scan(["call", "echo", word, *(["@t"] if is_argument else [])])
-    assert found.arguments["arguments"] == ([word] if is_argument else [])
+    invocation = scan(["call", "echo", word, *(["@t"] if is_argument else [])])
+    assert invocation.arguments["arguments"] == ([word] if is_argument else [])
 
 
 def test_an_object_after_the_method_is_its_parameters() -> None:
-    found = scan(["request", "x/y", '{"a": 1}', "@name"])
-    assert found.arguments == {"method": "x/y", "params": '{"a": 1}'}
+    invocation = scan(["request", "x/y", '{"a": 1}', "@name"])
+    assert invocation.arguments == {"method": "x/y", "params": '{"a": 1}'}
     assert scan(["request", "x/y", "@name"]).arguments["params"] is None
     assert scan(["request", "x/y", "[1]", "--json", "@name"]).json  # A list is refused later, and starts no command.
 
 
 def test_options_take_the_next_word_or_what_follows_the_equals_sign() -> None:
-    found = said("tools --timeout 5 --era=legacy --header A:1 --header=B:2 --env X=a=b @name")
-    assert found.option("timeout") == 5.0
-    assert found.option("era") == "legacy"
-    assert found.option("header") == [("A", "1"), ("B", "2")]
-    assert found.option("env") == [("X", "a=b")]
+    invocation = scanned("tools --timeout 5 --era=legacy --header A:1 --header=B:2 --env X=a=b @name")
+    assert invocation.option("timeout") == 5.0
+    assert invocation.option("era") == "legacy"
+    assert invocation.option("header") == [("A", "1"), ("B", "2")]
+    assert invocation.option("env") == [("X", "a=b")]
 
 
 def test_a_negative_number_is_a_word_and_no_option() -> None:
-    assert said("complete prompt p size -5 @x").arguments["value"] == "-5"
+    assert scanned("complete prompt p size -5 @x").arguments["value"] == "-5"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
 )
 def test_what_cannot_be_understood_is_reported_with_the_way_out(line: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
-        said(line)
+        scanned(line)
     assert message in caught.value.message
     assert hint in caught.value.hint
 
@@ -179,7 +179,7 @@ def test_what_cannot_be_understood_is_reported_with_the_way_out(line: str, messa
 )
 def test_a_word_that_cannot_be_started_is_refused(line: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
-        check_command(said(line))
+        check_command(scanned(line))
     assert message in caught.value.message
     assert hint in caught.value.hint
 
@@ -218,13 +218,13 @@ def test_a_program_may_be_named_like_a_verb(tmp_path: Path, monkeypatch: pytest.
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     for line in ("chekc x", "-- chek x", "--cwd /tmp chek x", "https://host/mcp", "call t a=1 chekc"):
-        check_command(said(line))
+        check_command(scanned(line))
 
 
 def test_a_side_of_a_comparison_may_be_a_command_after_dashes() -> None:
-    found = scan(["diff", "a.mcp.jsonl", "--exact", "--", "python", "my server.py", "--flag"])
-    assert found.arguments == {"a": "a.mcp.jsonl", "b": typed("python 'my server.py' --flag")}
-    assert found.option("exact") is True
+    invocation = scan(["diff", "a.mcp.jsonl", "--exact", "--", "python", "my server.py", "--flag"])
+    assert invocation.arguments == {"a": "a.mcp.jsonl", "b": typed("python 'my server.py' --flag")}
+    assert invocation.option("exact") is True
 
 
 def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path) -> None:
@@ -242,18 +242,18 @@ def test_a_standard_input_that_is_not_text_is_reported_to_be_that(monkeypatch: p
 
 
 def test_a_folder_given_as_a_root_becomes_its_uri(tmp_path: Path) -> None:
-    found = scan(["tools", "--root", str(tmp_path), "--root", "file:///srv", "@x"])
-    assert found.option("root") == [tmp_path.as_uri(), "file:///srv"]
+    invocation = scan(["tools", "--root", str(tmp_path), "--root", "file:///srv", "@x"])
+    assert invocation.option("root") == [tmp_path.as_uri(), "file:///srv"]
     with pytest.raises(UsageError, match="is not a file: URI"):
         scan(["tools", "--root", "https://host.example", "@x"])
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    ("line", "expected"),
     [("tools --json @x", True), ("tools -- x --json", False), ("tools @x", False), ("tools --bogus --json", True)],
 )
-def test_errors_are_json_where_it_was_asked_of_us(line: str, wanted: bool) -> None:
-    assert asks_for_json(line.split()) is wanted
+def test_errors_are_json_where_it_was_asked_of_us(line: str, expected: bool) -> None:
+    assert asks_for_json(line.split()) is expected
 
 
 @given(

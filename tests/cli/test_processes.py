@@ -44,8 +44,8 @@ def test_a_result_is_on_stdout_before_a_stubborn_server_is_ended(script: Script)
 
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_ends_the_server_too_and_tells_it_why(script: Script, tmp_path: Path, number: str, code: int) -> None:
-    said = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "working"}}
-    server = script({"tools/call": {"before": [said], "silent": True}, "linger": True})
+    notice = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "working"}}
+    server = script({"tools/call": {"before": [notice], "silent": True}, "linger": True})
     kept = tmp_path / "kept.mcp.jsonl"
     with start("call", "t", "--record", str(kept), *server) as process:
         assert process.stderr is not None

@@ -26,7 +26,7 @@ def test_help_and_errors_show_the_name_that_was_used(
     run: Run, monkeypatch: pytest.MonkeyPatch, started: str, name: str
 ) -> None:
     monkeypatch.setattr(sys, "argv", [started])
-    other = next(each for each in program_name.NAMES if each != name)
+    other = next(known for known in program_name.NAMES if known != name)
     assert re.fullmatch(rf"{name} 0[.\d]+ \(Python 3[.\d]+\S*, \w+ \S+\)\n", run("--version").out)
     for words in (["--help"], ["tap", "--help"], ["login", "--help"]):
         page = run(*words).out

@@ -44,8 +44,8 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.mcp.jsonl")}
 
 
-@pytest.mark.parametrize(("method", "said"), [("server/discover", ""), ("ping", "1 error")])
-def test_the_document_counts_the_errors_of_the_table(folder: Path, run: Run, method: str, said: str) -> None:
+@pytest.mark.parametrize(("method", "text"), [("server/discover", ""), ("ping", "1 error")])
+def test_the_document_counts_the_errors_of_the_table(folder: Path, run: Run, method: str, text: str) -> None:
     journal = Journal.create(folder / "2026-01-01T00-00-00Z-shop-0000.mcp.jsonl", {"kind": "stdio", "label": "shop"})
     request = {"jsonrpc": "2.0", "id": 1, "method": method}
     journal.record_sent("stdio", json.dumps(request).encode(), request)
@@ -53,8 +53,8 @@ def test_the_document_counts_the_errors_of_the_table(folder: Path, run: Run, met
     journal.record_life("", "ready", revision="2025-11-25", era="legacy", transport="stdio")
     journal.close()
     journal.release()
-    assert json.loads(run("recordings", "--json").out)["recordings"][0]["errors"] == bool(said)
-    assert ("error" in run("recordings").out, said in run("recordings").out) == (bool(said), True)
+    assert json.loads(run("recordings", "--json").out)["recordings"][0]["errors"] == bool(text)
+    assert ("error" in run("recordings").out, text in run("recordings").out) == (bool(text), True)
 
 
 def test_calls_of_a_tool_across_recordings_newest_first(folder: Path, run: Run) -> None:
@@ -66,10 +66,10 @@ def test_calls_of_a_tool_across_recordings_newest_first(folder: Path, run: Run) 
     assert f"{old.name}#1" in rows[1]
     assert all(word in rows[0] for word in ("shop", '{"days":1}', "done", "hello"))
     assert "world" not in rows[0]
-    found = json.loads(run("recordings", "--calls", "*", "--limit", "2", "--json").out)
-    assert [call["tool"] for call in found["calls"]] == ["echo", "other"]
-    assert found["more"] is True
-    assert found["calls"][0]["arguments"] == {"days": 1}
+    document = json.loads(run("recordings", "--calls", "*", "--limit", "2", "--json").out)
+    assert [call["tool"] for call in document["calls"]] == ["echo", "other"]
+    assert document["more"] is True
+    assert document["calls"][0]["arguments"] == {"days": 1}
     assert "No call of nothing in 3 recordings" in run("recordings", "--calls", "nothing").err
 
 

@@ -73,7 +73,7 @@ def test_json_is_one_document(run: Run, leaking: Path, tmp_path: Path) -> None:
 def test_rules_come_from_a_file_too(run: Run, leaking: Path, tmp_path: Path) -> None:
     (tmp_path / "rules.yaml").write_text("shapes: {github: false, named: false, entropy: false}\nrules: [$..pin]\n")
     ran = run("redact", "--json", str(leaking), "--rules", str(tmp_path / "rules.yaml"))
-    assert [found["rule"] for found in ran.json["found"]] == ["$..pin"]
+    assert [value["rule"] for value in ran.json["found"]] == ["$..pin"]
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,13 @@ def outcomes(ran: Any) -> list[str]:
 
 def failures(step: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [
-        (each.get("json_path", each["text"]), each.get("expected", ""), each.get("found", ""))
-        for each in step["expectations"]
-        if not each["ok"]
+        (
+            expectation.get("json_path", expectation["text"]),
+            expectation.get("expected", ""),
+            expectation.get("found", ""),
+        )
+        for expectation in step["expectations"]
+        if not expectation["ok"]
     ]
 
 
@@ -115,14 +119,18 @@ def test_each_expectation(run: Run, script: Script, home: Path, path: str, expec
     assert ran.code == (0 if ok else 5)
     if not ok:
         (step,) = steps_of(ran)
-        assert all(each.get("expected") and each.get("found") for each in step["expectations"] if not each["ok"])
+        assert all(
+            expectation.get("expected") and expectation.get("found")
+            for expectation in step["expectations"]
+            if not expectation["ok"]
+        )
 
 
 def test_a_number_is_not_searched_in_a_text_and_that_is_reported(run: Run, script: Script, home: Path) -> None:
     server = script(tools__list=TOOLS, tools__call=result({"s": "error -32602"}))
     flow(home, "  - call: echo\n    expect: {result: {$.structuredContent.s: {contains: -32602}}}\n")
     ran = run("run", "--json", *server)
-    (failure,) = [each for each in steps_of(ran)[0]["expectations"] if not each["ok"]]
+    (failure,) = [expectation for expectation in steps_of(ran)[0]["expectations"] if not expectation["ok"]]
     assert failure["note"] == "A text contains only texts: quote -32602."
 
 
@@ -203,8 +211,8 @@ def test_a_million_rows(run: Run, home: Path) -> None:
     ran = run("run", "--json", "--", sys.executable, str(server))
     assert ran.code == 5
     (step,) = steps_of(ran)
-    told = [each["ok"] for each in step["expectations"]]
-    assert told[:3] == [True, True, True]
+    results = [expectation["ok"] for expectation in step["expectations"]]
+    assert results[:3] == [True, True, True]
     assert len(ran.out) < 20_000
 
 
@@ -234,9 +242,11 @@ def test_values_are_carried_and_exact(run: Run, script: Script, home: Path, tmp_
     assert str(2**64 + 1) in ran.out
 
 
-@pytest.mark.parametrize(("path", "found"), [("$.nothing", "nothing at this path"), ("$.content[*]", "several values")])
+@pytest.mark.parametrize(
+    ("path", "actual"), [("$.nothing", "nothing at this path"), ("$.content[*]", "several values")]
+)
 def test_a_capture_that_finds_nothing_or_many_fails(
-    run: Run, script: Script, home: Path, path: str, found: str
+    run: Run, script: Script, home: Path, path: str, actual: str
 ) -> None:
     two = {"result": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}
     server = script(tools__list=TOOLS, tools__call=two)
@@ -247,7 +257,7 @@ def test_a_capture_that_finds_nothing_or_many_fails(
     )
     ran = run("run", "--json", *server)
     assert outcomes(ran) == ["failed", "not_run", "passed", "not_run"]
-    assert failures(steps_of(ran)[0]) == [(path, "one value", found)]
+    assert failures(steps_of(ran)[0]) == [(path, "one value", actual)]
     for step in (steps_of(ran)[1], steps_of(ran)[3]):
         assert "v has no value" in step["problem"]
         assert "request" not in step
@@ -388,11 +398,11 @@ def test_a_dry_run_names_line_and_column_of_each_argument_at_fault(run: Run, scr
         "  - {call: ecko}\n"  # 16:6
         "  - call: echo\n    args: {n: a, q: 1}\n",
     )
-    found = steps_of(run("run", "--json", "--dry-run", *script(tools__list=tools)))
-    places = [(step["expectations"][0]["line"], step["expectations"][0]["column"]) for step in found]
+    steps = steps_of(run("run", "--json", "--dry-run", *script(tools__list=tools)))
+    places = [(step["expectations"][0]["line"], step["expectations"][0]["column"]) for step in steps]
     assert places[:5] == [(6, 7), (8, 32), (12, 7), (14, 5), (16, 6)]
     assert places[5] == (18, 12)
-    assert '18:18 /: unexpected "q"' in found[5]["expectations"][0]["note"]
+    assert '18:18 /: unexpected "q"' in steps[5]["expectations"][0]["note"]
     assert "✗ failed  calls/a.yaml:6:7  step 1  call echo" in run("run", "--dry-run", *script(tools__list=tools)).out
 
 
@@ -441,7 +451,7 @@ def test_an_interrupted_run_writes_its_reports(home: Path) -> None:
     assert process.returncode == 130
     document = json.loads(out)
     assert document["complete"] is False
-    assert [[step["outcome"] for step in each["steps"]] for each in document["flows"]] == [
+    assert [[step["outcome"] for step in entry["steps"]] for entry in document["flows"]] == [
         ["passed", "not_run", "not_run"], ["not_run"],
     ]  # fmt: skip
     assert b"interrupted" in err
@@ -468,7 +478,7 @@ def test_an_interrupt_keeps_the_results_of_flows_that_run_beside_each_other(home
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert [[step["outcome"] for step in each["steps"]] for each in json.loads(out)["flows"]] == 3 * [
+    assert [[step["outcome"] for step in entry["steps"]] for entry in json.loads(out)["flows"]] == 3 * [
         ["passed", "not_run"]
     ]
 
@@ -490,7 +500,7 @@ def test_an_interrupt_leaves_flows_that_wait_for_the_shared_session_not_run(home
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert [each["outcome"] for each in json.loads(out)["flows"]] == ["not_run", "not_run"]
+    assert [entry["outcome"] for entry in json.loads(out)["flows"]] == ["not_run", "not_run"]
 
 
 def test_bail_stops_flows_that_wait_for_the_shared_session(run: Run, script: Script, home: Path) -> None:
@@ -499,7 +509,7 @@ def test_bail_stops_flows_that_wait_for_the_shared_session(run: Run, script: Scr
     server = script(tools__list=TOOLS, tools__call=[result(1), result(1)])
     ran = run("run", "--json", "--bail", "--shared", "--jobs", "2", *server)
     assert ran.code == 5
-    assert [each["outcome"] for each in ran.json["flows"]] == ["failed", "not_run"]
+    assert [entry["outcome"] for entry in ran.json["flows"]] == ["failed", "not_run"]
 
 
 def test_a_step_whose_capture_fails_has_a_command_that_repeats_it(run: Run, script: Script, home: Path) -> None:
@@ -513,7 +523,7 @@ def test_a_list_of_another_length_is_not_aligned_item_by_item(run: Run, script: 
     flow(home, "  - call: echo\n    args: {n: 1}\n    expect: {result: {$.structuredContent.rows: []}}\n")
     rows = [{"id": number} for number in range(10_001)]
     ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=result({"rows": rows})))
-    failed = [each for each in steps_of(ran)[0]["expectations"] if not each["ok"]]
+    failed = [expectation for expectation in steps_of(ran)[0]["expectations"] if not expectation["ok"]]
     assert failed[0]["note"] == "Expected 0 items, found 10,001 items."
 
 
@@ -530,7 +540,7 @@ def test_a_variable_of_set_that_no_flow_has_is_noted(run: Run, script: Script, h
 def test_files_and_options_that_are_wrong_send_nothing(run: Run, script: Script, home: Path, tmp_path: Path) -> None:
     server = script(tools__list=TOOLS)
     good = flow(home, "  - call: echo\n")
-    for words, said in (
+    for words, problem in (
         (["--environment", "x"], "The environment “x” does not exist"),
         (["--set", "a"], "is not in name=value form"), (["--set", "1=2"], "is not a variable name"), (["nothing"], "does not exist"),
         (["--server", "@nothing"], "nothing"), (["--jobs", "0"], "0"), (["--seed", "x"], "is not a whole number"),
@@ -538,12 +548,12 @@ def test_files_and_options_that_are_wrong_send_nothing(run: Run, script: Script,
     ):  # fmt: skip
         ran = run("run", *words, *(server if "--server" not in words else []))
         assert ran.code == 2, words
-        assert said in ran.err
-    for text, said in (("  - call: [\n", "calls/z.yaml:"), ("  - call: '{{x}}'\n", "Unknown variable “x”")):
+        assert problem in ran.err
+    for text, problem in (("  - call: [\n", "calls/z.yaml:"), ("  - call: '{{x}}'\n", "Unknown variable “x”")):
         flow(home, text, "z")
         ran = run("run", *server)
         assert ran.code == 2
-        assert said in ran.err
+        assert problem in ran.err
         assert run("run", "--json", *server).error["line"] > 0
     (home / "calls/z.yaml").unlink()
     assert run("run").err.startswith("error: calls/a.yaml:1:1: The saved call does not name a server.")
@@ -559,11 +569,11 @@ def test_bail_jobs_and_shared(run: Run, script: Script, home: Path) -> None:
         flow(home, f"  - call: echo\n{bad}  - call: echo\n", name)
     for more in ((), ("--jobs", "3"), ("--shared",), ("--shared", "--jobs", "2")):
         ran = run("run", "--json", *more, *server)
-        assert [each["outcome"] for each in ran.json["flows"]] == ["passed", "failed", "passed", "passed"]
-        recordings = {each["recording"] for each in ran.json["flows"]}
+        assert [entry["outcome"] for entry in ran.json["flows"]] == ["passed", "failed", "passed", "passed"]
+        recordings = {entry["recording"] for entry in ran.json["flows"]}
         assert len(recordings) == (1 if "--shared" in more else 4)
     ran = run("run", "--json", "--bail", *server)
-    assert [each["outcome"] for each in ran.json["flows"]] == ["passed", "failed", "not_run", "not_run"]
+    assert [entry["outcome"] for entry in ran.json["flows"]] == ["passed", "failed", "not_run", "not_run"]
     assert [step["outcome"] for step in ran.json["flows"][1]["steps"]] == ["failed", "not_run"]
 
 
@@ -583,8 +593,8 @@ def test_a_dry_run_sends_no_call(run: Run, script: Script, home: Path) -> None:
     assert "Did you mean “echo”?" in ran.out
     assert ran.json["dry_run"] is True
     words = ("--junit", "r.xml", "--markdown", "r.md", "--html", "r.html")
-    told = run("run", "--dry-run", *words, *server).out
-    assert told.endswith(f"\n{DRY_RUN}\n")
+    output = run("run", "--dry-run", *words, *server).out
+    assert output.endswith(f"\n{DRY_RUN}\n")
     assert DRY_RUN in (home / "r.md").read_text()
     assert DRY_RUN in (home / "r.html").read_text()
     report = ElementTree.parse(home / "r.xml")
@@ -690,10 +700,10 @@ def test_a_link_under_the_name_of_a_temporary_file_is_not_followed(run: Run, scr
     for link in (home / "calls/s/.x.json.new", kept / ".calls-a.mcp.jsonl.new"):
         link.parent.mkdir(parents=True)
         link.symlink_to(mine)
-    said = result({"key": "abcdef-123456"})
+    answer = result({"key": "abcdef-123456"})
     steps = "  - call: echo\n    capture: {key: $.structuredContent.key}\n    secret: [key]\n"
     flow(home, f"{steps}    expect: {{same_as: s/x.json}}\n")
-    ran = run("run", "--update", "--keep", str(kept), *script(tools__list=TOOLS, tools__call=said))
+    ran = run("run", "--update", "--keep", str(kept), *script(tools__list=TOOLS, tools__call=answer))
     assert ran.code == 0, ran.out + ran.err
     assert mine.read_text() == "mine"
     assert "structuredContent" in (home / "calls/s/x.json").read_text()
@@ -703,13 +713,13 @@ def test_a_link_under_the_name_of_a_temporary_file_is_not_followed(run: Run, scr
 
 def test_a_snapshot_has_escapes_for_characters_that_move_text(run: Run, script: Script, home: Path) -> None:
     flow(home, "  - call: echo\n    expect: {same_as: x.json, findings: any}\n")
-    said = {"a": "\u202eevil\x9b31m\u2028", "b": "\ud800", "c": "ö"}
-    server = script(tools__list=TOOLS, tools__call={"result": {"content": [], "structuredContent": said}})
+    content = {"a": "\u202eevil\x9b31m\u2028", "b": "\ud800", "c": "ö"}
+    server = script(tools__list=TOOLS, tools__call={"result": {"content": [], "structuredContent": content}})
     assert run("run", "--update", *server).code == 0
     text = (home / "calls/x.json").read_text("utf-8")
     assert "\\u202eevil\\u009b31m\\u2028" in text
     assert '"ö"' in text
-    assert json.loads(text)["structuredContent"] == said
+    assert json.loads(text)["structuredContent"] == content
     assert run("run", *server).code == 0
 
 

@@ -138,11 +138,11 @@ def test_a_file_that_is_wrong(run: Run, home: Path, name: str) -> None:
     assert case.remedy in hint
     assert not list(home.rglob("*.mcp.jsonl")), "nothing was sent"
     assert {path: path.read_bytes() for path in before} == before
-    told = run("run", "--json", *case.options).error
+    document = run("run", "--json", *case.options).error
     if case.error.startswith("calls/"):
         place = case.error.split(":")
-        assert (told["line"], told["column"]) == (int(place[1]), int(place[2]))
-    assert told["hint"]
+        assert (document["line"], document["column"]) == (int(place[1]), int(place[2]))
+    assert document["hint"]
 
 
 @pytest.mark.slow

@@ -101,8 +101,8 @@ def forms(secret: str) -> set[str]:
 
 def leaks(text: str) -> list[str]:
     inside = ("4f1d9c77aa", "secret ü 31c2b5", "31c2b5", "Secret-88ee", "0c4f6b2e19", "Token-5d7e1f", "Secret-77ab")
-    found = [name for name, secret in SECRETS.items() if any(form in text for form in forms(secret))]
-    return found + [core for core in inside if core in text]
+    names = [name for name, secret in SECRETS.items() if any(form in text for form in forms(secret))]
+    return names + [core for core in inside if core in text]
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_no_secret_is_in_the_log_file(
 
 @pytest.mark.slow
 def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path, home: Path) -> None:
-    for line, said in (
+    for line, problem in (
         ("of_env: env:NOT_SET", "The environment variable NOT_SET is not set."),
         ("of_env: file:nothing", "nothing cannot be read: the file does not exist"),
         ("of_env: keyring:shop/bob", "The keyring has no entry shop/bob."),
@@ -208,7 +208,7 @@ def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path
         ran = run("run", "--environment", "staging", "--", sys.executable, "-c", "")
         assert ran.code == 2
         assert ran.err.startswith("error: calls/env/staging.yaml:2:9: ")
-        assert said in ran.err
+        assert problem in ran.err
     assert not list(home.rglob("*.mcp.jsonl"))
 
 

@@ -23,12 +23,12 @@ def test_the_schema_is_the_one_document_on_stdout(run: Run, verb: str, more: tup
 def test_settings_are_those_in_force(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECTOR_THEME", "light")
     (home / "settings.json").write_text('{"timeout": 5, "roots": ["file:///x"]}')
-    found = run("settings", "--json").json
-    assert found["path"] == str(home / "settings.json")
-    told = {name: found["settings"][name] for name in ("timeout", "theme", "roots", "era")}
-    assert told == {"timeout": 5.0, "theme": "light", "roots": ["file:///x"], "era": "auto"}
+    document = run("settings", "--json").json
+    assert document["path"] == str(home / "settings.json")
+    settings = {name: document["settings"][name] for name in ("timeout", "theme", "roots", "era")}
+    assert settings == {"timeout": 5.0, "theme": "light", "roots": ["file:///x"], "era": "auto"}
     lines = dict(line.split(maxsplit=1) for line in run("settings").out.splitlines())
-    assert {name: json.loads(value) for name, value in lines.items()} == found["settings"]
+    assert {name: json.loads(value) for name, value in lines.items()} == document["settings"]
 
 
 def test_settings_that_are_wrong_are_named(run: Run, home: Path) -> None:

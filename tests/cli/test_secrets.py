@@ -66,7 +66,7 @@ def test_no_output_and_no_state_file_has_it(
     assert "‹redacted " in ran.out + ran.err or words[0] in ("pin", "doctor") or words[1:]
     files = [path for path in home.rglob("*") if path.is_file()]
     assert files
-    assert [(path, found) for path in files if (found := leaks(path.read_text("utf-8", "replace")))] == []
+    assert [(path, leaked) for path in files if (leaked := leaks(path.read_text("utf-8", "replace")))] == []
 
 
 @pytest.mark.parametrize("cut", ["{}…", "{}...", "key {}", "<{}>", '{{"key": "{}", "ok": false}}'])
@@ -86,7 +86,7 @@ def test_a_secret_that_the_server_cuts_off_is_nowhere(
         assert ran.code in (0, 1, 5)
         exports = [run("export", str(path), "--to", to).out for to in ("md", "html", "json")]
         texts = [file.read_text("utf-8", "replace") for file in home.rglob("*") if file.is_file()]
-        assert [found for found in (ran.out, ran.err, path.read_text(), *exports, *texts) if "Ab12" in found] == []
+        assert [output for output in (ran.out, ran.err, path.read_text(), *exports, *texts) if "Ab12" in output] == []
 
 
 def test_a_pin_with_a_redacted_name_is_found_unchanged(run: Run, server: list[str]) -> None:

@@ -85,8 +85,8 @@ def test_the_summary_is_one_json_document_where_stdout_belongs_to_the_client(hom
     ran = Served(home, [TOUR, "--json", "--no-record"], [INITIALIZE, OTHER])
     assert len(ran.messages) == 2
     assert faults("serve", ran.err) == []
-    said = json.loads(ran.err)
-    assert (said["requests"], said["missed"], said["recordings"]) == (2, 1, [])
+    summary = json.loads(ran.err)
+    assert (summary["requests"], summary["missed"], summary["recordings"]) == (2, 1, [])
     assert not (home / "recordings").exists()
 
 
@@ -124,7 +124,7 @@ def test_faults_are_reported_with_the_seed_that_makes_them_again(home: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "problem"),
     [
         (["no-such-file.mcp.jsonl"], "no-such-file"),
         ([str(ROOT / "README.md")], "is not a recording"),
@@ -139,10 +139,10 @@ def test_faults_are_reported_with_the_seed_that_makes_them_again(home: Path) -> 
         ([TOUR, "--http", "192.0.2.1:0"], "Cannot listen"),
     ],
 )
-def test_what_cannot_be_done_is_said(home: Path, words: list[str], said: str) -> None:
+def test_what_cannot_be_done_is_said(home: Path, words: list[str], problem: str) -> None:
     ran = Served(home, words, [])
     assert ran.code == 2
-    assert said in ran.err
+    assert problem in ran.err
     assert "Traceback" not in ran.err
 
 
@@ -163,8 +163,8 @@ def test_it_serves_over_http_until_it_is_interrupted(home: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    said = json.loads(out)
-    assert (said["misses"], said["answered"]) == ([], 3)
+    summary = json.loads(out)
+    assert (summary["misses"], summary["answered"]) == ([], 3)
     assert b"Traceback" not in err
 
 
@@ -199,7 +199,7 @@ def test_our_own_verbs_cannot_tell_it_from_the_server(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "found"),
+    ("word", "expected"),
     [
         ("8000", ("127.0.0.1", 8000)),
         (":8000", ("127.0.0.1", 8000)),
@@ -209,8 +209,8 @@ def test_our_own_verbs_cannot_tell_it_from_the_server(home: Path) -> None:
         ("my-host.example:80", ("my-host.example", 80)),
     ],
 )
-def test_addresses_are_read(word: str, found: tuple[str, int]) -> None:
-    assert address(word) == found
+def test_addresses_are_read(word: str, expected: tuple[str, int]) -> None:
+    assert address(word) == expected
 
 
 @pytest.mark.parametrize("word", ["", "a:b", ":", "http://x", "a b:1", "1:2:3", "-x:1", "::1:80"])
@@ -222,16 +222,16 @@ def test_what_is_not_an_address_is_refused(word: str) -> None:
 def test_the_value_of_http_may_be_left_out() -> None:
     assert is_address("8000")
     assert not is_address("session.mcp.jsonl")
-    said = scan(["serve", "--http", "a.mcp.jsonl"])
-    assert (said.option("http"), said.arguments["file"]) == (("127.0.0.1", 0), "a.mcp.jsonl")
-    said = scan(["serve", "--http", "8000", "a.mcp.jsonl"])
-    assert (said.option("http"), said.arguments["file"]) == (("127.0.0.1", 8000), "a.mcp.jsonl")
-    said = scan(["serve", "a.mcp.jsonl", "--http=localhost", "--", "python", "8000"])
-    assert (said.option("http"), said.target_words) == (("localhost", 0), ["python", "8000"])
-    said = scan(["serve", "a.mcp.jsonl", "--http"])
-    assert said.option("http") == ("127.0.0.1", 0)
-    said = scan(["tap", "--listen", "https://h.example/mcp"])
-    assert (said.option("listen"), said.target_words) == (("127.0.0.1", 0), ["https://h.example/mcp"])
+    invocation = scan(["serve", "--http", "a.mcp.jsonl"])
+    assert (invocation.option("http"), invocation.arguments["file"]) == (("127.0.0.1", 0), "a.mcp.jsonl")
+    invocation = scan(["serve", "--http", "8000", "a.mcp.jsonl"])
+    assert (invocation.option("http"), invocation.arguments["file"]) == (("127.0.0.1", 8000), "a.mcp.jsonl")
+    invocation = scan(["serve", "a.mcp.jsonl", "--http=localhost", "--", "python", "8000"])
+    assert (invocation.option("http"), invocation.target_words) == (("localhost", 0), ["python", "8000"])
+    invocation = scan(["serve", "a.mcp.jsonl", "--http"])
+    assert invocation.option("http") == ("127.0.0.1", 0)
+    invocation = scan(["tap", "--listen", "https://h.example/mcp"])
+    assert (invocation.option("listen"), invocation.target_words) == (("127.0.0.1", 0), ["https://h.example/mcp"])
 
 
 def test_paces_are_read() -> None:

@@ -31,13 +31,13 @@ class Dialogue:
             env=environment(home, COLUMNS="200"),
         )  # fmt: skip
         os.close(theirs)
-        self.shown = ""
+        self.output = ""
 
     def answer(self, prompt: str, line: str) -> None:
-        """Wait for a prompt at the end of what is shown, and type a line."""
-        while not self.shown.endswith(prompt):
-            assert self._read(), self.shown
-        self.shown = ""
+        """Wait for a prompt at the end of the output, and type a line."""
+        while not self.output.endswith(prompt):
+            assert self._read(), self.output
+        self.output = ""
         os.write(self._ours, f"{line}\n".encode())
 
     def end(self) -> str:
@@ -45,15 +45,15 @@ class Dialogue:
         while self._read():
             pass
         os.close(self._ours)
-        return self.shown
+        return self.output
 
     def _read(self) -> bool:
-        assert has_output(self._ours, 30), self.shown
+        assert has_output(self._ours, 30), self.output
         try:
             data = os.read(self._ours, 65536)
         except OSError:  # so Linux says that the other end is closed
             return False
-        self.shown += data.decode("utf-8", "replace")
+        self.output += data.decode("utf-8", "replace")
         return bool(data)
 
 
@@ -78,7 +78,7 @@ def test_several_questions_of_one_call_are_asked_one_after_the_other(
     asked = dialogue("call", "ask-several", "--ask", "--era", era)
     asked.answer("c to cancel: ", "")
     asked.answer("colour: ", "4")
-    assert "not one of the choices" not in asked.shown
+    assert "not one of the choices" not in asked.output
     asked.answer("not one of the choices\r\ncolour: ", "green")
     asked.answer("d to decline: ", "")
     asked.answer("only a dot.\r\n", "Hi\n.")
@@ -117,16 +117,16 @@ def test_wrong_answers_without_end_cancel_the_question(dialogue: Callable[..., D
     for line in before:
         asked.answer("c to cancel: ", line)
     asked.answer(": ", "\n".join(["wrong"] * 200))
-    shown = asked.end()
-    assert f"{MAX_TRIES} answers were wrong.\r\nCancelled." in shown
-    assert shown.endswith("The user chose to cancel.\r\n")
+    output = asked.end()
+    assert f"{MAX_TRIES} answers were wrong.\r\nCancelled." in output
+    assert output.endswith("The user chose to cancel.\r\n")
 
 
 def test_what_was_answered_beforehand_is_not_asked(dialogue: Callable[..., Dialogue]) -> None:
     asked = dialogue("call", "ask-model", "--ask", "--sampling", "Beforehand")
-    shown = asked.end()
-    assert "Beforehand" in shown
-    assert "asks a model" not in shown
+    output = asked.end()
+    assert "Beforehand" in output
+    assert "asks a model" not in output
 
 
 def test_without_a_terminal_the_options_decide(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_a_url_is_shown_whole_as_it_is_requested(
     prompts._out, prompts._session = Output(), SimpleNamespace(server=SimpleNamespace(name="s"))
     for url in (f"{LOOKALIKE}/{'a' * 3000}", DISGUISED, ["no text"]):
         await prompts._url(SimpleNamespace(params={"url": url}, message="", accept=lambda content: None))
-    shown = capsys.readouterr().err
-    assert f"  {REQUESTED}/{'a' * 3000} {MIXES}\n" in shown
-    assert "  https://api.github.com\\u2215v3.evil.example/mcp\n" in shown
-    assert '  ["no text"]\n' in shown
+    output = capsys.readouterr().err
+    assert f"  {REQUESTED}/{'a' * 3000} {MIXES}\n" in output
+    assert "  https://api.github.com\\u2215v3.evil.example/mcp\n" in output
+    assert '  ["no text"]\n' in output

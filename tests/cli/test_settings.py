@@ -16,9 +16,9 @@ from inspector.config.expand import InputQuestion
 
 
 def options(*words: str, asking: bool = False) -> Options:
-    said = scan(["tools", *words])
-    target = session_setup.target_of(said)
-    return session_setup.options_of(said, target, session_setup.settings_of(said), asking=asking)
+    invocation = scan(["tools", *words])
+    target = session_setup.target_of(invocation)
+    return session_setup.options_of(invocation, target, session_setup.settings_of(invocation), asking=asking)
 
 
 @pytest.fixture
@@ -34,30 +34,30 @@ def configured(home: Path) -> Path:
 
 
 def test_settings_count_where_nothing_else_is_reported(configured: Path) -> None:
-    found = options("--", "x")
-    assert (found.timeout, found.max_timeout, found.era) == (11, 20, "modern")
-    assert found.standing == StandingAnswers(sampling="s", elicitation=None, roots=("file:///settings",))
+    effective = options("--", "x")
+    assert (effective.timeout, effective.max_timeout, effective.era) == (11, 20, "modern")
+    assert effective.standing == StandingAnswers(sampling="s", elicitation=None, roots=("file:///settings",))
 
 
 def test_a_config_entry_wins_over_the_settings(configured: Path) -> None:
-    found = options("@named", "--config", str(configured))
-    assert (found.timeout, found.max_timeout, found.era) == (22, 22, "legacy")
-    assert found.standing.roots == ("file:///entry",)
+    effective = options("@named", "--config", str(configured))
+    assert (effective.timeout, effective.max_timeout, effective.era) == (22, 22, "legacy")
+    assert effective.standing.roots == ("file:///entry",)
 
 
 def test_flags_win_over_everything(configured: Path) -> None:
-    found = options(
+    effective = options(
         "@named", "--config", str(configured), "--timeout", "33", "--era", "auto", "--root", "file:///flag",
         "--sampling", "decline", "--log-level", "error", "--revision", "2025-06-18",
     )  # fmt: skip
-    assert (found.timeout, found.max_timeout, found.era) == (33, 33, "auto")
-    assert (found.log_level, found.protocol) == ("error", "2025-06-18")
-    assert found.standing == StandingAnswers(sampling="decline", elicitation=None, roots=("file:///flag",))
+    assert (effective.timeout, effective.max_timeout, effective.era) == (33, 33, "auto")
+    assert (effective.log_level, effective.protocol) == ("error", "2025-06-18")
+    assert effective.standing == StandingAnswers(sampling="decline", elicitation=None, roots=("file:///flag",))
 
 
 def test_headers_of_the_entry_and_of_the_flags_reach_http(configured: Path) -> None:
-    found = options("@plain", "--config", str(configured), "--header", "B: 2")
-    assert found.http.headers == (("A", "1"), ("B", "2"))
+    effective = options("@plain", "--config", str(configured), "--header", "B: 2")
+    assert effective.http.headers == (("A", "1"), ("B", "2"))
 
 
 def test_the_interface_can_ask_and_so_offers_everything() -> None:

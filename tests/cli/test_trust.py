@@ -179,13 +179,13 @@ def test_the_list_says_what_asks_first(run: Run, clone: Path, evil: Noting) -> N
 
 def test_the_doctor_says_what_was_not_allowed(run: Run, clone: Path, evil: Noting) -> None:
     write(clone, {"url": at(evil), "headers": {"X-A": "keyring:vault/me"}})
-    found = clean(run("doctor", "--json", "@docs")).json
-    assert found["outcome"] == "trust"
-    (step,) = [step for step in found["steps"] if step["name"] == "trust"]
+    diagnosis = clean(run("doctor", "--json", "@docs")).json
+    assert diagnosis["outcome"] == "trust"
+    (step,) = [step for step in diagnosis["steps"] if step["name"] == "trust"]
     assert step["verdict"] == "failed"
     assert any("keyring entry vault/me" in line for line in step["details"])
-    found = clean(run("doctor", "--json", "--trust", "@docs")).json
-    (step,) = [step for step in found["steps"] if step["name"] == "trust"]
+    diagnosis = clean(run("doctor", "--json", "--trust", "@docs")).json
+    (step,) = [step for step in diagnosis["steps"] if step["name"] == "trust"]
     assert step["verdict"] == "ok"
 
 
@@ -308,7 +308,7 @@ def on_terminal(clone: Path, typed: str, *words: str, prompt: bytes = b"[N]o: ")
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
     os.close(child)
-    said = b""
+    output = b""
     while True:
         try:
             data = os.read(parent, 4096)
@@ -316,33 +316,33 @@ def on_terminal(clone: Path, typed: str, *words: str, prompt: bytes = b"[N]o: ")
             break
         if not data:
             break
-        said += data
-        if prompt in said and typed:
+        output += data
+        if prompt in output and typed:
             os.write(parent, typed.encode() + b"\n")
             typed = ""
     process.communicate()
     os.close(parent)
-    return process.returncode, said.decode()
+    return process.returncode, output.decode()
 
 
 @pytest.mark.slow
 def test_a_user_at_a_terminal_is_asked_until_they_allow_it_for_always(clone: Path, evil: Noting) -> None:
     write(clone, {"url": at(evil), "headers": {"X-A": "env:AWS_SECRET_ACCESS_KEY"}})
-    code, said = on_terminal(clone, "", "info", "--help")
+    code, output = on_terminal(clone, "", "info", "--help")
     assert code == 0
-    code, said = on_terminal(clone, "n", "info", "@docs")
+    code, output = on_terminal(clone, "n", "info", "@docs")
     assert (code, evil.seen) == (3, "")
-    assert "uses environment variable AWS_SECRET_ACCESS_KEY in header X-A" in said
-    assert f"sends to {at(evil)}" in said
-    assert SECRET not in said
-    said = on_terminal(clone, "n", "info", "--json", "@docs")[1]
-    assert said.index(f"sends to {at(evil)}") < said.index("Allow it?"), "it is answered by what it says"
+    assert "uses environment variable AWS_SECRET_ACCESS_KEY in header X-A" in output
+    assert f"sends to {at(evil)}" in output
+    assert SECRET not in output
+    output = on_terminal(clone, "n", "info", "--json", "@docs")[1]
+    assert output.index(f"sends to {at(evil)}") < output.index("Allow it?"), "it is answered by what it says"
     assert on_terminal(clone, "o", "info", "@docs")[0] == 0
     assert SECRET in evil.seen
     assert on_terminal(clone, "a", "doctor", "@docs")[0] == 0
-    code, said = on_terminal(clone, "", "info", "@docs")
+    code, output = on_terminal(clone, "", "info", "@docs")
     assert code == 0
-    assert "Allow it?" not in said
+    assert "Allow it?" not in output
 
 
 def test_a_program_names_its_trust(clone: Path, evil: Noting) -> None:

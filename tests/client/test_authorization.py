@@ -26,15 +26,22 @@ def fetched(journal: Journal, ms: float = 10.0) -> int:
 
 
 def token(journal: Journal, **facts: Any) -> None:
-    told = {"token_type": "Bearer", "expires_in": 60, "scope": ["read"], "refresh": True, "resource": SERVER, **facts}
-    journal.record_auth("token", True, "A Bearer token", facts=told)
+    members = {
+        "token_type": "Bearer",
+        "expires_in": 60,
+        "scope": ["read"],
+        "refresh": True,
+        "resource": SERVER,
+        **facts,
+    }
+    journal.record_auth("token", True, "A Bearer token", facts=members)
 
 
 def shapes(journal: Journal) -> list[tuple[str, str]]:
     return [(step.name, step.outcome) for step in authorization_steps(journal)]
 
 
-def found(journal: Journal) -> Authorizations:
+def authorizations(journal: Journal) -> Authorizations:
     everything = Authorizations(journal)
     while everything.behind:
         everything.advance()
@@ -45,7 +52,7 @@ def test_without_a_login_there_are_no_steps() -> None:
     journal = Journal.unnamed({})
     journal.record_life("", "connect", to=SERVER)
     assert authorization_steps(journal) == []
-    assert found(journal).logged_in() is None
+    assert authorizations(journal).logged_in() is None
 
 
 def test_a_step_has_the_requests_that_were_made_for_it() -> None:
@@ -163,12 +170,12 @@ def test_who_is_logged_in_until_they_are_not() -> None:
     journal = Journal.unnamed({})
     journal.record_auth("server", True, ISSUER, facts={"issuer": ISSUER})
     token(journal, missing=["write"], claims={"aud": [SERVER, "other"], "exp": 1})
-    login = found(journal).logged_in()
+    login = authorizations(journal).logged_in()
     assert login is not None
     assert (login.issuer, login.resource, login.scope, login.missing) == (ISSUER, SERVER, ("read",), ("write",))
     assert (login.ends - login.t, login.renewable, login.audience_fits) == (60_000_000, True, True)
     journal.record_auth("revoke", True, "withdrawn")
-    assert found(journal).logged_in() is None
+    assert authorizations(journal).logged_in() is None
 
 
 def test_at_a_moment_of_a_recording_only_what_had_been_told_counts() -> None:
@@ -176,11 +183,11 @@ def test_at_a_moment_of_a_recording_only_what_had_been_told_counts() -> None:
     journal.record_auth("server", True, ISSUER, facts={"issuer": ISSUER})
     token(journal)
     journal.record_auth("revoke", True, "withdrawn")
-    told = found(journal)
+    recorded = authorizations(journal)
     logged_in = {}
     for upto in (0, 1, 2, 3, None):
-        told.upto = upto
-        logged_in[upto] = told.logged_in() is not None
+        recorded.upto = upto
+        logged_in[upto] = recorded.logged_in() is not None
     assert logged_in == {0: False, 1: False, 2: True, 3: False, None: False}
 
 
@@ -188,7 +195,7 @@ def test_the_audience_is_compared_character_by_character() -> None:
     for audience, fits in ((SERVER, True), (f"{SERVER}/", False), ([], None), ({"a": 1}, None), (None, None)):
         journal = Journal.unnamed({})
         token(journal, claims={"aud": audience})
-        login = found(journal).logged_in()
+        login = authorizations(journal).logged_in()
         assert login is not None
         assert login.audience_fits is fits
 
@@ -230,12 +237,12 @@ NAMES = ("token_type", "expires_in", "scope", "missing", "refresh", "resource", 
         max_size=5,
     )
 )
-def test_values_of_any_type_do_no_harm(told: list[tuple[str, dict[str, Any]]]) -> None:
+def test_values_of_any_type_do_no_harm(steps: list[tuple[str, dict[str, Any]]]) -> None:
     journal = Journal.unnamed({})
-    for step, facts in told:
+    for step, facts in steps:
         journal.record_auth(step, False, "", facts=facts)
         journal.record_auth(step, True, "", facts={"token_type": "Bearer"} | facts)
-    everything = found(journal)
+    everything = authorizations(journal)
     everything.steps()
     login = everything.logged_in()
     assert login is None or login.audience_fits in (True, False, None)

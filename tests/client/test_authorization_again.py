@@ -37,7 +37,7 @@ def test_several_runs_come_one_after_another() -> None:
     run_again(journal, n, 1, ok=False)
     run_again(journal, n, 2, ok=True)
     steps = authorization_steps(journal)
-    assert [(each.text, each.outcome) for each in steps[2].again] == [("run 1", "failed"), ("run 2", "ok")]
+    assert [(run.text, run.outcome) for run in steps[2].again] == [("run 1", "failed"), ("run 2", "ok")]
 
 
 def test_a_run_of_no_step_of_ours_is_omitted() -> None:

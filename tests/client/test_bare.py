@@ -44,16 +44,16 @@ class Heard:
 
 @pytest.fixture
 async def opened():
-    """`connection, heard = await opened(target)`."""
+    """`connection, listener = await opened(target)`."""
     made = []
 
     async def open(target):
-        heard = Heard()
+        listener = Heard()
         journal = Journal.unnamed({})
-        connection = BareConnection(target, journal, heard)
+        connection = BareConnection(target, journal, listener)
         made.append(connection)
         await connection.open()
-        return connection, heard
+        return connection, listener
 
     yield open
     for connection in made:
@@ -69,29 +69,31 @@ def modern(method, id=1, **params):
 
 @pytest.mark.slow
 async def test_bytes_go_out_as_they_are_and_come_back_as_they_are(opened):
-    connection, heard = await opened(DEMO)
+    connection, listener = await opened(DEMO)
     asked = b'{ "id":1,\t"jsonrpc":"2.0", "method":"ping","method":"ping" }'
     n = connection.send(asked)
-    await until(lambda: heard.frames)
+    await until(lambda: listener.frames)
     event = connection.journal.event(n)
     assert (event.bytes, event.dir, event.kind) == (asked, Dir.SEND, Kind.RPC)
-    assert heard.messages == [connection.journal.event(heard.frames[0].n).bytes]
-    assert connection.journal.index.pair(n) == heard.frames[0].n
+    assert listener.messages == [connection.journal.event(listener.frames[0].n).bytes]
+    assert connection.journal.index.pair(n) == listener.frames[0].n
 
 
 @pytest.mark.slow
 async def test_what_is_not_json_is_sent_and_recorded_too(opened):
-    connection, heard = await opened(DEMO)
+    connection, listener = await opened(DEMO)
     n = connection.send(b"{half")
     assert connection.journal.event(n).kind is Kind.INVALID
-    await until(lambda: heard.messages)  # the demo answers a parse error
+    await until(lambda: listener.messages)  # the demo answers a parse error
 
 
 @pytest.mark.slow
 async def test_a_server_that_leaves_is_reported_of(opened):
-    connection, heard = await opened(StdioTarget((sys.executable, "-c", "import sys; print('off', file=sys.stderr)")))
-    await until(lambda: heard.lost)
-    assert heard.stderr == [b"off"]
+    connection, listener = await opened(
+        StdioTarget((sys.executable, "-c", "import sys; print('off', file=sys.stderr)"))
+    )
+    await until(lambda: listener.lost)
+    assert listener.stderr == [b"off"]
     with pytest.raises(ConnectionProblem):
         connection.send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
 
@@ -109,12 +111,12 @@ async def test_after_the_handshake_requests_name_the_revision_and_the_session(op
             reply.result(request)
 
     async with Web(serve) as web:
-        connection, heard = await opened(HttpTarget(web.url))
+        connection, listener = await opened(HttpTarget(web.url))
         connection.send(b'{"jsonrpc":"2.0","id":"i","method":"initialize","params":{}}')
-        await until(lambda: len(heard.frames) == 1)
+        await until(lambda: len(listener.frames) == 1)
         assert connection.revision == "2025-11-25"
         connection.send(b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}')
-        await until(lambda: len(heard.frames) == 2)
+        await until(lambda: len(listener.frames) == 2)
         (request,) = requests_of(web, "tools/list")
         assert (request.field("mcp-protocol-version"), request.field("mcp-session-id")) == ("2025-11-25", "abc")
 
@@ -122,11 +124,11 @@ async def test_after_the_handshake_requests_name_the_revision_and_the_session(op
 async def test_a_call_of_the_modern_era_repeats_in_its_header_what_the_list_asked_for(opened):
     """C-HTTP-30, C-HTTP-31, C-HTTP-33."""
     async with Web(Modern(tools__call=complete())) as web:
-        connection, heard = await opened(HttpTarget(web.url))
+        connection, listener = await opened(HttpTarget(web.url))
         connection.send(modern("tools/list"))
-        await until(lambda: len(heard.frames) == 1)
+        await until(lambda: len(listener.frames) == 1)
         connection.send(modern("tools/call", 2, name="mirrors", arguments={"region": "eu"}))
-        await until(lambda: len(heard.frames) == 2)
+        await until(lambda: len(listener.frames) == 2)
         (call,) = requests_of(web, "tools/call")
         assert call.field("mcp-protocol-version") == "2026-07-28"
         assert (call.field("mcp-method"), call.field("mcp-name")) == ("tools/call", "mirrors")
@@ -160,20 +162,20 @@ async def test_a_cancellation_closes_the_stream_where_that_is_how_it_is_reported
 
 async def test_one_exchange_that_breaks_is_reported_of_and_the_connection_goes_on(opened):
     async with Web(lambda _request, reply: reply.body(500, "no")) as web:
-        connection, heard = await opened(HttpTarget(web.url))
+        connection, listener = await opened(HttpTarget(web.url))
         connection.send(modern("tools/list"))
-        await until(lambda: heard.failed)
-        outgoing, error = heard.failed[0]
+        await until(lambda: listener.failed)
+        outgoing, error = listener.failed[0]
         assert (outgoing.id, "500" in error.message) == (1, True)
         connection.send(modern("tools/list", 2))
-        await until(lambda: len(heard.failed) == 2)
-        assert heard.lost == []
+        await until(lambda: len(listener.failed) == 2)
+        assert listener.lost == []
 
 
 @pytest.mark.slow
 async def test_messages_of_one_read_are_heard_together_with_what_is_no_json(opened):
     script = 'import sys,time; sys.stdout.write("nonsense\\n{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"x\\"}\\n"); sys.stdout.flush(); time.sleep(60)'
-    _, heard = await opened(StdioTarget((sys.executable, "-c", script)))
-    await until(lambda: len(heard.messages) == 2)
-    assert heard.messages[0] == b"nonsense"
-    assert [frame.shape for frame in heard.frames] == [Shape.NOTIFICATION]
+    _, listener = await opened(StdioTarget((sys.executable, "-c", script)))
+    await until(lambda: len(listener.messages) == 2)
+    assert listener.messages[0] == b"nonsense"
+    assert [frame.shape for frame in listener.frames] == [Shape.NOTIFICATION]

@@ -87,18 +87,18 @@ def test_the_servers_map_is_kept_in_order_with_what_is_unknown() -> None:
 @pytest.mark.parametrize("value", [True, None, [], "on", 1])
 def test_settings_that_are_not_an_object_do_not_declare(value: Any) -> None:
     """C-EXT-06."""
-    found = server(extensions={SKILLS: value})
-    (state,) = extension_states(found, {})
+    declaring = server(extensions={SKILLS: value})
+    (state,) = extension_states(declaring, {})
     assert not state.declared
     assert "not an object" in state.problem
-    assert declared_settings(found, SKILLS) is None
+    assert declared_settings(declaring, SKILLS) is None
 
 
 @pytest.mark.parametrize("value", [True, None, ["com.example/x"], "on"])
 def test_a_map_that_is_not_an_object_declares_nothing(value: Any) -> None:
-    found = server(extensions=value)
-    assert extension_states(found, {}) == []
-    assert map_problem(found).startswith("extensions is ")
+    declaring = server(extensions=value)
+    assert extension_states(declaring, {}) == []
+    assert map_problem(declaring).startswith("extensions is ")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ async def test_a_demanded_extension_can_be_chosen() -> None:
         await session.request("tools/list")
     offered, choices = extension_choices(session.server, session.journal, session.upto)
     assert list(offered) == [TASKS]
-    assert [each.id for each in choices][:3] == ["com.example/x", SKILLS, TASKS]
+    assert [choice.id for choice in choices][:3] == ["com.example/x", SKILLS, TASKS]
     await session.close()
 
 
@@ -257,7 +257,7 @@ async def test_a_recording_has_the_hash_of_a_file_and_the_server_its_bytes() -> 
     call = session.call_tool("x", {"chart": value, "note": "as it is"})
     result = await call.result()
     mark = f"‹redacted file text/plain 150000 bytes sha256:{hashlib.sha256(b'ABC' * 50_000).hexdigest()}›"
-    assert [each["text"] for each in result["content"]] == [f"got {mark}", mark]
+    assert [block["text"] for block in result["content"]] == [f"got {mark}", mark]
     (sent,) = scripted.asked("tools/call")
     assert sent["params"]["arguments"]["chart"] == value
     recorded = session.journal.event(call.n).message["params"]["arguments"]

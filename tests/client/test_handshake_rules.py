@@ -130,7 +130,7 @@ async def test_progress_of_an_unknown_token_is_dropped(connect):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "notification",
     [
         tell("notifications/no/such"),
         tell("notifications/elicitation/complete", elicitationId="unknown"),
@@ -141,13 +141,13 @@ async def test_progress_of_an_unknown_token_is_dropped(connect):
         {"jsonrpc": "2.0", "id": None, "method": "roots/list"},
         {"jsonrpc": "2.0", "method": "notifications/message", "params": "nonsense"},
     ],
-    ids=lambda told: told["method"],
+    ids=lambda notification: notification["method"],
 )
-async def test_no_notification_is_answered(connect, told):
+async def test_no_notification_is_answered(connect, notification):
     """C-BASE-05, C-ELIC-05: whatever its method, even without a receiver."""
 
     def answer(message, reply):
-        reply(told)
+        reply(notification)
         reply({"id": message["id"], "result": {}})
 
     server = Server(x=answer, ping={})

@@ -25,14 +25,14 @@ def ask(made: Inbox, n: int, topic: Any = "elicitation") -> Question:
 def test_beyond_the_bound_questions_are_declined_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Inbox, "OPEN_LIMIT", 5)
     made, sent = inbox()
-    told: list[int] = []
-    made.on_declined = lambda: told.append(made.declined)
+    counts: list[int] = []
+    made.on_declined = lambda: counts.append(made.declined)
     for n in range(1, 118):
         ask(made, n)
     assert len(made.open()) == len(made.questions) == 5
     assert made.declined == len(sent) == 112
     assert {result["action"] for _, result, _ in sent} == {"decline"}
-    assert told == list(range(1, 113))
+    assert counts == list(range(1, 113))
 
 
 def test_a_place_that_is_free_again_is_taken_by_the_next_question(monkeypatch: pytest.MonkeyPatch) -> None:

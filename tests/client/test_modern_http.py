@@ -376,8 +376,8 @@ async def test_a_request_lost_with_its_stream_is_lost_and_not_resumed(visit):
 
 def listen(request, reply):
     """Agree to everything on a stream that stays open."""
-    wanted = request.message["params"]["notifications"]
-    params = {"notifications": wanted, "_meta": {"io.modelcontextprotocol/subscriptionId": request.id}}
+    requested = request.message["params"]["notifications"]
+    params = {"notifications": requested, "_meta": {"io.modelcontextprotocol/subscriptionId": request.id}}
     reply.stream()
     reply.event({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params})
     over = asyncio.Event()

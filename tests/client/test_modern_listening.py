@@ -31,10 +31,10 @@ class Streams:
         self.reply = None
 
     def __call__(self, message, reply):
-        wanted = message["params"]["notifications"]
+        requested = message["params"]["notifications"]
         self.open.append(message["id"])
         self.reply = reply
-        reply(acknowledged(message["id"], wanted if self.agrees is None else self.agrees))
+        reply(acknowledged(message["id"], requested if self.agrees is None else self.agrees))
 
     def end(self, id):
         """End a stream as the specification's page on subscriptions has it."""
@@ -140,8 +140,8 @@ async def test_an_acknowledgement_counts_for_the_stream_it_names_alone(connect):
     def listen(message, reply):
         id = message["id"]
         others = [acknowledged(other, LISTS) for other in (str(id), id + 100, None, {"a": id}, float(id) + 0.5)]
-        for told in (*others, acknowledged(id, {"promptsListChanged": True}), *others):
-            reply(told)
+        for acknowledgement in (*others, acknowledged(id, {"promptsListChanged": True}), *others):
+            reply(acknowledgement)
 
     async with connect(listening(listen), era="modern") as session:
         await session.listen()
@@ -272,6 +272,6 @@ async def test_changes_of_event_types_are_requested_only_if_both_sides_have_them
     server = modern(DISCOVERED | {"capabilities": capabilities}, subscriptions__listen=streams)
     async with connect(server, era="modern", extensions=offered) as session:
         await session.listen()
-        wanted = server.asked("subscriptions/listen")[0]["params"]["notifications"]
-        assert wanted == {"toolsListChanged": True} | ({"eventsListChanged": True} if asked else {})
+        requested = server.asked("subscriptions/listen")[0]["params"]["notifications"]
+        assert requested == {"toolsListChanged": True} | ({"eventsListChanged": True} if asked else {})
         assert session.subscriptions.refused == (["eventsListChanged"] if asked else [])

@@ -12,14 +12,14 @@ from tests.client.modern import complete, form, modern, wanting
 ODD_STATES = ["s", "", " spaces ", '{"a":1}', "é\u2028\x00", "x" * 10_000]
 
 
-def again(wanted, result=None, rounds=1):
+def again(input_required, result=None, rounds=1):
     """A server method that wants this so many times and then answers."""
     left = [rounds]
 
     def answer(message, reply):
         if left[0]:
             left[0] -= 1
-            reply({"id": message["id"], "result": wanted})
+            reply({"id": message["id"], "result": input_required})
         else:
             reply({"id": message["id"], "result": result or complete(done=True)})
 
@@ -121,11 +121,11 @@ async def test_a_state_alone_is_sent_back_at_once(connect):
         assert session.inbox.questions == []
 
 
-@pytest.mark.parametrize("wanted", [wanting(state="s"), wanting({"a": form()}, "s")])
-async def test_rounds_without_a_person_end(connect, wanted, monkeypatch):
+@pytest.mark.parametrize("input_required", [wanting(state="s"), wanting({"a": form()}, "s")])
+async def test_rounds_without_a_person_end(connect, input_required, monkeypatch):
     """C-MRTR-04."""
     monkeypatch.setattr("inspector.client.engine.modern.FIRST_PAUSE", 0.0)
-    server = modern(x=again(wanted, rounds=1000))
+    server = modern(x=again(input_required, rounds=1000))
     async with connect(server, era="modern", standing=StandingAnswers(elicitation="decline")) as session:
         with pytest.raises(InputRefused, match="without a result"):
             await session.request("x")

@@ -47,9 +47,9 @@ def test_what_can_be_read_again_is_kept(tmp_path: Path) -> None:
         deep = [deep]
     pins, target = Pins(tmp_path), StdioTarget(("server",))
     pins.put(target, {"tools": deep})
-    found = pins.get(target)
-    assert found is not None
-    assert found.surface == {"tools": deep}
+    pin = pins.get(target)
+    assert pin is not None
+    assert pin.surface == {"tools": deep}
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

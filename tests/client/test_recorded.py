@@ -166,9 +166,9 @@ def test_steps_say_which_address_refused_and_what_came_of_the_question():
     journal.record_http("post-1", Dir.SEND, method="POST", url="http://host.example/no", headers=[])
     journal.record_http("post-1", Dir.RECV, status=404, reason="Not Found", headers=[], ms=1)
     journal.record_life("", "lost", **{"for": n, "error": {"message": "It answered 404."}})
-    found = [(step.title, step.outcome, step.detail) for step in connection_steps(journal)]
-    assert ("http", "note", "404 Not Found from http://host.example/no") in found
-    assert ("discover", "note", "server/discover: It answered 404.") in found
+    steps = [(step.title, step.outcome, step.detail) for step in connection_steps(journal)]
+    assert ("http", "note", "404 Not Found from http://host.example/no") in steps
+    assert ("discover", "note", "server/discover: It answered 404.") in steps
 
 
 def test_text_in_an_http_answer_is_named_after_its_body():

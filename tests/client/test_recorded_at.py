@@ -299,13 +299,13 @@ def test_the_steps_of_a_connection_that_was_made_again_count_from_its_own_beginn
 
 
 @pytest.mark.parametrize(
-    ("info", "said"), [({"name": "shop", "version": "4.2"}, "shop 4.2"), ({"name": "shop", "version": ""}, "shop")]
+    ("info", "expected"), [({"name": "shop", "version": "4.2"}, "shop 4.2"), ({"name": "shop", "version": ""}, "shop")]
 )
-def test_a_step_names_the_server_with_the_version_that_it_tells(info: dict[str, str], said: str) -> None:
+def test_a_step_names_the_server_with_the_version_that_it_tells(info: dict[str, str], expected: str) -> None:
     talk = Talk()
     talk.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
     talk.receive({"jsonrpc": "2.0", "id": 1, "result": {"serverInfo": info, "protocolVersion": "2025-11-25"}})
-    assert connection_steps(talk.journal)[-1].detail == f"initialize: {said}, 2025-11-25"
+    assert connection_steps(talk.journal)[-1].detail == f"initialize: {expected}, 2025-11-25"
 
 
 def test_checkpoints_are_few_and_small() -> None:
@@ -314,8 +314,8 @@ def test_checkpoints_are_few_and_small() -> None:
         if kept.due(position):
             kept.keep(position, position, 1)
     assert len(kept._kept) <= Checkpoints.MAX_COUNT
-    at, found = kept.before(3000) or (0, 0)
-    assert 3000 - 512 <= at == found <= 3000
+    at, value = kept.before(3000) or (0, 0)
+    assert 3000 - 512 <= at == value <= 3000
     assert kept.before(0) is None
     kept.keep(9000, 9000, Checkpoints.ROOM + 1)
     assert sum(size for _, _, size in kept._kept) <= Checkpoints.ROOM

@@ -16,7 +16,7 @@ def failed(text: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("revision", "error", "value", "said"),
+    ("revision", "error", "value", "ending"),
     [
         (R3, ServerError(-32042, "visit"), None, "Revision 2025-06-18 does not support that; 2025-11-25 does."),
         (R4, ServerError(-32042, "visit"), None, ""),
@@ -38,10 +38,10 @@ def failed(text: Any) -> dict[str, Any]:
     ],
 )
 def test_a_failure_that_comes_from_the_revision_says_which_one_to_try(
-    revision: str, error: InspectorError | None, value: Any, said: str
+    revision: str, error: InspectorError | None, value: Any, ending: str
 ) -> None:
-    found = revision_hint(revision, error, value)
-    assert (found is not None) == bool(said)
-    if found is not None:
-        assert found.text.endswith(said)
-        assert found.revision in said
+    hint = revision_hint(revision, error, value)
+    assert (hint is not None) == bool(ending)
+    if hint is not None:
+        assert hint.text.endswith(ending)
+        assert hint.revision in ending

@@ -193,15 +193,15 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
 
 
 @pytest.mark.parametrize(
-    ("events", "told"), [(("reading-paused",), True), (("reading-paused", "reading-resumed"), False), ((), False)]
+    ("events", "is_named"), [(("reading-paused",), True), (("reading-paused", "reading-resumed"), False), ((), False)]
 )
-async def test_a_timeout_says_that_the_server_does_not_read_our_responses(connect, events, told):
+async def test_a_timeout_says_that_the_server_does_not_read_our_responses(connect, events, is_named):
     async with connect(Server(x=silent)) as session:
         for event in events:
             session.journal.record_life("stdio", event)
         with pytest.raises(RequestTimeout) as raised:
             await session.start("x", timeout=0.02).result()
-        assert ("does not read the responses" in str(raised.value.hint)) is told
+        assert ("does not read the responses" in str(raised.value.hint)) is is_named
 
 
 @pytest.mark.parametrize(
@@ -846,10 +846,10 @@ async def test_a_sampling_answer_above_the_limit_is_sent_whole_and_noted(connect
     """C-SAMP-02."""
     server = Server()
     async with connect(server, standing=StandingAnswers(sampling="one two  three")) as session:
-        said = (await ask(session, server, "sampling/createMessage", {"maxTokens": limit}))["result"]
+        answer = (await ask(session, server, "sampling/createMessage", {"maxTokens": limit}))["result"]
         events = map(session.journal.event, range(1, len(session.journal) + 1))
         notes = [event.fields for event in events if event.kind is Kind.NOTE]
-    assert (said["content"]["text"], said["stopReason"]) == ("one two  three", "endTurn")
+    assert (answer["content"]["text"], answer["stopReason"]) == ("one two  three", "endTurn")
     text = "The sampling answer has 3 words; the server allows 2 tokens (maxTokens). It was sent complete."
     assert [note["text"] for note in notes] == ([text] if noted else [])
 

@@ -44,15 +44,15 @@ def test_a_live_session_has_the_same_and_its_commands():
 
 def lines_that_test(source):
     """The lines that test the kind of a session, or use a member of one kind only."""
-    found = []
+    lines = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
             names = {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
             if names & SESSIONS:
-                found.append(node.lineno)
+                lines.append(node.lineno)
         elif isinstance(node, ast.Attribute) and node.attr == "can_send":
-            found.append(node.lineno)
-    return found
+            lines.append(node.lineno)
+    return lines
 
 
 @pytest.mark.slow

@@ -15,13 +15,13 @@ from inspector.errors import UsageError
 PATIENCE = 20
 
 
-async def heard(target: StdioTarget, write: Sequence[tuple[Path, str]], last: Path) -> list[list[str]]:
+async def reported_names(target: StdioTarget, write: Sequence[tuple[Path, str]], last: Path) -> list[list[str]]:
     """Return the reported names when files are written one after the other, until `last` is reported."""
-    found: list[list[str]] = []
+    reported: list[list[str]] = []
 
     async def listen() -> None:
         async for names in changes(target):
-            found.append(names)
+            reported.append(names)
             if any(name.endswith(last.name) for name in names):
                 return
 
@@ -35,7 +35,7 @@ async def heard(target: StdioTarget, write: Sequence[tuple[Path, str]], last: Pa
             last.write_text("again")
             await asyncio.wait((listening,), timeout=0.3)
         await listening
-    return found
+    return reported
 
 
 async def test_programs_and_settings_count_and_nothing_else(tmp_path: Path) -> None:
@@ -44,21 +44,21 @@ async def test_programs_and_settings_count_and_nothing_else(tmp_path: Path) -> N
               "__pycache__/a.py", ".venv/lib/b.py")  # fmt: skip
     last = tmp_path / "src" / "tool.py"
     last.parent.mkdir()
-    found = await heard(target, [(tmp_path / name, "x") for name in others], last)
-    assert found == [["src/tool.py"]]
+    reported = await reported_names(target, [(tmp_path / name, "x") for name in others], last)
+    assert reported == [["src/tool.py"]]
 
 
 @pytest.mark.parametrize("name", ["server.ts", ".env", "package.json", "pyproject.toml"])
 async def test_what_counts(name: str, tmp_path: Path) -> None:
     target = StdioTarget(("python", "server.py"), cwd=str(tmp_path))
-    assert (await heard(target, [(tmp_path / name, "x")], tmp_path / name))[-1] == [name]
+    assert (await reported_names(target, [(tmp_path / name, "x")], tmp_path / name))[-1] == [name]
 
 
 async def test_the_program_itself_counts_whatever_its_name_is(tmp_path: Path) -> None:
     program = tmp_path / "server"
     program.write_text("#!/bin/sh\n")
     target = StdioTarget(("./server", "x"), cwd=str(tmp_path))
-    assert (await heard(target, [(program, "#!/bin/sh\n\n")], program))[-1] == ["server"]
+    assert (await reported_names(target, [(program, "#!/bin/sh\n\n")], program))[-1] == ["server"]
 
 
 @pytest.mark.parametrize("folder", ["~", "/"])

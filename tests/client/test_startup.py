@@ -34,14 +34,14 @@ def session_of(source, *words, **options):
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_a_server_at_work_is_waited_for_longer_than_for_a_response(era, monkeypatch):
     monkeypatch.setattr(negotiation, "SLOW_START", 0.3)
-    told = []
-    session = session_of(WORKS, "", era=era, noted=told.append)
+    notes = []
+    session = session_of(WORKS, "", era=era, noted=notes.append)
     try:
         await session.open()
         steps = [step.detail for step in connection_steps(session.journal)]
     finally:
         await session.close()
-    assert told == [f"{negotiation.STARTING}."]
+    assert notes == [f"{negotiation.STARTING}."]
     assert negotiation.STARTING in steps
 
 

@@ -65,9 +65,9 @@ async def test_a_list_that_breaks_off_is_incomplete(tmp_path: Path) -> None:
 
     session = session_with(Server(tools__list=once, resources__list={}, prompts__list={}), tmp_path / "b.mcp.jsonl")
     await session.open()
-    found = await read_surface(session)
-    assert "no more" in found["incomplete"]["tools"]
-    assert len(found["tools"]) == 1
+    surface = await read_surface(session)
+    assert "no more" in surface["incomplete"]["tools"]
+    assert len(surface["tools"]) == 1
     assert is_read(session)
     await session.close()
 
@@ -105,8 +105,8 @@ async def test_a_change_that_is_reported_during_another_list_leaves_the_surface_
     changing = Changing()
     session = session_with(changing.server, tmp_path / "d.mcp.jsonl")
     await session.open()
-    found = await read_surface(session)
-    assert ([tool["name"] for tool in found["tools"]], found["incomplete"]) == (["a", "b"], {})
+    surface = await read_surface(session)
+    assert ([tool["name"] for tool in surface["tools"]], surface["incomplete"]) == (["a", "b"], {})
     assert surface_of(session)["incomplete"] == {"tools": "not all pages were read"}
     changing.sent.set()
     await until(lambda: is_read(session))

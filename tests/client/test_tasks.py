@@ -367,10 +367,10 @@ async def test_what_came_of_a_task_of_another_session_can_be_looked_at(connect):
     )
     async with connect(server, era="legacy") as session:
         await session.list_tasks()
-        [found] = session.tasks.items.values()
-        assert (found.done, found.result) == (True, None)
-        session.refresh_task(found)
-        await until(lambda: found.result is not None)
-        assert found.done
-        assert found.result == {"content": [{"text": "there"}]}
-        assert found.answer_n
+        [listed] = session.tasks.items.values()
+        assert (listed.done, listed.result) == (True, None)
+        session.refresh_task(listed)
+        await until(lambda: listed.result is not None)
+        assert listed.done
+        assert listed.result == {"content": [{"text": "there"}]}
+        assert listed.answer_n

@@ -23,13 +23,13 @@ def table() -> str:
 
 
 def _files(host: Host) -> list[str]:
-    found = []
+    lines = []
     for file in host.rule("files"):
         path, moved = file["path"], file.get("variables", {})
-        places = {"": path} if isinstance(path, str) else {f"{SYSTEMS[name]}: ": each for name, each in path.items()}
-        found += [f"{file['scope']}, {name}`{each}`" for name, each in places.items()]
-        found += [f"{file['scope']}, if it is set: `${variable}/{rest}`" for variable, rest in moved.items()]
-    return found
+        places = {"": path} if isinstance(path, str) else {f"{SYSTEMS[name]}: ": place for name, place in path.items()}
+        lines += [f"{file['scope']}, {name}`{place}`" for name, place in places.items()]
+        lines += [f"{file['scope']}, if it is set: `${variable}/{rest}`" for variable, rest in moved.items()]
+    return lines
 
 
 def _row(fact: HostFact) -> str:

@@ -24,8 +24,8 @@ def http(world: World, word: str, **options: Any) -> HttpTarget:
 
 
 def problem(world: World) -> str:
-    (found,) = world.find().problems
-    return f"{found.message} {found.hint}"
+    (reported,) = world.find().problems
+    return f"{reported.message} {reported.hint}"
 
 
 # Our own
@@ -224,8 +224,8 @@ def test_vscodes_settings_had_servers_once(world: World, content: Any) -> None:
 def test_settings_of_editors_without_servers_are_no_problem(world: World) -> None:
     for name in (".vscode/settings.json", ".zed/settings.json", ".gemini/settings.json", "~/.claude.json"):
         world.write(name, '{"theme": "dark", /* mine */ }')
-    found = world.find()
-    assert (found.entries, found.problems) == ((), ())
+    listed = world.find()
+    assert (listed.entries, listed.problems) == ((), ())
 
 
 def test_windsurf(world: World) -> None:

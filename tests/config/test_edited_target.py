@@ -17,14 +17,14 @@ URL = HttpTarget("http://h/mcp?api_key=sekret-0123456789&x=1", headers=(("A", "b
 
 
 def test_what_was_hidden_stays_and_so_does_all_else() -> None:
-    shown = COMMAND.describe()
-    assert TOKEN not in shown
-    other = edited(COMMAND, shown.replace("servr", "server"))
+    described = COMMAND.describe()
+    assert TOKEN not in described
+    other = edited(COMMAND, described.replace("servr", "server"))
     assert isinstance(other, StdioTarget)
     assert other.command == ("python", "server.py", "--token", TOKEN, "a b")
     assert (other.env, other.cwd, other.name) == (COMMAND.env, "/tmp", "weather")
     assert TOKEN not in other.describe()
-    assert edited(COMMAND, f" {shown} ") is COMMAND
+    assert edited(COMMAND, f" {described} ") is COMMAND
 
 
 def test_words_may_come_and_go() -> None:

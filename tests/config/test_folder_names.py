@@ -14,15 +14,15 @@ from inspector.redact.scan import SecretScanner, applied
 
 def shortened(text: str, *known: str) -> str:
     folders = FolderNames(known)
-    shown = text
+    result = text
     for start, end, new in reversed(list(folders.places(text))):
-        shown = shown[:start] + new + shown[end:]
-    assert folders.hidden(text) == shown
-    return shown
+        result = result[:start] + new + result[end:]
+    assert folders.hidden(text) == result
+    return result
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("/home/alice/project/x.py", "/home/…/project/x.py"),
         ("in /Users/alice.b: no", "in /Users/…: no"),
@@ -39,8 +39,8 @@ def shortened(text: str, *known: str) -> str:
         ("/usr/lib/python3", "/usr/lib/python3"),
     ],
 )
-def test_home_folders(text: str, shown: str) -> None:
-    assert shortened(text) == shown
+def test_home_folders(text: str, expected: str) -> None:
+    assert shortened(text) == expected
 
 
 def test_ones_own_home_and_other_folders(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,17 +53,17 @@ def test_ones_own_home_and_other_folders(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("home", ["D:\\people\\alice", "\\\\server\\people\\alice"])
 def test_a_folder_of_windows_in_every_form(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path(home))
-    for name, shown in ((home, "~"), ("D:\\work\\alice\\shop", "…/shop")):
+    for name, expected in ((home, "~"), ("D:\\work\\alice\\shop", "…/shop")):
         forms = {name, name.replace("\\", "/"), json.dumps(name)[1:-1], name.lower()}
-        assert {shortened(f"{each}\\x", "D:\\work\\alice\\shop") for each in forms} == {f"{shown}\\x"}
+        assert {shortened(f"{form}\\x", "D:\\work\\alice\\shop") for form in forms} == {f"{expected}\\x"}
 
 
 def test_a_folder_of_windows_is_found_in_a_line() -> None:
     rules = read_rules(["home"])
     rules.folders = ("D:\\work\\alice\\shop",)
     line = json.dumps({"n": 1, "kind": "note", "text": f"see {rules.folders[0]}"})
-    shown = applied(line, SecretScanner(rules, lambda _secret: "*").line(line))
-    assert json.loads(shown)["text"] == "see …/shop"
+    redacted = applied(line, SecretScanner(rules, lambda _secret: "*").line(line))
+    assert json.loads(redacted)["text"] == "see …/shop"
 
 
 def test_every_text_of_a_line_is_searched() -> None:
@@ -72,8 +72,8 @@ def test_every_text_of_a_line_is_searched() -> None:
     message = json.dumps({"/home/alice/some/key": json.dumps({"path": "/home/alice/x", "cwd": "/srv/alice/shop"})})
     line = json.dumps({"n": 1, "kind": "life", "cwd": "C:\\Users\\alice\\x", "raw": message})
     edits = SecretScanner(rules, lambda _secret: "*").line(line)
-    shown = json.loads(applied(line, edits))
-    assert "alice" not in json.dumps(shown)
-    assert json.loads(json.loads(shown["raw"])["/home/…/some/key"]) == {"path": "/home/…/x", "cwd": "…/shop"}
-    assert [found for edit in edits for found in edit.found] == []
+    redacted = json.loads(applied(line, edits))
+    assert "alice" not in json.dumps(redacted)
+    assert json.loads(json.loads(redacted["raw"])["/home/…/some/key"]) == {"path": "/home/…/x", "cwd": "…/shop"}
+    assert [value for edit in edits for value in edit.found] == []
     assert SecretScanner(RedactionRules(), lambda _secret: "*").line(line) == []

@@ -81,10 +81,10 @@ def opened(world: World, *words: str, **options: Any) -> StdioTarget | HttpTarge
 def test_the_file_of_each_program_is_found_and_read(world: World, place: str) -> None:
     world.environ = {"TOKEN": "t-1", "KEY": "k-1"}
     world.write(*FILES[place])
-    found = world.find()
-    assert (found.problems, [entry.name for entry in found.entries]) == ((), ["shop", "far"])
-    assert {entry.source_label for entry in found.entries} == {place.removesuffix(" of the user")}
-    assert found.entries[1].disabled == (place != "Continue")
+    listed = world.find()
+    assert (listed.problems, [entry.name for entry in listed.entries]) == ((), ["shop", "far"])
+    assert {entry.source_label for entry in listed.entries} == {place.removesuffix(" of the user")}
+    assert listed.entries[1].disabled == (place != "Continue")
     shop, far = opened(world, "@shop"), opened(world, "@far")
     assert isinstance(shop, StdioTarget)
     assert isinstance(far, HttpTarget)
@@ -98,9 +98,9 @@ def test_the_file_of_each_program_is_found_and_read(world: World, place: str) ->
 def test_the_file_is_recognised_under_another_name(world: World, place: str) -> None:
     name, text = FILES[place]
     path = world.write("other" + Path(name).suffix, text)
-    found = world.find(config=path)
-    assert [entry.name for entry in found.entries] == ["shop", "far"]
-    assert found.entries[0].source_label == place.removesuffix(" of the user")
+    listed = world.find(config=path)
+    assert [entry.name for entry in listed.entries] == ["shop", "far"]
+    assert listed.entries[0].source_label == place.removesuffix(" of the user")
 
 
 def test_the_references_of_each_format_are_expanded_and_no_others(world: World) -> None:
@@ -108,10 +108,10 @@ def test_the_references_of_each_format_are_expanded_and_no_others(world: World) 
 
     def both(place: str) -> tuple[StdioTarget, HttpTarget]:
         path = world.write("f" + Path(FILES[place][0]).suffix, FILES[place][1])
-        found = [world.open(word, config=path) for word in ("@shop", "@far")]
-        assert isinstance(found[0], StdioTarget)
-        assert isinstance(found[1], HttpTarget)
-        return found[0], found[1]
+        targets = [world.open(word, config=path) for word in ("@shop", "@far")]
+        assert isinstance(targets[0], StdioTarget)
+        assert isinstance(targets[1], HttpTarget)
+        return targets[0], targets[1]
 
     shop, far = both("opencode")
     assert (shop.env, far.headers) == ({"A": "t-1", "B": "${TOKEN}"}, (("X", "Bearer t-1"),))
@@ -144,16 +144,16 @@ def test_empty_members_are_members_that_are_not_set(world: World, empty: Any) ->
         ".vscode/mcp.json": {"servers": servers, "inputs": empty},
         ".gemini/settings.json": {"mcpServers": servers, "mcp": empty},
         ".zed/settings.json": {"context_servers": servers},
-        "opencode.json": {"mcp": {name: {**each, "environment": empty} for name, each in servers.items()}},
+        "opencode.json": {"mcp": {name: {**server, "environment": empty} for name, server in servers.items()}},
         "~/.codeium/windsurf/mcp_config.json": {"mcpServers": servers},
         "~/.config/goose/config.yaml": "extensions:\n",
         "~/.claude.json": {"mcpServers": empty, "projects": empty},
     }
     for name, content in files.items():
         world.write(name, content)
-    found = world.find()
-    assert found.problems == ()
-    assert [entry.summary for entry in found.entries] == ["srv", "https://host/mcp"] * 7
+    listed = world.find()
+    assert listed.problems == ()
+    assert [entry.summary for entry in listed.entries] == ["srv", "https://host/mcp"] * 7
 
 
 @pytest.mark.parametrize(
@@ -177,11 +177,11 @@ def test_empty_members_are_members_that_are_not_set(world: World, empty: Any) ->
 )
 def test_a_named_file_without_servers_says_how_it_was_read(world: World, name: str, content: Any, message: str) -> None:
     path = world.write(name, content)
-    found = find_servers(world.folder, world.home, {}, "linux", config=path)
-    assert found.entries == ()
-    assert message in found.problems[0].message
+    listed = find_servers(world.folder, world.home, {}, "linux", config=path)
+    assert listed.entries == ()
+    assert message in listed.problems[0].message
     with pytest.raises(ConfigError, match=r"."):
-        found.find("@a")
+        listed.find("@a")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,6 @@ def test_a_named_file_without_servers_says_how_it_was_read(world: World, name: s
 )
 def test_a_wrong_server_of_opencode_is_a_problem_of_its_own(world: World, server: Any, message: str) -> None:
     world.write("opencode.json", {"mcp": {"bad": server, "good": {"command": ["x"]}}})
-    found = world.find()
-    assert [entry.name for entry in found.entries] == ["good"]
-    assert message in found.problems[0].message
+    listed = world.find()
+    assert [entry.name for entry in listed.entries] == ["good"]
+    assert message in listed.problems[0].message

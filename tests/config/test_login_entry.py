@@ -19,8 +19,8 @@ URL = "https://mcp.example/mcp"
 def entry(tmp_path: Path, auth: Any, **more: Any) -> Any:
     path = tmp_path / "inspector.json"
     path.write_text(json.dumps({"servers": {"s": {"url": URL, "auth": auth} | more}}))
-    found = find_servers(tmp_path, tmp_path, {}, config=path)
-    return found.entries[0] if found.entries else found.problems[0]
+    listed = find_servers(tmp_path, tmp_path, {}, config=path)
+    return listed.entries[0] if listed.entries else listed.problems[0]
 
 
 def test_what_is_given_reaches_the_target(tmp_path: Path) -> None:

@@ -108,14 +108,14 @@ SHARED = {"calls/writing.py", "calls/snapshots.py"}
 
 
 def test_no_other_folder_is_created_without_a_mode() -> None:
-    found = set()
+    files = set()
     for path, text in sources().items():
         for node in ast.walk(ast.parse(text)) if "mkdir(" in text or "makedirs(" in text else ():
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("mkdir", "makedirs"):
                 modes = [word.arg for word in node.keywords if word.arg == "mode"] or node.args[1:]
                 if not modes:
-                    found.add(path.relative_to(PACKAGE).as_posix())
-    assert found == SHARED
+                    files.add(path.relative_to(PACKAGE).as_posix())
+    assert files == SHARED
 
 
 def test_a_device_is_written_to_and_left_alone() -> None:
@@ -169,8 +169,8 @@ def test_importing_targets_loads_nothing_heavy() -> None:
         "         'difflib', 'tempfile', 'importlib.resources', 'typing_extensions', 'jsonschema_rs'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    assert shown.stdout.strip() == "[]"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert ran.stdout.strip() == "[]"
 
 
 def test_reports_name_a_path_relative_to_the_folder_or_the_home(

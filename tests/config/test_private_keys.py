@@ -73,9 +73,9 @@ def filtered(lines: list[str], keys: PrivateKeyFilter | None = None) -> list[str
 def test_no_line_of_a_key_stays_and_all_others_do(way: str) -> None:
     for name, text in keys().items():
         key = list(map(WAYS[way], text.split("\n")))
-        shown = filtered([*BEFORE, *key, *AFTER])
-        of_key = shown[len(BEFORE) : -len(AFTER)]
-        assert (shown[: len(BEFORE)], shown[-len(AFTER) :]) == (BEFORE, AFTER), name
+        redacted = filtered([*BEFORE, *key, *AFTER])
+        of_key = redacted[len(BEFORE) : -len(AFTER)]
+        assert (redacted[: len(BEFORE)], redacted[-len(AFTER) :]) == (BEFORE, AFTER), name
         if name != "PuTTY":
             assert all(MARK in line for line in of_key), name
         assert not [line for line in key if len(line) > 40 and "-Lines: " not in line and line in of_key], name
@@ -85,9 +85,9 @@ def test_a_text_that_begins_in_the_middle_of_a_key() -> None:
     for name, text in keys().items():
         lines = text.split("\n")
         for start in range(1, len(lines)):
-            shown = filtered([*lines[start:], "error: it failed"], PrivateKeyFilter(in_middle=True))
-            assert shown[-1] == "error: it failed", name
-            assert not [line for line in lines if len(line) > 40 and ": " not in line and line in shown], name
+            redacted = filtered([*lines[start:], "error: it failed"], PrivateKeyFilter(in_middle=True))
+            assert redacted[-1] == "error: it failed", name
+            assert not [line for line in lines if len(line) > 40 and ": " not in line and line in redacted], name
 
 
 def test_a_key_that_breaks_off() -> None:
@@ -106,11 +106,11 @@ def test_lines_of_other_threads_stay_and_do_not_end_the_key(others: list[str]) -
 def test_a_key_in_one_line() -> None:
     for text in keys().values():
         line = json.dumps({"a": 1, "key": text + "\n", "b": 2})
-        (shown,) = filtered([line])
-        assert shown.startswith('{"a": 1, "key": "‹redacted private key›')
-        assert not [line for line in text.split("\n") if len(line) > 40 and line in shown]
+        (redacted,) = filtered([line])
+        assert redacted.startswith('{"a": 1, "key": "‹redacted private key›')
+        assert not [line for line in text.split("\n") if len(line) > 40 and line in redacted]
         if "PuTTY" not in text:
-            assert json.loads(shown)["b"] == 2
+            assert json.loads(redacted)["b"] == 2
 
 
 def test_many_lines_at_once() -> None:
@@ -119,8 +119,8 @@ def test_many_lines_at_once() -> None:
 
 
 def test_what_only_speaks_of_a_key_hides_little() -> None:
-    said = ["ValueError: no -----BEGIN PRIVATE KEY----- in the file", '  File "/srv/app/keys.py", line 3, in load']
-    assert filtered(said) == ["ValueError: no ‹redacted private key›", said[1]]
+    printed = ["ValueError: no -----BEGIN PRIVATE KEY----- in the file", '  File "/srv/app/keys.py", line 3, in load']
+    assert filtered(printed) == ["ValueError: no ‹redacted private key›", printed[1]]
     public = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAaB3dE5fG7hJ9kLmN0pQrS2tUvWxY4zA6bC8eDfHgKi1=\n-----END PUBLIC KEY-----"
     assert filtered(public.split("\n")) == public.split("\n")
 

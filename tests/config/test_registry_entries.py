@@ -165,8 +165,8 @@ def test_packages_of_one_kind_are_numbered(world: World) -> None:
 
 def test_a_server_json_of_another_program_is_not_a_problem(world: World) -> None:
     world.write("server.json", {"port": 80, "name": "x"})
-    found = world.find()
-    assert (found.entries, found.problems) == ((), ())
+    listed = world.find()
+    assert (listed.entries, listed.problems) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_cannot_be_opened_is_named_and_hides_no_other(world: World, parts: 
     broken = server(**parts)
     broken["packages"] = [*broken.get("packages", []), package()]
     world.write("server.json", broken)
-    found = world.find()
-    assert len(found.entries) == 1
-    assert len(found.problems) == 1
-    assert message in found.problems[0].message
+    listed = world.find()
+    assert len(listed.entries) == 1
+    assert len(listed.problems) == 1
+    assert message in listed.problems[0].message

@@ -30,7 +30,7 @@ SCHEMAS: dict[str, Any] = {
     name: json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
     for name in ("settings", "servers")
 }
-DEFINITIONS = {name: each for schema in SCHEMAS.values() for name, each in schema["$defs"].items()}
+DEFINITIONS = {name: part for schema in SCHEMAS.values() for name, part in schema["$defs"].items()}
 BEYOND_A_SCHEMA = re.compile(
     "has neither|is empty|its type is|for servers at a URL|cannot be parsed|not an http or https URL|is refused|is wrong"
     "|has no servers"
@@ -96,7 +96,7 @@ def test_the_schemas_have_the_keys_and_defaults_of_the_readers() -> None:
     assert list(auth) == list(login_entry.KEYS)
     secrets = {login_entry.KEYS[key] for key, field in auth.items() if "pattern" in json.dumps(field)}
     assert secrets == login_entry.SECRETS
-    (grants,) = [each["enum"] for each in auth["grant"]["anyOf"] if "enum" in each]
+    (grants,) = [choice["enum"] for choice in auth["grant"]["anyOf"] if "enum" in choice]
     assert tuple(grants) == login_entry.GRANTS
 
 
@@ -113,7 +113,7 @@ def test_a_program_validates_a_file_as_its_reader_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "value", "said"),
+    ("model", "value", "message"),
     [
         (SettingsModel, {"tiemout": 1}, "Did you mean “timeout”?"),
         (SettingsModel, {"timeout": "{x}"}, "must be a number of seconds above 0"),
@@ -123,10 +123,10 @@ def test_a_program_validates_a_file_as_its_reader_does() -> None:
         (ServersModel, {"servers": {"a": {"url": "https://h", "auth": {"bearer": "hunter2"}}}}, "must be a reference"),
     ],
 )
-def test_a_model_says_what_its_reader_says_and_repeats_no_secret(model: Any, value: Any, said: str) -> None:
+def test_a_model_says_what_its_reader_says_and_repeats_no_secret(model: Any, value: Any, message: str) -> None:
     with pytest.raises(ValidationError) as caught:
         model.model_validate(value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 
@@ -158,9 +158,9 @@ def settings_accepted(path: Path, content: Any) -> bool:
 def servers_refused(path: Path, content: Any) -> list[str]:
     """Why the reader refuses a file or its entries; what it accepts, the schema allows."""
     path.write_text(as_json(content), encoding="utf-8")
-    found = find_servers(path.parent, path.parent, {}, config=path).problems
-    assert found or allows("servers", content) or is_stricter_schema(content), content
-    return [problem.message for problem in found]
+    problems = find_servers(path.parent, path.parent, {}, config=path).problems
+    assert problems or allows("servers", content) or is_stricter_schema(content), content
+    return [problem.message for problem in problems]
 
 
 # Every example of the pages and of the tests
@@ -189,14 +189,14 @@ def parsed(text: str) -> Any:
         return None
 
 
-def written(found: set[str], content: Any) -> list[Any]:
+def written(seen: set[str], content: Any) -> list[Any]:
     """`content`, once, if JSON can hold it."""
     try:
         text = json.dumps(content)
     except (TypeError, ValueError):
         return []
-    new = text not in found
-    found.add(text)
+    new = text not in seen
+    seen.add(text)
     return [json.loads(text)] if new else []
 
 
@@ -209,9 +209,9 @@ def allows(name: str, content: Any) -> bool:
 def is_stricter_schema(file: Any) -> bool:
     """Whether the schema deliberately refuses a value that the readers accept or ignore."""
     servers = [file[key] for key in ("servers", "mcpServers") if isinstance(file.get(key), dict)]
-    entries = [entry for each in servers for entry in each.values() if isinstance(entry, dict)]
+    entries = [entry for members in servers for entry in members.values() if isinstance(entry, dict)]
     types = [entry.get(key) for entry in entries for key in ("type", "transport")]
-    spelled = any(isinstance(each, str) and each != each.strip().casefold() for each in types)
+    spelled = any(isinstance(kind, str) and kind != kind.strip().casefold() for kind in types)
     return "inputs" in file or spelled or (len(servers) == 2 and bool(set(servers[0]) & set(servers[1])))
 
 
@@ -221,7 +221,7 @@ def test_the_schemas_allow_every_example_of_the_pages_and_the_tests(tmp_path: Pa
     seen: set[str] = set()
     servers: dict[bool, int] = {True: 0, False: 0}
     kept: dict[bool, int] = {True: 0, False: 0}
-    for content in (each for literal in literals() if isinstance(literal, dict) for each in written(seen, literal)):
+    for content in (value for literal in literals() if isinstance(literal, dict) for value in written(seen, literal)):
         names = set(content)
         files_of_servers = [content] if names & {"servers", "mcpServers"} else []
         if names & {"command", "url"}:
@@ -289,7 +289,7 @@ def of_schema(schema: Any, definitions: Any) -> st.SearchStrategy[Any]:
     if "$ref" in schema:
         return inner(definitions[schema["$ref"].rpartition("/")[2]])
     if "anyOf" in schema:
-        return st.one_of([inner(each) for each in schema["anyOf"]])
+        return st.one_of([inner(choice) for choice in schema["anyOf"]])
     if "enum" in schema or "const" in schema:
         return st.sampled_from(schema.get("enum") or [schema["const"]])
     kinds = schema.get("type", ["null", "boolean", "number", "string"])
@@ -311,10 +311,10 @@ def of_schema(schema: Any, definitions: Any) -> st.SearchStrategy[Any]:
                 else st.integers() | st.floats(allow_nan=False, allow_infinity=False)
             )
         case "string":
-            told = [each for each in schema.get("examples", ()) if isinstance(each, str)]
+            given = [choice for choice in schema.get("examples", ()) if isinstance(choice, str)]
             if "pattern" in schema:
                 return st.from_regex(schema["pattern"], fullmatch=True)
-            return st.text(max_size=8) | st.sampled_from([*TEXTS, *told])
+            return st.text(max_size=8) | st.sampled_from([*TEXTS, *given])
         case "array":
             return st.lists(inner(schema["items"]), max_size=3)
         case "object":
@@ -407,7 +407,7 @@ def test_servers_of_the_shape_are_refused_only_for_what_a_schema_cannot_say(
     tmp_path_factory: pytest.TempPathFactory, content: Any
 ) -> None:
     refused = servers_refused(tmp_path_factory.getbasetemp() / "inspector.json", content)
-    assert [each for each in refused if not BEYOND_A_SCHEMA.search(each)] == []
+    assert [problem for problem in refused if not BEYOND_A_SCHEMA.search(problem)] == []
 
 
 @given(SERVERS.flatmap(broken))

@@ -25,11 +25,11 @@ def _json(text: str) -> str:
 
 
 def _upper(text: str) -> str:
-    return re.sub(r"(?<!\\)((?:\\\\)*\\u)([0-9a-f]{4})", lambda found: found[1] + found[2].upper(), _json(text))
+    return re.sub(r"(?<!\\)((?:\\\\)*\\u)([0-9a-f]{4})", lambda match: match[1] + match[2].upper(), _json(text))
 
 
 def _lower(text: str) -> str:
-    return re.sub("%..", lambda found: found[0].lower(), quote(text, safe=""))
+    return re.sub("%..", lambda match: match[0].lower(), quote(text, safe=""))
 
 
 TEXTUAL: dict[str, Callable[[str], str]] = {
@@ -84,8 +84,8 @@ def test_all_other_text_stays_exactly_as_it_is(
 ) -> None:
     secret = first + middle + last
     assume(len(re.findall(f"(?={re.escape(secret[:BEGINNING])})", before + secret + after)) == 1)
-    shown = SecretFinder([secret]).replaced(encoded(before + secret + after, names), "Mark")
-    assert shown == encoded(f"{before}Mark{after}", names)
+    replaced = SecretFinder([secret]).replaced(encoded(before + secret + after, names), "Mark")
+    assert replaced == encoded(f"{before}Mark{after}", names)
 
 
 @given(_TEXT, _RUN, _TEXT, st.text(max_size=60), st.lists(st.sampled_from(sorted(ENCODERS)), max_size=3))
@@ -100,10 +100,10 @@ def test_a_text_without_the_secret_is_not_changed(left: str, run: str, right: st
     st.lists(st.sampled_from(sorted(TEXTUAL)), max_size=4),
 )
 def test_a_secret_without_letters_in_a_row_is_found_too(secret: str, names: list[str]) -> None:
-    shown = SecretFinder([secret]).replaced(encoded(f"({secret})", names), "Mark")
+    replaced = SecretFinder([secret]).replaced(encoded(f"({secret})", names), "Mark")
     # Of its first and last letter escapes may stay: whether they belong to the letter before cannot be known.
     before, after = (re.escape(encoded(bracket, names)) for bracket in "()")
-    assert re.fullmatch(rf"{before}[\\%25Cc]*Mark[\\%25Cc'amp;]*{after}", shown)
+    assert re.fullmatch(rf"{before}[\\%25Cc]*Mark[\\%25Cc'amp;]*{after}", replaced)
 
 
 @pytest.mark.parametrize("secret", ['p"a\\ss/wörd', "пароль/ключ", "a1!b2@c3#🦊", 'say "it"'])
@@ -113,10 +113,10 @@ def test_json_in_json(secret: str, ensure_ascii: bool, levels: int) -> None:
     text = secret
     for _ in range(levels):
         text = json.dumps({"header": f"Bearer {text}"}, ensure_ascii=ensure_ascii)
-    shown = SecretFinder([secret]).replaced(text, "Mark")
+    replaced = SecretFinder([secret]).replaced(text, "Mark")
     for _ in range(levels):
-        shown = json.loads(shown)["header"].removeprefix("Bearer ")
-    assert shown == "Mark"
+        replaced = json.loads(replaced)["header"].removeprefix("Bearer ")
+    assert replaced == "Mark"
 
 
 @pytest.mark.parametrize("names", [[], ["JSON"], ["URL"], ["HTML"], ["JSON", "JSON"], ["JSON", "URL"]], ids="+".join)
@@ -157,10 +157,10 @@ def test_a_secret_that_is_cut_off_is_found(length: int, end: str, name: list[str
 @pytest.mark.parametrize("escape", ["\\", "\\u", "\\u00f", "%", "%C", "%C3%", "&", "&#25", "&am"])
 def test_a_secret_may_be_cut_off_in_an_encoded_letter(escape: str) -> None:
     for end in ("", "…"):
-        shown = SecretFinder(["a-secret-withöut-an-end"]).replaced(
+        replaced = SecretFinder(["a-secret-withöut-an-end"]).replaced(
             f"it is a-secret-with{escape}{end}", "*", cut=BEGINNING
         )
-        assert shown == f"it is *{end}"
+        assert replaced == f"it is *{end}"
 
 
 TOKEN = "sk-live-4f9a8b7c6d5e4f3a"
@@ -180,7 +180,7 @@ def test_a_beginning_that_ends_with_a_word_is_found_before_the_sign_of_a_cut(sig
 
 
 @pytest.mark.parametrize(
-    ("secret", "said"),
+    ("secret", "text"),
     [
         ("demo-service-secret", "demo-service is not known here; demo-services are"),
         ("postgresql://ada:pass@db.example/x", "postgresql://ada, postgresql:// and postgresql://bob:x@db.example/x"),
@@ -190,8 +190,8 @@ def test_a_beginning_that_ends_with_a_word_is_found_before_the_sign_of_a_cut(sig
         ("sk-live-4f9a8b7c", "sk-live-4f9 sk-live-4f9a_1 sk-live-4f9b8b7c"),
     ],
 )
-def test_what_only_begins_like_a_secret_stays(secret: str, said: str) -> None:
-    assert SecretFinder([secret]).replaced(said, "*") == said
+def test_what_only_begins_like_a_secret_stays(secret: str, text: str) -> None:
+    assert SecretFinder([secret]).replaced(text, "*") == text
 
 
 def test_a_short_beginning_is_found_before_its_dots() -> None:

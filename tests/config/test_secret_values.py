@@ -65,7 +65,7 @@ def test_secrets_in_headers_and_environment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "found"),
+    ("name", "value", "is_secret"),
     [
         ("TOK", "x", True),
         ("GH", "hunter2pass", True),
@@ -81,8 +81,8 @@ def test_secrets_in_headers_and_environment() -> None:
         ("TITLE", "the 3 words of a title", False),
     ],
 )
-def test_a_variable_that_was_given_is_a_secret_by_its_name_or_its_looks(name: str, value: str, found: bool) -> None:
-    assert secret_values.in_environment([(name, value)]) == [value] * found
+def test_a_variable_that_was_given_is_a_secret_by_its_name_or_its_looks(name: str, value: str, is_secret: bool) -> None:
+    assert secret_values.in_environment([(name, value)]) == [value] * is_secret
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_urls_are_shown_without_their_secrets(url: str, masked: str) -> None:
 @given(st.lists(st.text(min_size=4), max_size=4), st.text())
 def test_no_masked_text_holds_a_secret(secrets: list[str], around: str) -> None:
     text = around.join(secrets)
-    shown = secret_values.mask(text, secrets)
-    pieces = shown.split(secret_values.MASK)
+    masked = secret_values.mask(text, secrets)
+    pieces = masked.split(secret_values.MASK)
     assert not [secret for secret in secrets for piece in pieces if secret in piece]
 
 

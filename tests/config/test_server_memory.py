@@ -72,12 +72,12 @@ def test_two_windows_do_not_undo_each_other(memory: ServerMemory, tmp_path: Path
 def test_windows_that_write_at_the_same_time_lose_nothing(memory: ServerMemory, tmp_path: Path) -> None:
     def write(window: int) -> None:
         mine = ServerMemory(TARGET, tmp_path / "memory")
-        for each in range(25):
-            assert mine.remember_view(f"tool-{window}-{each}", "raw")
+        for number in range(25):
+            assert mine.remember_view(f"tool-{window}-{number}", "raw")
 
     with ThreadPoolExecutor(4) as windows:
         list(windows.map(write, range(4)))
-    assert all(memory.view(f"tool-{window}-{each}") == "raw" for window in range(4) for each in range(25))
+    assert all(memory.view(f"tool-{window}-{number}") == "raw" for window in range(4) for number in range(25))
 
 
 def test_the_last_twenty_different_calls_stay(memory: ServerMemory) -> None:
@@ -295,14 +295,14 @@ def test_different_servers_are_different(tmp_path: Path) -> None:
 def test_a_command_that_names_something_here_is_another_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = []
+    identities = []
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "server.py").touch()
         monkeypatch.chdir(tmp_path / name)
-        found.append((identity(StdioTarget(("python", "server.py"))), identity(StdioTarget(("npx", "pkg")))))
-    assert found[0][0] != found[1][0]
-    assert found[0][1] == found[1][1]
+        identities.append((identity(StdioTarget(("python", "server.py"))), identity(StdioTarget(("npx", "pkg")))))
+    assert identities[0][0] != identities[1][0]
+    assert identities[0][1] == identities[1][1]
 
 
 def test_an_entry_of_a_config_file_has_the_memory_of_its_target(world: World, tmp_path: Path) -> None:

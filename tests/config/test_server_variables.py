@@ -22,26 +22,26 @@ def test_a_value_wins_over_a_file_and_a_file_over_the_entry(tmp_path: Path) -> N
     one, two = tmp_path / "one.env", tmp_path / "two.env"
     one.write_text("A=one\nC=one\nD=one\n")
     two.write_text("C=two\nD=two\n")
-    found = ServerVariables({"D": "given", "KEY": None}, [one, two]).added_to(TARGET, SHELL)
-    assert found.env == {"A": "one", "B": "entry", "C": "two", "D": "given", "KEY": "k-123456"}
-    assert not found.inherits
+    target = ServerVariables({"D": "given", "KEY": None}, [one, two]).added_to(TARGET, SHELL)
+    assert target.env == {"A": "one", "B": "entry", "C": "two", "D": "given", "KEY": "k-123456"}
+    assert not target.inherits
 
 
 def test_a_value_that_was_not_typed_is_a_secret(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("PLAIN='a word of the file'\nLEVEL=7\nDB=postgres://me:pw-1@h/db\n")
-    found = ServerVariables({"WORD": None, "LEVEL2": "debug"}, [file]).added_to(TARGET, SHELL)
-    assert set(found.secrets) == {"a word of the file", "pw-1", "plain word"}
+    target = ServerVariables({"WORD": None, "LEVEL2": "debug"}, [file]).added_to(TARGET, SHELL)
+    assert set(target.secrets) == {"a word of the file", "pw-1", "plain word"}
 
 
 def test_the_secrets_of_an_inherited_shell_are_known_and_its_values_stay_out_of_the_target() -> None:
-    found = ServerVariables(inherit=True).added_to(TARGET, SHELL)
-    assert found.inherits
-    assert found.env == TARGET.env
-    assert {"k-123456", "pw-9876"} <= set(found.secrets)
-    assert found.as_header()["env"] == ["A", "B"]
-    assert found.as_header()["inherit_env"] is True
-    assert str(line_of(found, SHELL)) == "inspector --env A=entry --env B=entry --inherit-env -- srv"
+    target = ServerVariables(inherit=True).added_to(TARGET, SHELL)
+    assert target.inherits
+    assert target.env == TARGET.env
+    assert {"k-123456", "pw-9876"} <= set(target.secrets)
+    assert target.as_header()["env"] == ["A", "B"]
+    assert target.as_header()["inherit_env"] is True
+    assert str(line_of(target, SHELL)) == "inspector --env A=entry --env B=entry --inherit-env -- srv"
 
 
 def test_a_variable_that_is_not_set_is_an_error_with_the_remedy() -> None:
@@ -67,7 +67,7 @@ def test_a_url_has_no_variables(given: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("# note\n\n  \nA=1", [(4, "A", "1")]),
         ("export A = x y # note\nB=a#b\nC=\nD= # note", [(1, "A", "x y"), (2, "B", "a#b"), (3, "C", ""), (4, "D", "")]),
@@ -78,8 +78,8 @@ def test_a_url_has_no_variables(given: dict[str, Any]) -> None:
         ("A=$(touch x)\nB=`id`\nC=${A}", [(1, "A", "$(touch x)"), (2, "B", "`id`"), (3, "C", "${A}")]),
     ],
 )
-def test_a_file_of_variables(text: str, found: list[tuple[int, str, str]]) -> None:
-    assert list(variables(text)) == found
+def test_a_file_of_variables(text: str, expected: list[tuple[int, str, str]]) -> None:
+    assert list(variables(text)) == expected
 
 
 @pytest.mark.parametrize(

@@ -163,10 +163,10 @@ def test_a_broken_file_is_named_and_hides_no_other(world: World, name: str, kind
             path.symlink_to(path)
         case "fifo":
             os.mkfifo(path)
-    found = world.find()
-    assert [entry.name for entry in found.entries] == ["good"]
-    assert [problem.path for problem in found.problems] == [path]
-    assert str(path) in found.problems[0].message
+    listed = world.find()
+    assert [entry.name for entry in listed.entries] == ["good"]
+    assert [problem.path for problem in listed.problems] == [path]
+    assert str(path) in listed.problems[0].message
 
 
 AS_JSON = json.dumps(GOOD)
@@ -203,15 +203,15 @@ def test_a_huge_file_is_refused_unread(world: World) -> None:
     path = world.write(".mcp.json", "")
     with path.open("wb") as file:
         file.truncate(50 * 1024 * 1024)
-    found = world.find()
-    assert [entry.name for entry in found.entries] == ["good"]
-    assert "52,428,800 bytes" in found.problems[0].message
+    listed = world.find()
+    assert [entry.name for entry in listed.entries] == ["good"]
+    assert "52,428,800 bytes" in listed.problems[0].message
 
 
 def test_a_file_where_a_folder_is_expected_is_nothing(world: World) -> None:
     world.write(".cursor", "not a folder")
-    found = world.find()
-    assert (found.entries, found.problems) == ((), ())
+    listed = world.find()
+    assert (listed.entries, listed.problems) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -238,24 +238,24 @@ def test_a_wrong_type_is_named_with_its_key_and_hides_no_other_server(
         servers[f"bad-{part}"] = {"url": "https://h", part: wrong}
     servers |= {"bad-whole": wrong, "good": {"command": "good-server"}}
     world.write(name, {key: servers})
-    found = world.find()
-    assert "good" in [entry.name for entry in found.entries]
+    listed = world.find()
+    assert "good" in [entry.name for entry in listed.entries]
     for part in fields:
         fits = part in (("command", "envFile", "cwd") if isinstance(wrong, str) else ())
         # Our own file takes a command as a list, too.
         fits = fits or (isinstance(wrong, list) and part in ("args", "command" if name == "inspector.json" else ""))
-        problems = [problem for problem in found.problems if problem.server == f"bad-{part}"]
+        problems = [problem for problem in listed.problems if problem.server == f"bad-{part}"]
         assert fits or (problems and f"“{part}" in problems[0].message), part
-    assert isinstance(wrong, dict) or any(problem.server == "bad-whole" for problem in found.problems)
+    assert isinstance(wrong, dict) or any(problem.server == "bad-whole" for problem in listed.problems)
 
 
 @pytest.mark.parametrize("wrong", ["text", 3, ["list"], None])
 def test_servers_of_a_wrong_type_are_named(world: World, wrong: Any) -> None:
     world.write(".mcp.json", {"mcpServers": wrong})
     world.write("~/.claude.json", {"projects": {str(world.folder): {"mcpServers": wrong}}, **GOOD})
-    found = world.find()
-    assert [entry.name for entry in found.entries] == ["good"]
-    assert len(found.problems) == (0 if wrong is None else 2)
+    listed = world.find()
+    assert [entry.name for entry in listed.entries] == ["good"]
+    assert len(listed.problems) == (0 if wrong is None else 2)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=2 * settings.default.max_examples)
@@ -285,15 +285,15 @@ def test_whatever_a_file_holds_is_listed_or_named_and_can_be_resolved_or_says_wh
     world: World, content: Any, name: str
 ) -> None:
     path = world.write(name, content)
-    found = world.find()
-    for entry in found.entries:
+    listed = world.find()
+    for entry in listed.entries:
         assert entry.summary
         try:
-            shown = json.dumps(resolve(entry, {}, home=world.home).as_header())
+            text = json.dumps(resolve(entry, {}, home=world.home).as_header())
         except InspectorError as error:
-            shown = error.message
-        assert shown
-    assert all(problem.message and problem.path == path for problem in found.problems)
+            text = error.message
+        assert text
+    assert all(problem.message and problem.path == path for problem in listed.problems)
     path.unlink()
 
 
@@ -330,10 +330,10 @@ def test_every_reference_opens_its_own_entry(world: World) -> None:
             world.write(name, {"mcp": {"servers": {"a": {"command": f"c{number}"}}}})
         elif name != "server.json":
             world.write(name, {key: {"a": {"command": f"c{number}"}}})
-    found = world.find()
-    assert len(found.entries) == len(EVERY_FILE) - 1
-    for entry in found.entries:
-        assert found.find(entry.reference) is entry
+    listed = world.find()
+    assert len(listed.entries) == len(EVERY_FILE) - 1
+    for entry in listed.entries:
+        assert listed.find(entry.reference) is entry
 
 
 def test_the_same_definition_in_two_files_is_not_ambiguous(world: World) -> None:
@@ -464,8 +464,8 @@ def test_names_may_have_colons(world: World) -> None:
 def test_a_command_of_a_project_starts_in_the_project(world: World) -> None:
     world.write(".mcp.json", {"mcpServers": {"a": {"command": "c"}, "b": {"command": "c", "cwd": "sub"}}})
     world.write("~/.cursor/mcp.json", {"mcpServers": {"u": {"command": "c"}, "v": {"command": "c", "cwd": "~/x"}}})
-    found = {entry.name: resolve(entry, {}, home=world.home) for entry in world.find().entries}
-    folders = {name: target.cwd for name, target in found.items() if isinstance(target, StdioTarget)}
+    targets = {entry.name: resolve(entry, {}, home=world.home) for entry in world.find().entries}
+    folders = {name: target.cwd for name, target in targets.items() if isinstance(target, StdioTarget)}
     expected = {"a": str(world.folder), "b": str(world.folder / "sub"), "u": None, "v": str(world.home / "x")}
     assert folders == expected
 

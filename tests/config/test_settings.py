@@ -36,10 +36,10 @@ def write(environ: dict[str, str], content: Any) -> Path:
 
 
 def test_without_anything_the_defaults_hold(environ: dict[str, str]) -> None:
-    found = load_settings(environ=environ)
-    assert found == Settings()
-    assert (found.timeout, found.max_timeout, found.theme, found.ascii) == (60.0, 600.0, "dark", "auto")
-    assert (found.keep_recordings_bytes, found.max_body_bytes, found.log_level) == (2_000_000_000, None, None)
+    settings = load_settings(environ=environ)
+    assert settings == Settings()
+    assert (settings.timeout, settings.max_timeout, settings.theme, settings.ascii) == (60.0, 600.0, "dark", "auto")
+    assert (settings.keep_recordings_bytes, settings.max_body_bytes, settings.log_level) == (2_000_000_000, None, None)
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(environ: dict[str, str]) -> None:
@@ -48,9 +48,9 @@ def test_flags_win_over_the_environment_and_that_over_the_file(environ: dict[str
         '{"$schema": "x", "timeout": 1, "theme": "light", /* mine */ "follow": false, "keymap": {"a.b": "f1"},}',
     )
     environ |= {"INSPECTOR_TIMEOUT": "2", "INSPECTOR_THEME": "123", "INSPECTOR_LOG_LEVEL": "debug"}
-    found = load_settings(environ=environ, flags={"timeout": 3, "theme": None})
-    assert (found.timeout, found.theme, found.follow) == (3.0, "123", False)
-    assert (found.keymap, found.log_level) == ({"a.b": "f1"}, "debug")
+    settings = load_settings(environ=environ, flags={"timeout": 3, "theme": None})
+    assert (settings.timeout, settings.theme, settings.follow) == (3.0, "123", False)
+    assert (settings.keymap, settings.log_level) == ({"a.b": "f1"}, "debug")
 
 
 def test_every_kind_of_setting_can_stand_in_the_environment(environ: dict[str, str]) -> None:
@@ -63,9 +63,9 @@ def test_every_kind_of_setting_can_stand_in_the_environment(environ: dict[str, s
         "INSPECTOR_SAMPLING": "[no]",
         "INSPECTOR_ASCII": "always",
     }
-    found = load_settings(environ=environ)
-    assert (found.follow, found.roots, found.keymap) == (False, ("file:///x",), {"a": "b"})
-    assert (found.elicitation, found.max_body_bytes, found.sampling, found.ascii) == (
+    settings = load_settings(environ=environ)
+    assert (settings.follow, settings.roots, settings.keymap) == (False, ("file:///x",), {"a": "b"})
+    assert (settings.elicitation, settings.max_body_bytes, settings.sampling, settings.ascii) == (
         "decline",
         1_000_000,
         "[no]",
@@ -172,10 +172,10 @@ def test_any_settings_load_or_say_what_is_wrong(
     path = tmp_path_factory.getbasetemp() / "settings.json"
     path.write_text(json.dumps(content))
     try:
-        found = load_settings(path, {})
+        result = load_settings(path, {})
     except ConfigError as error:
-        found = error
-    assert isinstance(found, Settings) or str(path) in found.message
+        result = error
+    assert isinstance(result, Settings) or str(path) in result.message
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "{'a': 1}"])

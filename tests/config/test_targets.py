@@ -227,7 +227,7 @@ def test_header_and_variable_flags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parse", "text", "shown"),
+    ("parse", "text", "message"),
     [
         (parse_header, "Authorization Bearer 5ecret", "The header Authorization … has no value"),
         (parse_header, "X-Api-Key=5ecret", "The header X-Api-Key=… has no value"),
@@ -236,10 +236,12 @@ def test_header_and_variable_flags() -> None:
         (parse_variable, "=5ecret", "--env =… is not a variable"),
     ],
 )
-def test_a_malformed_header_or_variable_shows_no_secret(parse: Callable[[str], object], text: str, shown: str) -> None:
+def test_a_malformed_header_or_variable_shows_no_secret(
+    parse: Callable[[str], object], text: str, message: str
+) -> None:
     with pytest.raises(TargetError) as caught:
         parse(text)
-    assert shown in str(caught.value)
+    assert message in str(caught.value)
     assert "5ecret" not in str(caught.value)
 
 
@@ -310,8 +312,8 @@ def test_a_command_hides_its_secrets_wherever_it_shows_itself() -> None:
         "cwd": None,
         "env": ["MODE", "TOKEN"],
     }
-    shown = json.dumps(header) + target.describe() + repr(target)
-    assert not [secret for secret in target.secrets if secret in shown]
+    texts = json.dumps(header) + target.describe() + repr(target)
+    assert not [secret for secret in target.secrets if secret in texts]
 
 
 def test_a_url_hides_its_secrets_wherever_it_shows_itself() -> None:
@@ -401,8 +403,8 @@ def test_unprintable_arguments_are_quoted_as_bash_takes_them() -> None:
     argv = ["a\nb", "tab\t'quote'", "back\\slash\x1b[0m", "ünïcode\u2028", "\U0001f600 ok"]
     line = format_command(argv)
     script = f"printf '%s\\0' {line}"
-    shown = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
-    assert shown.stdout.decode().split("\0")[:-1] == argv
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    assert ran.stdout.decode().split("\0")[:-1] == argv
 
 
 def test_a_command_is_shown_as_the_shell_of_the_system_reads_it() -> None:

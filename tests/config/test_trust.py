@@ -122,20 +122,20 @@ def refused(world: World, **options: Any) -> Exposure:
     assert (error.exit_code, error.code) == (3, "trust")
     assert "--trust" in error.hint.command_line
     assert SECRET not in f"{error.message} {error.hint} {error.exposure!r}"
-    found: Exposure = error.exposure
-    return found
+    exposure: Exposure = error.exposure
+    return exposure
 
 
-@pytest.mark.parametrize(("name", "content", "said"), ATTACKS)
+@pytest.mark.parametrize(("name", "content", "fact"), ATTACKS)
 def test_an_entry_of_a_cloned_folder_is_refused_before_any_value_is_read(
-    world: World, name: str, content: Any, said: str
+    world: World, name: str, content: Any, fact: str
 ) -> None:
     # None of the files exists, so reading one would be another error; the keyring would be asked in vain.
     world.write(name, content)
-    found = refused(world)
-    assert said in "\n".join(found.facts())
-    assert found == servers.exposure_of(world.entry("docs"), world.environ, world.home)
-    assert trust.standing(found) == "asks"
+    exposure = refused(world)
+    assert fact in "\n".join(exposure.facts())
+    assert exposure == servers.exposure_of(world.entry("docs"), world.environ, world.home)
+    assert trust.standing(exposure) == "asks"
 
 
 def test_an_expander_follows_only_what_was_allowed(world: World) -> None:
@@ -181,8 +181,8 @@ def test_a_url_asks_also_for_a_variable_that_every_child_gets(world: World) -> N
 def answers(*given: TrustAnswer) -> tuple[list[Exposure], Callable[[Exposure], TrustAnswer]]:
     asked: list[Exposure] = []
 
-    def consent(found: Exposure) -> TrustAnswer:
-        asked.append(found)
+    def consent(exposure: Exposure) -> TrustAnswer:
+        asked.append(exposure)
         return given[len(asked) - 1]
 
     return asked, consent
@@ -230,8 +230,8 @@ def test_whose_a_found_file_is(
         git = world.home / repository[2:]
         git.write_text("gitdir: /elsewhere") if worktree else git.mkdir()
     world.write(file, USED if "inspector" in file else mcp(url=URL, headers={"X-A": ENV}))
-    found = replace(world, folder=at).find().find("@docs")
-    assert found.owned is own
+    entry = replace(world, folder=at).find().find("@docs")
+    assert entry.owned is own
 
 
 @pytest.mark.parametrize(
@@ -273,8 +273,8 @@ def test_a_link_to_a_file_of_the_user_changes_nothing(world: World, link: str) -
     """A file of the user is read as its own client reads it, whatever a folder calls it."""
     own = world.write("~/.cursor/mcp.json", mcp(url=URL, headers={"X-A": "${env:AWS_SECRET_ACCESS_KEY}"}))
     (world.folder / link).symlink_to(own.parent if link == ".vscode" else own)
-    found = world.find()
-    assert [(entry.path, entry.dialect, entry.owned) for entry in found.entries] == [(own, "cursor", True)]
+    listed = world.find()
+    assert [(entry.path, entry.dialect, entry.owned) for entry in listed.entries] == [(own, "cursor", True)]
 
 
 def test_a_link_to_a_file_elsewhere_is_the_folders(world: World) -> None:
@@ -335,7 +335,7 @@ def _change(key: str, value: Any) -> Callable[[World], None]:
 def test_any_change_asks_again(world: World, change: Callable[[World], None]) -> None:
     world.write("inspector.json", USED)
     world.environ = {"AWS_SECRET_ACCESS_KEY": SECRET, "OTHER": "x"}
-    assert world.open("@docs", consent=lambda found: "always")
+    assert world.open("@docs", consent=lambda exposure: "always")
     assert world.open("@docs", consent=None)
     change(world)
     with pytest.raises(TrustNeeded):
@@ -349,7 +349,7 @@ def test_another_input_or_another_file_behind_a_link_asks_again(world: World) ->
     }
     world.write(".vscode/mcp.json", content)
     world.environ = {"OTHER": "x"}
-    assert world.open("@docs", consent=lambda found: "always")
+    assert world.open("@docs", consent=lambda exposure: "always")
     content["inputs"][0]["default"] = "b"
     world.write(".vscode/mcp.json", content)
     with pytest.raises(TrustNeeded):
@@ -358,7 +358,7 @@ def test_another_input_or_another_file_behind_a_link_asks_again(world: World) ->
     world.write("inspector.json", {"servers": {"key": {"url": URL, "headers": {"X-A": "file:token"}}}})
     (world.folder / "token.txt").write_text("harmless")
     (world.folder / "token").symlink_to("token.txt")
-    assert world.open("@key", consent=lambda found: "always")
+    assert world.open("@key", consent=lambda exposure: "always")
     assert world.open("@key", consent=None)
     (world.folder / "token").unlink()
     (world.folder / "token").symlink_to(world.home / ".vault-token")
@@ -376,9 +376,9 @@ def test_a_damaged_memory_allows_nothing(world: World, state: Path, content: str
 
 
 def refused_after(world: World) -> Exposure:
-    found = servers.exposure_of(world.entry("docs"), world.environ, world.home)
-    assert found is not None
-    return found
+    exposure = servers.exposure_of(world.entry("docs"), world.environ, world.home)
+    assert exposure is not None
+    return exposure
 
 
 def test_a_question_is_put_once_a_run(world: World) -> None:
@@ -395,8 +395,8 @@ def test_the_question_says_where_secrets_of_a_login_go(world: World) -> None:
     auth = {"clientId": "x", "clientSecret": "keyring:vault/me", "authServer": "https://as.evil.example"}
     world.write("inspector.json", http(auth=auth | {"idpTokenEndpoint": "https://idp.evil.example/token"}))
     facts = "\n".join(refused(world).facts())
-    for said in (URL, "https://as.evil.example", "https://idp.evil.example/token"):
-        assert said in facts
+    for url in (URL, "https://as.evil.example", "https://idp.evil.example/token"):
+        assert url in facts
 
 
 def test_a_server_of_logins_in_ones_own_file_is_used_without_a_question(world: World) -> None:
@@ -437,9 +437,9 @@ def test_the_question_shows_hosts_as_they_are_requested(world: World) -> None:
         f"sends login secrets to https://xn--s-7sb.example {MIXES}",
     ]
     world.write("inspector.json", {"servers": {"docs": entry | {"url": f"{LOOKALIKE}/{'a' * 5000}"}}})
-    found = refused(world)
-    assert found.facts()[0].endswith(f"aaa… {MIXES}")
-    assert found.as_json()["destination"] == found.destination
+    exposure = refused(world)
+    assert exposure.facts()[0].endswith(f"aaa… {MIXES}")
+    assert exposure.as_json()["destination"] == exposure.destination
     world.write(".mcp.json", mcp(command="npx", args=["mcp-remote", LOOKALIKE, ENV]))
     world.write("inspector.json", {})
     assert refused(world).facts()[0].endswith(f" (its host is xn--pi-6kc.github.com) {MIXES}")
@@ -464,8 +464,8 @@ def test_an_entry_whose_host_would_become_another_is_refused_before_any_question
 def test_hostile_names_stay_in_one_line(world: World) -> None:
     header = "X\x1b]52;c;aGk=\x07\n‮"
     world.write("inspector.json", http(headers={header: "env:AWS_SECRET_ACCESS_KEY"}))
-    found = refused(world)
-    for text in (found.title, *found.facts()):
+    exposure = refused(world)
+    for text in (exposure.title, *exposure.facts()):
         assert text.isprintable()
 
 
@@ -523,11 +523,11 @@ def test_no_file_reaches_the_file_of_kept_logins(world: World, state: Path, way:
 
 
 def test_only_the_user_lets_a_browser_open_unasked(world: World) -> None:
-    for place, said in (("inspector.json", None), ("~/.config/inspector/inspector.json", True)):
+    for place, expected in (("inspector.json", None), ("~/.config/inspector/inspector.json", True)):
         path = world.write(place, http(auth={"openBrowser": True}))
         target = world.open("@docs", consent=trust.always)
         assert isinstance(target, HttpTarget)
-        assert target.auth.get("open_browser") is said
+        assert target.auth.get("open_browser") is expected
         path.unlink()
     world.write("inspector.json", http(auth={"openBrowser": False}))
     target = world.open("@docs", consent=None)

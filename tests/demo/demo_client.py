@@ -35,12 +35,12 @@ MODERN = "2026-07-28"
 
 def about_client(capabilities: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     """The _meta that every request of 2026-07-28 carries; `more` are further keys under the same prefix."""
-    told = {
+    members = {
         "protocolVersion": MODERN,
         "clientInfo": {"name": "tests", "version": "1"},
         "clientCapabilities": EVERYTHING_MODERN if capabilities is None else capabilities,
     }
-    return {PREFIX + key: value for key, value in (told | more).items()}
+    return {PREFIX + key: value for key, value in (members | more).items()}
 
 
 def modern_params(params: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class Peer:
     def send(self, message: Any) -> None:
         raise NotImplementedError
 
-    def take(self, message: Any) -> None:
+    def receive(self, message: Any) -> None:
         """Called by a transport for each message from the server."""
         with self._news:
             self.received.append(message)
@@ -91,22 +91,22 @@ class Peer:
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         self.send({"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params})})
 
-    def wait(self, wanted: Callable[[Any], bool]) -> Any:
+    def wait(self, fits: Callable[[Any], bool]) -> Any:
         """The first message that fits; fails loudly if it does not come."""
 
         def first() -> Any:
-            return next((each for each in self.received if wanted(each)), None)
+            return next((message for message in self.received if fits(message)), None)
 
         with self._news:
-            found = self._news.wait_for(first, PATIENCE)
-        assert found is not None, f"nothing of the kind among {self.received}"
-        return found
+            match = self._news.wait_for(first, PATIENCE)
+        assert match is not None, f"nothing of the kind among {self.received}"
+        return match
 
     def response(self, request_id: Any) -> dict[str, Any]:
-        found: dict[str, Any] = self.wait(
+        answer: dict[str, Any] = self.wait(
             lambda m: isinstance(m, dict) and "method" not in m and m.get("id") == request_id
         )
-        return found
+        return answer
 
     def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """Sends a request and gives its result."""
@@ -127,11 +127,11 @@ class Peer:
         return self.ask("tools/call", {"name": name, "arguments": arguments})
 
     def notification(self, method: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.wait(lambda m: isinstance(m, dict) and m.get("method") == method)
-        return found
+        message: dict[str, Any] = self.wait(lambda m: isinstance(m, dict) and m.get("method") == method)
+        return message
 
     def all_of(self, method: str) -> list[dict[str, Any]]:
-        return [each["params"] for each in self.received if each.get("method") == method]
+        return [message["params"] for message in self.received if message.get("method") == method]
 
     def open(self, revision: str = "2025-11-25", capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
         """The handshake; gives the result of initialize."""
@@ -192,7 +192,7 @@ class StdioPeer(Peer):
         assert self.process.stdout
         for line in self.process.stdout:
             self.lines.append(line)
-            self.take(json.loads(line))
+            self.receive(json.loads(line))
 
     def _read_errors(self) -> None:
         assert self.process.stderr
@@ -208,7 +208,7 @@ class MemoryPeer(Peer):
 
         class Here(Channel):
             def send(self, raw: bytes) -> None:
-                peer.take(json.loads(raw))
+                peer.receive(json.loads(raw))
 
             def answer(self, raw: bytes | None, status: int = 200) -> None:
                 if raw is not None:
@@ -283,7 +283,7 @@ class Reply:
     def events(self) -> list[dict[str, str]]:
         blocks = self.body.decode().split("\n\n")
         lines = [[line.partition(": ")[::2] for line in block.splitlines()] for block in blocks]
-        return [dict(each) for each in lines if each]
+        return [dict(pairs) for pairs in lines if pairs]
 
 
 class HttpPeer(Peer):
@@ -300,11 +300,11 @@ class HttpPeer(Peer):
     def request(self, verb: str, body: Any = None, path: str | None = None, **headers: str | None) -> Reply:
         """One HTTP exchange; a header given as None is not sent, `_` in names stands for `-`."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        wanted = {key: value for key, value in (self.headers | named).items() if value is not None}
+        sent = {key: value for key, value in (self.headers | named).items() if value is not None}
         raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         connection = http.client.HTTPConnection(str(self.address.hostname), self.address.port, timeout=PATIENCE)
         try:
-            connection.request(verb, path or self.address.path, raw, wanted)
+            connection.request(verb, path or self.address.path, raw, sent)
             return Reply(connection.getresponse())
         finally:
             connection.close()
@@ -372,7 +372,7 @@ class Stream:
             body = self._response.read()
             self._connection.close()
             if body:
-                self._peer.take(json.loads(body))
+                self._peer.receive(json.loads(body))
             return
         for line in self._response:
             name, _, value = line.decode().rstrip("\n").partition(": ")
@@ -383,7 +383,7 @@ class Stream:
             elif name == "data" and not value:
                 self.primed = True
             elif name == "data":
-                self._peer.take(json.loads(value))
+                self._peer.receive(json.loads(value))
         self._connection.close()
 
 
@@ -453,6 +453,6 @@ class SsePeer(HttpPeer):
                     self.messages = value
                     self._arrived.set()
                 elif name == "data":
-                    self.take(json.loads(value))
+                    self.receive(json.loads(value))
         except (http.client.IncompleteRead, ConnectionResetError):
             pass  # closed by ourselves

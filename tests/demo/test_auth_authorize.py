@@ -34,8 +34,8 @@ def test_a_query_of_the_redirect_uri_stays(site: Site) -> None:
 def test_the_page_says_what_is_asked_and_waits(asking: Site) -> None:
     reply = asking.authorize(scope="demo:read demo:write")
     assert reply.status == 200
-    for told in ("Demo app", "demo:read, demo:write", MCP, CALLBACK):
-        assert told in reply.text
+    for text in ("Demo app", "demo:read, demo:write", MCP, CALLBACK):
+        assert text in reply.text
     assert reply.headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
 

@@ -46,8 +46,8 @@ def test_registration_gives_back_what_it_understood(site: Site) -> None:
 def test_a_registered_secret_is_good_in_the_registered_place(site: Site, method: str) -> None:
     client = site.register(token_endpoint_auth_method=method).json
     assert client["client_secret_expires_at"] == 0
-    said = {"client_id": client["client_id"], "client_secret": client["client_secret"]}
-    reply = site.redeem(site.code(client_id=client["client_id"]), **said)
+    credentials = {"client_id": client["client_id"], "client_secret": client["client_secret"]}
+    reply = site.redeem(site.code(client_id=client["client_id"]), **credentials)
     assert reply.status == (200 if method == "client_secret_post" else 401)
 
 

@@ -95,9 +95,9 @@ def test_a_tool_that_changes_something_needs_more(tool: str) -> None:
     site = Site()
     reply = site.call(site.tokens()["access_token"], tool)
     assert reply.status == 403
-    told = challenge_in(reply)
-    assert (told["error"], told["scope"]) == ("insufficient_scope", "demo:write")
-    assert told["resource_metadata"] == f"{WELL_KNOWN}/mcp"
+    challenge = challenge_in(reply)
+    assert (challenge["error"], challenge["scope"]) == ("insufficient_scope", "demo:write")
+    assert challenge["resource_metadata"] == f"{WELL_KNOWN}/mcp"
     assert site.call(site.tokens(scope="demo:read demo:write")["access_token"], tool).text == "let through"
 
 

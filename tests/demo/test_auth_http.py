@@ -81,8 +81,8 @@ def metadata_of(server: HttpServer) -> dict[str, Any]:
 def test_one_logs_in_and_is_served(serve: Serve) -> None:
     server = serve("--auth-auto")
     metadata = metadata_of(server)
-    wanted = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none", "application_type": "native"}
-    client = send("POST", metadata["registration_endpoint"], TAKES, json.dumps(wanted).encode()).json["client_id"]
+    registration = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none", "application_type": "native"}
+    client = send("POST", metadata["registration_endpoint"], TAKES, json.dumps(registration).encode()).json["client_id"]
     asked = {
         "response_type": "code",
         "client_id": client,
@@ -168,7 +168,7 @@ def test_huge_metadata_say_how_large_they_are(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--auth-fault", "nonsense"], "use one of 401-forever"),
         (["--auth-layout", "nonsense"], "use one of apart"),
@@ -179,11 +179,11 @@ def test_huge_metadata_say_how_large_they_are(serve: Serve) -> None:
         (["--auth-jwks", __file__], "--auth-jwks"),
     ],
 )
-def test_what_cannot_be_is_a_usage_error(words: list[str], told: str, tmp_path: Path) -> None:
+def test_what_cannot_be_is_a_usage_error(words: list[str], message: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "inspector.demo", *words]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * 3, check=False)
     assert ended.returncode == 2
-    assert told in ended.stderr
+    assert message in ended.stderr
 
 
 def test_keys_are_read_from_a_file(serve: Serve, tmp_path: Path) -> None:

@@ -75,11 +75,11 @@ def test_the_server_of_2025_03_26_is_its_own_authorization_server(layout: str, m
     site = Site(layout=layout)
     assert "resource_metadata" not in challenge_in(site.call(None))
     assert site.get(PRM).text == "let through"  # so that the server says 404
-    found = site.get(SERVER + OAUTH)
+    answer = site.get(SERVER + OAUTH)
     if metadata:
-        assert found.json["issuer"] == SERVER
+        assert answer.json["issuer"] == SERVER
     else:
-        assert found.text == "let through"
+        assert answer.text == "let through"
     client = site.register(SERVER).json["client_id"]
     code = site.code(SERVER, client_id=client, resource=None)
     token = site.redeem(code, SERVER, client_id=client, resource="").json["access_token"]

@@ -21,11 +21,11 @@ def test_sampling_goes_to_the_client_and_its_answer_into_the_result(connect: Con
         return {"result": {"role": "assistant", "model": "m-1", "content": {"type": "text", "text": "green glow"}}}
 
     peer.answers["sampling/createMessage"] = answer
-    said = text_of(peer.call("ask-model", prompt="Why?", max_tokens=9, with_picture=True, temperature=0.5))
-    assert "m-1" in said
-    assert "green glow" in said
+    text = text_of(peer.call("ask-model", prompt="Why?", max_tokens=9, with_picture=True, temperature=0.5))
+    assert "m-1" in text
+    assert "green glow" in text
     assert asked[0]["maxTokens"] == 9
-    assert [each["content"]["type"] for each in asked[0]["messages"]] == ["image", "text"]
+    assert [message["content"]["type"] for message in asked[0]["messages"]] == ["image", "text"]
 
 
 def test_sampling_with_tools_answers_tool_uses_until_the_model_is_content(connect: Connect) -> None:
@@ -64,7 +64,7 @@ FORM = {"name": "Bo", "email": "bo@example.com", "age": 3, "newsletter": False, 
 
 
 @pytest.mark.parametrize(
-    ("answer", "said", "failed"),
+    ("answer", "text", "failed"),
     [
         ({"action": "accept", "content": FORM}, '"email":"bo@example.com"', False),
         ({"action": "accept", "content": {"name": "B"}}, "/email: is required", True),
@@ -74,12 +74,12 @@ FORM = {"name": "Bo", "email": "bo@example.com", "age": 3, "newsletter": False, 
     ],
 )
 def test_a_form_is_requested_and_its_answer_checked(
-    connect: Connect, answer: dict[str, Any], said: str, failed: bool
+    connect: Connect, answer: dict[str, Any], text: str, failed: bool
 ) -> None:  # CLI-05
     peer = connect()
     peer.answers["elicitation/create"] = lambda params: {"result": answer}
     result = peer.call("ask-user", message="Who?")
-    assert said in text_of(result)
+    assert text in text_of(result)
     assert result.get("isError", False) is failed
     (asked,) = peer.all_of("elicitation/create")
     assert asked["mode"] == "form"
@@ -111,16 +111,16 @@ def test_a_tool_that_needs_a_link_refuses_once_and_then_works(connect: Connect) 
     peer = connect(tick=0.01)
     problem = peer.error("tools/call", {"name": "need-link"})
     assert problem["code"] == -32042
-    wanted = problem["data"]["elicitations"][0]["elicitationId"]
-    assert peer.notification("notifications/elicitation/complete")["params"] == {"elicitationId": wanted}
+    elicitation_id = problem["data"]["elicitations"][0]["elicitationId"]
+    assert peer.notification("notifications/elicitation/complete")["params"] == {"elicitationId": elicitation_id}
     assert "isError" not in peer.call("need-link")
 
 
-@pytest.mark.parametrize(("roots", "said"), [([], "no roots"), ([{"uri": "file:///home/bo"}], "file:///home/bo")])
-def test_roots_are_requested(connect: Connect, roots: list[dict[str, Any]], said: str) -> None:  # CLI-09
+@pytest.mark.parametrize(("roots", "text"), [([], "no roots"), ([{"uri": "file:///home/bo"}], "file:///home/bo")])
+def test_roots_are_requested(connect: Connect, roots: list[dict[str, Any]], text: str) -> None:  # CLI-09
     peer = connect()
     peer.answers["roots/list"] = lambda params: {"result": {"roots": roots}}
-    assert said in text_of(peer.call("where-am-i"))
+    assert text in text_of(peer.call("where-am-i"))
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_a_client_that_declares_nothing_is_asked_nothing(connect: Connect, name:
     result = peer.call(name)
     assert result["isError"] is True
     assert "did not declare the capability" in text_of(result)
-    assert not any("method" in each for each in peer.received)
+    assert not any("method" in message for message in peer.received)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_a_question_is_withdrawn_when_its_call_is_cancelled(connect: Connect) ->
     question = peer.wait(lambda m: m.get("method") == "elicitation/create")
     peer.notify("notifications/cancelled", {"requestId": request_id})
     assert peer.notification("notifications/cancelled")["params"]["requestId"] == question["id"]
-    assert not any(each.get("id") == request_id and "method" not in each for each in peer.received)
+    assert not any(message.get("id") == request_id and "method" not in message for message in peer.received)

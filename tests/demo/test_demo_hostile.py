@@ -63,7 +63,7 @@ OBJECT = st.dictionaries(st.sampled_from(WORDS), JSON | st.sampled_from(["ref/pr
 def outcome(peer: MemoryPeer, method: Any, params: Any) -> dict[str, Any]:
     peer.received.clear()
     peer.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    (answer,) = [each for each in peer.received if "method" not in each]
+    (answer,) = [message for message in peer.received if "method" not in message]
     return answer
 
 
@@ -86,10 +86,10 @@ def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
 )
 def test_no_params_make_the_other_era_fail_inside(method: str, params: dict[str, Any], meta: Any) -> None:
     peer = MemoryPeer(items=5, era="modern")
-    told = about_client() | {PREFIX + key: value for key, value in meta.items()} if isinstance(meta, dict) else meta
-    peer.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": told}})
-    for each in peer.received:
-        assert each.get("error", {}).get("code") in (None, -32600, -32602, -32021)
+    members = about_client() | {PREFIX + key: value for key, value in meta.items()} if isinstance(meta, dict) else meta
+    peer.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": members}})
+    for message in peer.received:
+        assert message.get("error", {}).get("code") in (None, -32600, -32602, -32021)
     peer.close()
 
 
@@ -100,8 +100,8 @@ def test_no_answer_makes_a_question_fail_inside(which: tuple[str, str], answers:
     named: dict[str, Any] = {"uri": name} if method == "resources/read" else {"name": name}
     peer = MemoryPeer(items=5, tick=0.0)
     peer.open("2025-11-25", EVERYTHING)
-    for each in ("sampling/createMessage", "elicitation/create", "roots/list"):
-        peer.answers[each] = lambda params: {"result": {"action": "accept", **answers}}
+    for question in ("sampling/createMessage", "elicitation/create", "roots/list"):
+        peer.answers[question] = lambda params: {"result": {"action": "accept", **answers}}
     responses = [peer.response(peer.start(method, named))]
     peer.meta = about_client()
     keys = ("elicitation-1", "sampling-1", "sampling-2", "roots-1", "roots-3")
@@ -119,7 +119,7 @@ def test_no_answer_makes_a_question_fail_inside(which: tuple[str, str], answers:
 def test_no_arguments_make_a_tool_fail_inside(name: str, arguments: st.DataObject) -> None:
     peer = MemoryPeer(items=5)
     peer.open()
-    (tool,) = [each for each in all_tools() if each.name == name]
+    (tool,) = [candidate for candidate in all_tools() if candidate.name == name]
     known = list(tool.definition["inputSchema"].get("properties", {})) or ["x"]
     drawn = arguments.draw(st.dictionaries(st.sampled_from(known), JSON))
     problem = outcome(peer, "tools/call", {"name": name, "arguments": drawn}).get("error", {})

@@ -161,7 +161,7 @@ def test_notifications_and_responses_are_accepted_without_a_body(connect: Connec
 def test_batches_are_served_at_2025_03_26(connect: Connect) -> None:  # BASE-12
     peer = connect(revision="2025-03-26")
     answered = peer.request("POST", [PING, PING | {"id": "b"}, {"jsonrpc": "2.0", "method": "notifications/x"}])
-    assert [each["id"] for each in answered.json] == [9, "b"]
+    assert [answer["id"] for answer in answered.json] == [9, "b"]
     assert peer.request("POST", [{"jsonrpc": "2.0", "method": "notifications/x"}]).status == 202
     streamed = peer.request("POST", [PING, tool("slow", seconds=0.01, steps=1)])
     assert streamed.headers["Content-Type"] == "text/event-stream"
@@ -180,21 +180,21 @@ def test_quick_answers_are_json_and_slow_ones_are_streams_that_end(connect: Conn
     assert streamed.headers["X-Accel-Buffering"] == "no"  # HTTP-18
     events = streamed.events
     assert events[0]["data"] == ""  # HTTP-41
-    assert ["progress" in each["data"] for each in events[1:]] == [False, True, True, False]
+    assert ["progress" in event["data"] for event in events[1:]] == [False, True, True, False]
     assert '"result"' in events[-1]["data"]
-    assert len({each["id"] for each in events}) == len(events)  # HTTP-39
+    assert len({event["id"] for event in events}) == len(events)  # HTTP-39
 
 
 def test_streams_of_older_revisions_are_not_primed(connect: Connect) -> None:
     streamed = connect(revision="2025-06-18").request("POST", tool("slow", seconds=0.01, steps=1))
-    assert all(each["data"] for each in streamed.events)
+    assert all(event["data"] for event in streamed.events)
 
 
 def test_a_burst_arrives_whole(connect: Connect) -> None:
     streamed = connect().request("POST", tool("burst", count=5000))
-    said = [each["data"] for each in streamed.events]
-    assert sum("notifications/message" in each for each in said) == 5000
-    assert '"result"' in said[-1]
+    data = [event["data"] for event in streamed.events]
+    assert sum("notifications/message" in event for event in data) == 5000
+    assert '"result"' in data[-1]
 
 
 def test_questions_come_on_the_stream_of_their_call_and_are_answered_by_post(connect: Connect) -> None:  # HTTP-48
@@ -210,7 +210,7 @@ def test_calls_run_side_by_side_and_are_cancelled_by_notification(connect: Conne
     for request_id in forgotten:
         peer.notify("notifications/cancelled", {"requestId": request_id})
     peer.finish_posts()
-    assert not any(each.get("id") in forgotten for each in peer.received)
+    assert not any(message.get("id") in forgotten for message in peer.received)
 
 
 def test_what_belongs_to_no_call_comes_on_the_newest_get_stream_only(connect: Connect) -> None:  # HTTP-36 to HTTP-38
@@ -223,7 +223,7 @@ def test_what_belongs_to_no_call_comes_on_the_newest_get_stream_only(connect: Co
     peer.notification("notifications/tools/list_changed")
     peer.call("change-list", list="tools", action="remove")
     peer.call("change-list", list="prompts", action="remove")
-    peer.wait(lambda m: sum("list_changed" in str(each.get("method")) for each in peer.received) == 4)
+    peer.wait(lambda m: sum("list_changed" in str(message.get("method")) for message in peer.received) == 4)
     peer.end_session()
     first.thread.join()
     second.thread.join()
@@ -260,7 +260,7 @@ def test_a_dropped_stream_cancels_nothing_and_can_be_resumed(connect: Connect) -
     resumed = peer.listen(**{"Last-Event-ID": event_id})
     assert peer.response(60)["result"]["content"]
     resumed.thread.join()
-    assert [each["progress"] for each in peer.all_of("notifications/progress")] == [1, 2, 3, 4, 5]
+    assert [progress["progress"] for progress in peer.all_of("notifications/progress")] == [1, 2, 3, 4, 5]
     again = peer.listen(**{"Last-Event-ID": resumed.ids[-2]})
     again.thread.join()
     assert again.ids == resumed.ids[-1:]
@@ -270,8 +270,8 @@ def test_a_stream_that_hangs_up_says_when_to_come_back_and_then_answers(connect:
     peer = connect()
     request_id = peer.start("tools/call", {"name": "hang-up", "arguments": {"retry": 30}})
     peer.finish_posts()
-    assert not any(each.get("id") == request_id for each in peer.received)
-    (broken,) = [each for each in peer.streams if each.ids]
+    assert not any(message.get("id") == request_id for message in peer.received)
+    (broken,) = [stream for stream in peer.streams if stream.ids]
     assert broken.retry == 30
     resumed = peer.listen(**{"Last-Event-ID": broken.ids[-1]})
     assert "resumed the stream" in text_of(peer.response(request_id)["result"])
@@ -302,7 +302,7 @@ def test_a_stream_is_never_told_to_two_readers_at_once(connect: Connect) -> None
     peer.answers.clear()
     request_id = peer.start("tools/call", {"name": "where-am-i"})
     question = peer.wait(lambda m: m.get("method") == "roots/list")
-    (posted,) = [each for each in peer.streams if each.ids]
+    (posted,) = [stream for stream in peer.streams if stream.ids]
     resumed = peer.listen(**{"Last-Event-ID": posted.ids[0]})
     posted.thread.join()
     peer.send({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}})

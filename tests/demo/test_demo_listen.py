@@ -17,29 +17,31 @@ SUBSCRIPTION = PREFIX + "subscriptionId"
 def listen(peer: Peer, **notifications: Any) -> tuple[int, dict[str, Any]]:
     """Begins to listen; gives the id and what was agreed."""
     number = peer.start("subscriptions/listen", {"notifications": notifications})
-    said = peer.wait(lambda each: each.get("params", {}).get("_meta", {}).get(SUBSCRIPTION) == number)
-    check(MODERN, "SubscriptionsAcknowledgedNotification", said)
-    agreed: dict[str, Any] = said["params"]["notifications"]
+    acknowledgement = peer.wait(lambda message: message.get("params", {}).get("_meta", {}).get(SUBSCRIPTION) == number)
+    check(MODERN, "SubscriptionsAcknowledgedNotification", acknowledgement)
+    agreed: dict[str, Any] = acknowledgement["params"]["notifications"]
     return number, agreed
 
 
-def told(peer: Peer, number: Any) -> list[str]:
+def methods_for(peer: Peer, number: Any) -> list[str]:
     """The methods of the notifications that came for a subscription."""
-    mine = [each for each in peer.received if each.get("params", {}).get("_meta", {}).get(SUBSCRIPTION) == number]
-    for each in mine:
-        check(MODERN, "ServerNotification", each)
-    return [each["method"] for each in mine]
+    mine = [
+        message for message in peer.received if message.get("params", {}).get("_meta", {}).get(SUBSCRIPTION) == number
+    ]
+    for message in mine:
+        check(MODERN, "ServerNotification", message)
+    return [message["method"] for message in mine]
 
 
 def test_what_cannot_be_had_is_omitted_of_the_agreement(modern: Modern) -> None:  # SUB-01, SUB-02
     client = modern()
-    wanted = {
+    requested = {
         "toolsListChanged": True,
         "promptsListChanged": False,
         "moonPhases": True,
         "resourceSubscriptions": ["demo://readme", "demo://nowhere", "demo://readme"],
     }
-    _, agreed = listen(client, **wanted)
+    _, agreed = listen(client, **requested)
     assert agreed == {"toolsListChanged": True, "resourceSubscriptions": ["demo://readme"]}
     _, nothing = listen(client)
     assert nothing == {}
@@ -55,11 +57,11 @@ def test_only_what_was_requested_comes_and_each_carries_its_id(modern: Modern) -
     for uri in ("demo://readme", "demo://planets"):
         client.call("touch-resource", uri=uri)
     begun = "notifications/subscriptions/acknowledged"
-    assert told(client, tools) == [begun, "notifications/tools/list_changed"]
-    assert told(client, others) == [
+    assert methods_for(client, tools) == [begun, "notifications/tools/list_changed"]
+    assert methods_for(client, others) == [
         begun, "notifications/resources/list_changed", "notifications/prompts/list_changed",
     ]  # fmt: skip
-    assert told(client, one) == [begun, "notifications/resources/updated"]
+    assert methods_for(client, one) == [begun, "notifications/resources/updated"]
 
 
 def test_an_id_keeps_its_type(modern: Modern) -> None:
@@ -69,14 +71,14 @@ def test_an_id_keeps_its_type(modern: Modern) -> None:
         client.send({"jsonrpc": "2.0", "id": number, "method": "subscriptions/listen", "params": params})
     client.notify("notifications/cancelled", {"requestId": 1})
     client.call("change-list")
-    changes = [each for each in client.received if each.get("method") == "notifications/tools/list_changed"]
-    assert [each["params"]["_meta"][SUBSCRIPTION] for each in changes] == ["1"]
+    changes = [message for message in client.received if message.get("method") == "notifications/tools/list_changed"]
+    assert [message["params"]["_meta"][SUBSCRIPTION] for message in changes] == ["1"]
 
 
 def test_the_clock_ticks_while_a_client_is_subscribed(modern: Modern) -> None:
     client = modern(tick=0.005)
     number, _ = listen(client, resourceSubscriptions=["demo://clock"])
-    client.wait(lambda each: len(told(client, number)) > 3)
+    client.wait(lambda _message: len(methods_for(client, number)) > 3)
     client.notify("notifications/cancelled", {"requestId": number})
     assert client.world._followers == 0
 
@@ -85,15 +87,15 @@ def test_progress_and_log_messages_do_not_come_to_who_listens(modern: Modern) ->
     client = modern(log_level="debug")
     number, _ = listen(client, toolsListChanged=True)
     client.call("count", to=1)
-    assert told(client, number) == ["notifications/subscriptions/acknowledged"]
+    assert methods_for(client, number) == ["notifications/subscriptions/acknowledged"]
     assert len(client.all_of("notifications/message")) == 1
 
 
-@pytest.mark.parametrize("wanted", [None, [], "all", {"resourceSubscriptions": "demo://clock"},
+@pytest.mark.parametrize("requested", [None, [], "all", {"resourceSubscriptions": "demo://clock"},
                                     {"resourceSubscriptions": [1]}])  # fmt: skip
-def test_a_malformed_filter_is_refused(modern: Modern, wanted: Any) -> None:
+def test_a_malformed_filter_is_refused(modern: Modern, requested: Any) -> None:
     client = modern()
-    assert client.error("subscriptions/listen", {"notifications": wanted})["code"] == -32602
+    assert client.error("subscriptions/listen", {"notifications": requested})["code"] == -32602
     assert client.world.subscriptions == []
 
 
@@ -102,8 +104,8 @@ def test_a_client_that_cancels_is_reported_nothing_more(modern: Modern) -> None:
     number, _ = listen(client, toolsListChanged=True)
     client.notify("notifications/cancelled", {"requestId": number})
     client.call("change-list")
-    assert told(client, number) == ["notifications/subscriptions/acknowledged"]
-    assert not any(each.get("id") == number for each in client.received)
+    assert methods_for(client, number) == ["notifications/subscriptions/acknowledged"]
+    assert not any(message.get("id") == number for message in client.received)
     again = client.start("tools/list")
     client.response(again)
 
@@ -113,14 +115,14 @@ def test_the_server_ends_subscriptions_in_every_way(modern: Modern) -> None:  # 
     for how, last in (("result", "result"), ("cancelled", "notifications/cancelled"), ("silence", "")):
         number, _ = listen(client, toolsListChanged=True)
         client.call("end-listening", how=how)
-        ended = [each for each in client.received if each.get("id") == number]
+        ended = [message for message in client.received if message.get("id") == number]
         assert bool(ended) == (how == "result")
-        for each in ended:
-            check(MODERN, "SubscriptionsListenResultResponse", each)
-            assert each["result"]["_meta"][SUBSCRIPTION] == number
-        assert (last in told(client, number)) == (how == "cancelled")
+        for message in ended:
+            check(MODERN, "SubscriptionsListenResultResponse", message)
+            assert message["result"]["_meta"][SUBSCRIPTION] == number
+        assert (last in methods_for(client, number)) == (how == "cancelled")
         client.call("change-list")
-        assert "notifications/tools/list_changed" not in told(client, number)
+        assert "notifications/tools/list_changed" not in methods_for(client, number)
 
 
 @pytest.mark.slow
@@ -138,8 +140,11 @@ def test_over_http_each_subscription_is_a_stream(http_server: HttpServer) -> Non
     assert agreed == {"promptsListChanged": True, "resourceSubscriptions": ["demo://clock"]}
     client.call("change-list", list="prompts")
     client.call("change-list", list="prompts", action="remove")
-    client.wait(lambda each: len(told(client, number)) > 4)
-    assert set(told(client, number)[1:]) == {"notifications/prompts/list_changed", "notifications/resources/updated"}
+    client.wait(lambda _message: len(methods_for(client, number)) > 4)
+    assert set(methods_for(client, number)[1:]) == {
+        "notifications/prompts/list_changed",
+        "notifications/resources/updated",
+    }
     client.call("end-listening")
     assert client.response(number)["result"]["resultType"] == "complete"
     client.finish_posts()

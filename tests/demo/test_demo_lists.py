@@ -31,18 +31,18 @@ def test_resources_come_in_pages_of_a_hundred_without_gaps_or_repeats(shared: St
     assert shared.ask("resources/list", {"cursor": first["nextCursor"]}) == shared.ask(
         "resources/list", {"cursor": first["nextCursor"]}
     )
-    uris = [each["uri"] for each in walk(shared, "resources/list", "resources")]
+    uris = [resource["uri"] for resource in walk(shared, "resources/list", "resources")]
     assert len(uris) == len(set(uris)) == 259
     assert uris[-1] == "demo://items/250"
     assert shared.error("tools/list", {"cursor": first["nextCursor"]})["code"] == -32602  # UTIL-03
 
 
 def test_every_fixed_resource_reads_as_listed(shared: StdioPeer) -> None:  # RES-04 to RES-06
-    for each in shared.ask("resources/list")["resources"][:12]:
-        (contents,) = shared.ask("resources/read", {"uri": each["uri"]})["contents"]
-        assert (contents["uri"], contents["mimeType"]) == (each["uri"], each["mimeType"])
+    for resource in shared.ask("resources/list")["resources"][:12]:
+        (contents,) = shared.ask("resources/read", {"uri": resource["uri"]})["contents"]
+        assert (contents["uri"], contents["mimeType"]) == (resource["uri"], resource["mimeType"])
         raw = contents["text"].encode() if "text" in contents else base64.b64decode(contents["blob"], validate=True)
-        assert len(raw) == each["size"]
+        assert len(raw) == resource["size"]
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_completion_gives_a_hundred_values_at_most_and_counts_the_rest(
     shared: StdioPeer, value: str, total: int
 ) -> None:
     known = [str(number) for number in range(1, 251) if str(number).startswith(value)]
-    found = complete(shared, ITEMS, "id", value)
-    assert found["total"] == total == len(known)
-    assert found["hasMore"] == (total > 100)
-    assert len(found["values"]) == min(total, 100)
-    assert set(found["values"]) <= set(known)
+    completion = complete(shared, ITEMS, "id", value)
+    assert completion["total"] == total == len(known)
+    assert completion["hasMore"] == (total > 100)
+    assert len(completion["values"]) == min(total, 100)
+    assert set(completion["values"]) <= set(known)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_prompts_carry_their_arguments_and_every_kind_of_content(shared: StdioPe
     arguments = {"language": "python", "code": "print(17)", "framework": "flask"}
     (message,) = shared.ask("prompts/get", {"name": "explain-code", "arguments": arguments})["messages"]
     assert all(value in message["content"]["text"] for value in arguments.values())
-    wanted = {
+    prompts = {
         "greet": {},
         "summarize-resource": {"uri": "demo://readme"},
         "describe-media": {},
@@ -165,7 +165,7 @@ def test_prompts_carry_their_arguments_and_every_kind_of_content(shared: StdioPe
     }
     kinds = [
         message["content"]["type"]
-        for name, given in wanted.items()
+        for name, given in prompts.items()
         for message in shared.ask("prompts/get", {"name": name, "arguments": given})["messages"]
     ]
     assert set(kinds) == {"text", "resource", "image", "audio", "resource_link"}
@@ -188,10 +188,10 @@ def test_bad_requests_for_prompts_are_refused(shared: StdioPeer, params: dict[st
 @pytest.mark.parametrize(("topic", "method"), [("tools", "tools"), ("resources", "resources"), ("prompts", "prompts")])
 def test_lists_change_and_the_client_is_told(connect: Connect, topic: str, method: str) -> None:  # TOOL-16
     peer = connect(items=0)
-    before = [each["name"] for each in walk(peer, f"{method}/list", topic)]
+    before = [item["name"] for item in walk(peer, f"{method}/list", topic)]
     peer.call("change-list", list=topic, action="add")
     peer.notification(f"notifications/{topic}/list_changed")
-    assert [each["name"] for each in walk(peer, f"{method}/list", topic)] == [*before, "extra-1"]
+    assert [item["name"] for item in walk(peer, f"{method}/list", topic)] == [*before, "extra-1"]
     if topic == "tools":
         assert text_of(peer.call("extra-1")) == "This is extra-1."
     elif topic == "resources":
@@ -199,7 +199,7 @@ def test_lists_change_and_the_client_is_told(connect: Connect, topic: str, metho
     else:
         assert peer.ask("prompts/get", {"name": "extra-1"})["messages"]
     peer.call("change-list", list=topic, action="remove")
-    assert [each["name"] for each in walk(peer, f"{method}/list", topic)] == before
+    assert [item["name"] for item in walk(peer, f"{method}/list", topic)] == before
     assert peer.call("change-list", list=topic, action="remove")["isError"] is True
 
 
@@ -208,7 +208,7 @@ def test_before_initialized_the_client_is_told_of_no_change() -> None:  # LIFE-0
     client = {"name": "t", "version": "1"}
     peer.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
     peer.call("change-list")
-    assert not any("method" in each for each in peer.received)
+    assert not any("method" in message for message in peer.received)
 
 
 def test_only_subscribed_resources_are_reported_and_only_while_they_are(connect: Connect) -> None:  # RES-13, RES-14
@@ -248,14 +248,14 @@ def test_slow_servers_answer_late_but_can_still_be_cancelled(connect: Connect) -
     assert peer.ask("ping") == {}
     peer.notify("notifications/cancelled", {"requestId": request_id})
     assert peer.ask("ping") == {}
-    assert not any(each.get("id") == request_id for each in peer.received)
+    assert not any(message.get("id") == request_id for message in peer.received)
 
 
 def test_what_the_server_knows_of_its_client_is_told(shared: StdioPeer) -> None:
-    told = shared.ask("tools/call", {"name": "about-client", "_meta": {"example.com/trace": "abc"}})[
+    facts = shared.ask("tools/call", {"name": "about-client", "_meta": {"example.com/trace": "abc"}})[
         "structuredContent"
     ]
-    assert told["client"] == {"name": "tests", "version": "1"}
-    assert told["capabilities"] == EVERYTHING
-    assert (told["revision"], told["transport"]) == ("2025-11-25", "stdio")
-    assert told["meta"] == {"example.com/trace": "abc"}
+    assert facts["client"] == {"name": "tests", "version": "1"}
+    assert facts["capabilities"] == EVERYTHING
+    assert (facts["revision"], facts["transport"]) == ("2025-11-25", "stdio")
+    assert facts["meta"] == {"example.com/trace": "abc"}

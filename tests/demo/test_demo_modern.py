@@ -55,7 +55,7 @@ def asked(peer: Peer, method: str, params: dict[str, Any] | None = None) -> dict
             return result
         check(MODERN, "InputRequiredResult", result)
         assert not {"ttlMs", "cacheScope"} & set(result)  # CACHE-06
-        answers = {key: ANSWERS[each["method"]] for key, each in result.get("inputRequests", {}).items()}
+        answers = {key: ANSWERS[question["method"]] for key, question in result.get("inputRequests", {}).items()}
         state = {"requestState": result["requestState"]} if "requestState" in result else {}
         params = {key: value for key, value in params.items() if key != "requestState"} | state
         params |= {"inputResponses": answers} if answers else {}
@@ -77,12 +77,12 @@ def peer(request: pytest.FixtureRequest, http_server: HttpServer) -> Iterator[Pe
 
 
 def test_discover_tells_versions_capabilities_and_who_it_is(modern: Modern) -> None:  # LIFE-20, LIFE-21, LIFE-22
-    told = asked(modern(), "server/discover")
-    assert told["supportedVersions"] == [MODERN]
-    assert set(told["capabilities"]) >= {"tools", "resources", "prompts", "logging", "completions"}
-    assert told["_meta"][PREFIX + "serverInfo"]["icons"]
-    assert "Demo server" in told["instructions"]
-    assert told["ttlMs"] > 0
+    discovered = asked(modern(), "server/discover")
+    assert discovered["supportedVersions"] == [MODERN]
+    assert set(discovered["capabilities"]) >= {"tools", "resources", "prompts", "logging", "completions"}
+    assert discovered["_meta"][PREFIX + "serverInfo"]["icons"]
+    assert "Demo server" in discovered["instructions"]
+    assert discovered["ttlMs"] > 0
 
 
 @pytest.mark.slow
@@ -110,11 +110,11 @@ def test_resources_prompts_and_completions_are_valid(peer: Peer) -> None:
     assert asked(peer, "resources/read", {"uri": "demo://clock"})["ttlMs"] == 0
     asked(peer, "resources/templates/list")
     for prompt in asked(peer, "prompts/list")["prompts"]:
-        given = {each["name"]: "demo://readme" for each in prompt.get("arguments", ())}
+        given = {argument["name"]: "demo://readme" for argument in prompt.get("arguments", ())}
         asked(peer, "prompts/get", {"name": prompt["name"], "arguments": given})
     ref = {"type": "ref/resource", "uri": "demo://items/{id}"}
-    said = asked(peer, "completion/complete", {"ref": ref, "argument": {"name": "id", "value": "1"}})
-    assert said["completion"]["values"]
+    completion = asked(peer, "completion/complete", {"ref": ref, "argument": {"name": "id", "value": "1"}})
+    assert completion["completion"]["values"]
 
 
 def test_the_server_never_sends_a_request_and_every_notification_is_valid(peer: Peer) -> None:  # BASE-31
@@ -174,9 +174,9 @@ def test_nothing_is_remembered_from_one_request_to_the_next(modern: Modern) -> N
     assert "inputRequests" in client.ask("tools/call", {"name": "where-am-i"})
     client.meta = about_client({})
     assert client.error("tools/call", {"name": "where-am-i"})["code"] == -32021
-    said = client.ask("tools/call", {"name": "about-client"})["structuredContent"]
-    assert said["capabilities"] == {}
-    assert said["revision"] == MODERN
+    facts = client.ask("tools/call", {"name": "about-client"})["structuredContent"]
+    assert facts["capabilities"] == {}
+    assert facts["revision"] == MODERN
 
 
 def test_an_unknown_resource_is_a_wrong_parameter(modern: Modern) -> None:  # RES-08, RES-19, BASE-21
@@ -190,7 +190,7 @@ def test_log_messages_come_only_where_they_are_requested(modern: Modern) -> None
         client.call("count", to=1, level="info", interval=0)
         client.call("count", to=2, level="error", interval=0)
     assert quiet.all_of("notifications/message") == []
-    assert [each["level"] for each in loud.all_of("notifications/message")] == ["error", "error"]
+    assert [params["level"] for params in loud.all_of("notifications/message")] == ["error", "error"]
 
 
 def test_a_cancelled_request_is_not_answered(modern: Modern) -> None:  # STDIO-08
@@ -199,7 +199,7 @@ def test_a_cancelled_request_is_not_answered(modern: Modern) -> None:  # STDIO-0
     client.notify("notifications/cancelled", {"requestId": request_id})
     again = client.start("server/discover")
     client.response(again)
-    assert not any(each.get("id") == request_id for each in client.received)
+    assert not any(message.get("id") == request_id for message in client.received)
 
 
 def test_an_id_in_use_is_refused(modern: Modern) -> None:
@@ -221,10 +221,10 @@ def test_both_eras_are_served_on_one_connection(connect: Callable[..., MemoryPee
     forgotten = peer.start("tools/call", {"name": "forget"})
     peer.meta = None
     also = peer.start("tools/call", {"name": "forget"})
-    for each in (forgotten, also):
-        peer.notify("notifications/cancelled", {"requestId": each})
+    for request_id in (forgotten, also):
+        peer.notify("notifications/cancelled", {"requestId": request_id})
     assert peer.ask("ping") == {}
-    assert not any(each.get("id") in (forgotten, also) for each in peer.received)
+    assert not any(message.get("id") in (forgotten, also) for message in peer.received)
 
 
 def test_without_a_handshake_and_without_meta_nothing_but_ping_is_served(modern: Modern) -> None:
@@ -241,8 +241,11 @@ def test_the_modern_era_alone_refuses_a_handshake_and_names_its_versions(params:
     client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
     refused = client.response(1)
     check(MODERN, "UnsupportedProtocolVersionError", refused)
-    wanted = params.get("protocolVersion") if isinstance(params, dict) else ""
-    assert refused["error"]["data"] == {"supported": [MODERN], "requested": wanted if isinstance(wanted, str) else ""}
+    requested = params.get("protocolVersion") if isinstance(params, dict) else ""
+    assert refused["error"]["data"] == {
+        "supported": [MODERN],
+        "requested": requested if isinstance(requested, str) else "",
+    }
 
 
 @pytest.mark.parametrize("how", [{"era": "legacy"}, {"newest": "2025-06-18"}])
@@ -270,7 +273,7 @@ def test_what_is_not_a_request_is_refused_without_an_id(modern: Modern, message:
     for era in ("modern", "both"):
         client = modern(era=era)
         client.send(message)
-        refused = client.wait(lambda each: "error" in each)
+        refused = client.wait(lambda answer: "error" in answer)
         assert refused["error"]["code"] == -32600
         assert "id" not in refused
 
@@ -298,11 +301,11 @@ def call(peer: Peer, name: str, answers: Any = None, state: Any = None, **argume
 def test_several_things_are_asked_at_once_and_what_is_missing_is_asked_again(modern: Modern) -> None:
     client = modern()  # MRTR-03, MRTR-05, MRTR-06
     first = call(client, "ask-several")
-    methods = {key: each["method"] for key, each in first["inputRequests"].items()}
+    methods = {key: question["method"] for key, question in first["inputRequests"].items()}
     assert sorted(methods.values()) == sorted(ANSWERS)
     answers = {key: ANSWERS[method] for key, method in methods.items()}
     (roots,) = [key for key, method in methods.items() if method == "roots/list"]
-    some = {key: each for key, each in answers.items() if key != roots} | {"unasked": {"x": 1}}
+    some = {key: answer for key, answer in answers.items() if key != roots} | {"unasked": {"x": 1}}
     second = call(client, "ask-several", some, first["requestState"])
     assert set(second["inputRequests"]) == {roots}
     done = call(client, "ask-several", {roots: answers[roots]}, second["requestState"])

@@ -270,8 +270,8 @@ def test_quick_answers_are_json_and_others_streams_without_ids(client: ModernHtt
     streamed = client.request_with("tools/call", slow)
     assert streamed.headers["Content-Type"] == "text/event-stream"
     assert streamed.headers["X-Accel-Buffering"] == "no"
-    assert [list(each) for each in streamed.events] == [["data"]] * 3
-    assert ["progress" in each["data"] for each in streamed.events] == [True, True, False]
+    assert [list(event) for event in streamed.events] == [["data"]] * 3
+    assert ["progress" in event["data"] for event in streamed.events] == [True, True, False]
 
 
 def test_questions_are_answers_of_their_own(client: ModernHttpPeer) -> None:
@@ -283,7 +283,7 @@ def test_questions_are_answers_of_their_own(client: ModernHttpPeer) -> None:
 def test_a_burst_arrives_whole(client: ModernHttpPeer) -> None:
     client.meta = about_client(logLevel="debug")
     streamed = client.request_with("tools/call", {"name": "burst", "arguments": {"count": 5000}})
-    assert sum("notifications/message" in each["data"] for each in streamed.events) == 5000
+    assert sum("notifications/message" in event["data"] for event in streamed.events) == 5000
     assert '"result"' in streamed.events[-1]["data"]
 
 
@@ -291,7 +291,7 @@ def test_a_stream_that_hangs_up_has_no_answer(client: ModernHttpPeer) -> None:
     client.meta = about_client(logLevel="debug")
     streamed = client.request_with("tools/call", {"name": "hang-up"})
     assert streamed.status == 200
-    assert ["notifications/message" in each["data"] for each in streamed.events] == [True]
+    assert ["notifications/message" in event["data"] for event in streamed.events] == [True]
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def test_resources_and_prompts_are_valid(talk: Talk) -> None:
     for template in ask("resources/templates/list")["resourceTemplates"]:
         assert template["name"]
     for prompt in ask("prompts/list")["prompts"]:
-        given = {each["name"]: "demo://readme" for each in prompt.get("arguments", ())}
+        given = {argument["name"]: "demo://readme" for argument in prompt.get("arguments", ())}
         messages = ask("prompts/get", {"name": prompt["name"], "arguments": given})["messages"]
         kinds = {message["content"]["type"] for message in messages}
         assert ("audio" in kinds) <= (revision >= "2025-03-26")
@@ -201,4 +201,4 @@ def test_what_comes_unasked_is_valid(talk: Talk) -> None:
     assert ("elicitation/create" in seen) == (revision >= "2025-06-18")
     assert ("notifications/elicitation/complete" in seen) == (revision >= "2025-11-25")
     progress = peer.all_of("notifications/progress")
-    assert all(("message" in each) == (revision >= "2025-03-26") for each in progress)
+    assert all(("message" in params) == (revision >= "2025-03-26") for params in progress)

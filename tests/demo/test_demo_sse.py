@@ -42,7 +42,7 @@ def test_a_whole_session_goes_over_one_stream(peer: SsePeer) -> None:
     assert "file:///x" in text_of(peer.call("where-am-i"))
     slow = {"name": "slow", "arguments": {"seconds": 0.01, "steps": 2}, "_meta": {"progressToken": "p"}}
     peer.ask("tools/call", slow)
-    assert [each["progress"] for each in peer.all_of("notifications/progress")] == [1, 2]
+    assert [report["progress"] for report in peer.all_of("notifications/progress")] == [1, 2]
     peer.ask("resources/subscribe", {"uri": "demo://clock"})
     peer.notification("notifications/resources/updated")
     assert peer.call("about-client")["content"]
@@ -56,11 +56,11 @@ def test_later_revisions_may_be_spoken_too(peer: SsePeer) -> None:
 
 def test_sessions_are_reported_apart(peer: SsePeer, url: str) -> None:
     other = SsePeer(url)
-    for each in (peer, other):
-        each.open()
+    for client in (peer, other):
+        client.open()
     assert peer.messages != other.messages
     other.call("echo", message="mine")
-    assert not any("mine" in str(each) for each in peer.received)
+    assert not any("mine" in str(message) for message in peer.received)
     other.close()
     assert peer.ask("ping") == {}
 

@@ -121,7 +121,7 @@ def test_batches_are_answered_as_arrays_at_2025_03_26(connect: Connect) -> None:
         ]
     )
     answers = peer.wait(lambda m: isinstance(m, list))
-    assert [each.get("id") for each in answers] == ["a", None, "b"]
+    assert [answer.get("id") for answer in answers] == ["a", None, "b"]
 
 
 def test_lone_surrogates_and_separators_come_back_unharmed(shared: StdioPeer) -> None:
@@ -136,7 +136,9 @@ def test_a_message_of_many_megabytes_is_taken_and_given(shared: StdioPeer) -> No
 
 def test_requests_sent_together_are_all_answered(shared: StdioPeer) -> None:  # STDIO-07
     ids = [shared.start("tools/call", {"name": "add", "arguments": {"a": n, "b": 1}}) for n in range(50)]
-    assert [shared.response(each)["result"]["structuredContent"]["sum"] for each in ids] == list(range(1, 51))
+    assert [shared.response(request_id)["result"]["structuredContent"]["sum"] for request_id in ids] == list(
+        range(1, 51)
+    )
 
 
 @pytest.mark.slow

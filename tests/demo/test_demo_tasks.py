@@ -40,23 +40,23 @@ def begin(peer: Peer, name: str, task: Any = None, **arguments: Any) -> dict[str
     created = peer.ask("tools/call", params)
     check(LEGACY, "CreateTaskResult", created)
     assert created["task"]["status"] == "working"
-    found: dict[str, Any] = created["task"]
-    return found
+    begun: dict[str, Any] = created["task"]
+    return begun
 
 
 def state(peer: Peer, task: dict[str, Any]) -> dict[str, Any]:
-    found = peer.ask("tasks/get", {"taskId": task["taskId"]})
-    check(LEGACY, "GetTaskResult", found)
-    assert "_meta" not in found
-    return found
+    current = peer.ask("tasks/get", {"taskId": task["taskId"]})
+    check(LEGACY, "GetTaskResult", current)
+    assert "_meta" not in current
+    return current
 
 
 def status_of(peer: Peer, task: dict[str, Any]) -> list[str]:
     """The statuses that the client was told of, in their order."""
-    told = [each for each in peer.all_of("notifications/tasks/status") if each["taskId"] == task["taskId"]]
-    for each in told:
-        check(LEGACY, "TaskStatusNotificationParams", each)
-    return [each["status"] for each in told]
+    notices = [notice for notice in peer.all_of("notifications/tasks/status") if notice["taskId"] == task["taskId"]]
+    for notice in notices:
+        check(LEGACY, "TaskStatusNotificationParams", notice)
+    return [notice["status"] for notice in notices]
 
 
 def outcome(peer: Peer, task: dict[str, Any]) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def test_progress_and_log_messages_go_on_after_the_request_was_answered(connect:
     task = peer.ask("tools/call", params)["task"]
     outcome(peer, task)
     progress = peer.all_of("notifications/progress")
-    assert [each["progress"] for each in progress] == [1, 2]
-    assert all(each["_meta"][RELATED] == {"taskId": task["taskId"]} for each in progress)
+    assert [report["progress"] for report in progress] == [1, 2]
+    assert all(report["_meta"][RELATED] == {"taskId": task["taskId"]} for report in progress)
 
 
 def test_a_task_asks_on_the_request_for_its_result(connect: Connect) -> None:
@@ -111,11 +111,11 @@ def test_a_task_asks_on_the_request_for_its_result(connect: Connect) -> None:
         return {"result": {"action": "accept", "content": {field: f"my {field}"}}}
 
     task = begin(peer, "task-ask")
-    peer.wait(lambda each: "input_required" in status_of(peer, task))
-    assert not any(each.get("method") == "elicitation/create" for each in peer.received)
+    peer.wait(lambda message: "input_required" in status_of(peer, task))
+    assert not any(message.get("method") == "elicitation/create" for message in peer.received)
     peer.answers["elicitation/create"] = answer
     assert text_of(outcome(peer, task)["result"]) == "You are my name, and you like my colour."
-    assert [each["_meta"][RELATED] for each in asked] == [{"taskId": task["taskId"]}] * 2
+    assert [message["_meta"][RELATED] for message in asked] == [{"taskId": task["taskId"]}] * 2
     assert status_of(peer, task) == ["input_required", "working", "input_required", "working", "completed"]
 
 
@@ -123,7 +123,7 @@ def test_a_request_for_the_result_that_is_cancelled_leaves_the_question_to_the_n
     peer = connect()
     task = begin(peer, "task-ask")
     first = peer.start("tasks/result", {"taskId": task["taskId"]})
-    question = peer.wait(lambda each: each.get("method") == "elicitation/create")
+    question = peer.wait(lambda message: message.get("method") == "elicitation/create")
     peer.notify("notifications/cancelled", {"requestId": first})
     withdrawn = peer.notification("notifications/cancelled")
     assert withdrawn["params"]["requestId"] == question["id"]
@@ -169,7 +169,7 @@ def test_tasks_are_listed_in_pages(connect: Connect) -> None:
     for _ in range(3):
         page = peer.ask("tasks/list", params)
         check(LEGACY, "ListTasksResult", page)
-        listed += [each["taskId"] for each in page["tasks"]]
+        listed += [task["taskId"] for task in page["tasks"]]
         params = {"cursor": page.get("nextCursor")}
     assert params == {"cursor": None}
     assert listed == begun
@@ -213,7 +213,7 @@ def test_a_task_is_forgotten_when_its_time_is_over(connect: Connect) -> None:
     brief, long = begin(peer, "task-endless", {"ttl": 0}), begin(peer, "task-endless", {"ttl": 10**12})
     assert brief["ttl"] == 0
     assert long["ttl"] == 3_600_000
-    assert [each["taskId"] for each in peer.ask("tasks/list")["tasks"]] == [long["taskId"]]
+    assert [task["taskId"] for task in peer.ask("tasks/list")["tasks"]] == [long["taskId"]]
     assert peer.error("tasks/get", {"taskId": brief["taskId"]})["code"] == -32602
     assert status_of(peer, brief)[-1] == "cancelled"
 
@@ -230,15 +230,15 @@ def test_tasks_work_over_http(http_server: HttpServer) -> None:
 
 
 def test_a_task_that_has_ended_stays_unchanged() -> None:
-    told: list[str] = []
-    task = DemoTask(1000, lambda changed: told.append(changed.status))
+    statuses: list[str] = []
+    task = DemoTask(1000, lambda changed: statuses.append(changed.status))
     task.say("begun")
     task.cancel()
     message = task.message
     task.say("still here")
     task.cancel()
     assert (task.status, task.message) == ("cancelled", message)
-    assert told == ["working", "cancelled"]
+    assert statuses == ["working", "cancelled"]
 
 
 def test_a_closed_session_ends_its_tasks() -> None:
@@ -263,14 +263,14 @@ def started(peer: Peer, name: str, **arguments: Any) -> dict[str, Any]:
     return created
 
 
-def polled(peer: Peer, task: dict[str, Any], *wanted: str) -> dict[str, Any]:
+def polled(peer: Peer, task: dict[str, Any], *statuses: str) -> dict[str, Any]:
     """The task once it has one of the statuses, as tasks/get shows it."""
     for _ in range(2000):
-        found = peer.ask("tasks/get", {"taskId": task["taskId"]})
-        assert found["resultType"] == "complete"
-        if found["status"] in wanted:
-            return found
-    raise AssertionError(f"the task was never {wanted}")
+        current = peer.ask("tasks/get", {"taskId": task["taskId"]})
+        assert current["resultType"] == "complete"
+        if current["status"] in statuses:
+            return current
+    raise AssertionError(f"the task was never {statuses}")
 
 
 def test_the_extension_is_offered(modern: Connect) -> None:
@@ -296,8 +296,8 @@ def test_nothing_becomes_a_task_for_a_client_that_does_not_know_tasks(modern: Co
     assert refused["error"]["data"] == {"requiredCapabilities": {"extensions": {PREFIX + "tasks": {}}}}
     client.meta = about_client(TASKS)
     task = started(client, "task-endless")
-    for told in ({}, {"extensions": []}, {"extensions": {PREFIX + "tasks": True}}):
-        client.meta = about_client(told)
+    for capabilities in ({}, {"extensions": []}, {"extensions": {PREFIX + "tasks": True}}):
+        client.meta = about_client(capabilities)
         for method in ("tasks/get", "tasks/update", "tasks/cancel"):
             assert client.error(method, {"taskId": task["taskId"], "inputResponses": {}})["code"] == -32021
         listening = {"notifications": {"taskIds": [task["taskId"]]}}
@@ -318,7 +318,7 @@ def test_a_task_asks_by_its_status_and_is_answered_by_an_update(modern: Connect)
         (field,) = question["params"]["requestedSchema"]["properties"]
         answers = {key: {"action": "accept", "content": {field: word}}, "unasked": {}}
         answered = client.ask("tasks/update", about | {"inputResponses": answers})
-        assert {each for each in answered if each != "_meta"} == {"resultType"}
+        assert {member for member in answered if member != "_meta"} == {"resultType"}
         client.ask("tasks/update", about | {"inputResponses": {key: {"action": "decline"}}})  # too late: ignored
     assert text_of(polled(client, task, *ENDED)["result"]) == "You are Bo, and you like red."
     assert len(set(keys)) == 2
@@ -350,7 +350,7 @@ def test_a_task_is_cancelled_by_its_own_method(modern: Connect) -> None:
     task = started(client, "task-endless")
     for _ in range(2):  # the second is acknowledged too
         answered = client.ask("tasks/cancel", {"taskId": task["taskId"]})
-        assert {each for each in answered if each != "_meta"} == {"resultType"}
+        assert {member for member in answered if member != "_meta"} == {"resultType"}
     assert polled(client, task, *ENDED)["status"] == "cancelled"
 
 
@@ -375,13 +375,13 @@ def test_who_listens_to_a_task_is_reported_all_of_it(modern: Connect) -> None:  
         decline = {"inputResponses": {key: {"action": "decline"}}}
         client.ask("tasks/update", {"taskId": task["taskId"]} | decline)
     client.ask("tasks/cancel", {"taskId": other["taskId"]})
-    last = client.wait(lambda each: each.get("method") == "notifications/tasks" and "result" in each["params"])
-    told = client.all_of("notifications/tasks")
-    assert {each["taskId"] for each in told} == {task["taskId"]}
-    assert {each["_meta"][PREFIX + "subscriptionId"] for each in told} == {number}
-    shown = {key: value for key, value in last["params"].items() if key != "_meta"}
+    last = client.wait(lambda message: message.get("method") == "notifications/tasks" and "result" in message["params"])
+    notified = client.all_of("notifications/tasks")
+    assert {message["taskId"] for message in notified} == {task["taskId"]}
+    assert {message["_meta"][PREFIX + "subscriptionId"] for message in notified} == {number}
+    members = {key: value for key, value in last["params"].items() if key != "_meta"}
     same = polled(client, task, "completed")
-    assert shown == {key: value for key, value in same.items() if key not in ("_meta", "resultType")}
+    assert members == {key: value for key, value in same.items() if key not in ("_meta", "resultType")}
 
 
 def test_over_http_the_id_of_a_task_is_repeated_in_a_header(http_server: HttpServer) -> None:  # TASK-06

@@ -99,12 +99,12 @@ def test_big_answers_have_the_size_asked_for(shared: StdioPeer) -> None:
 
 
 def test_search_links_to_resources_that_can_be_read(shared: StdioPeer) -> None:
-    found = [each for each in shared.call("search", query="item-10", limit=3)["content"] if each["type"] != "text"]
-    assert [each["uri"] for each in found] == ["demo://items/10", "demo://items/100", "demo://items/101"]
-    for each in found:
-        (contents,) = shared.ask("resources/read", {"uri": each["uri"]})["contents"]
-        assert contents["mimeType"] == each["mimeType"]
-        assert len(contents["text"]) == each["size"]
+    links = [link for link in shared.call("search", query="item-10", limit=3)["content"] if link["type"] != "text"]
+    assert [link["uri"] for link in links] == ["demo://items/10", "demo://items/100", "demo://items/101"]
+    for link in links:
+        (contents,) = shared.ask("resources/read", {"uri": link["uri"]})["contents"]
+        assert contents["mimeType"] == link["mimeType"]
+        assert len(contents["text"]) == link["size"]
     assert shared.call("search", query="nothing like it")["isError"] is True
 
 
@@ -136,8 +136,8 @@ def test_progress_grows_carries_the_token_and_ends_with_the_answer(shared: Stdio
     for token in ("text", 7):
         arguments = {"seconds": 0.02, "steps": 4}
         shared.ask("tools/call", {"name": "slow", "arguments": arguments, "_meta": {"progressToken": token}})
-        reports = [each for each in shared.all_of("notifications/progress") if each["progressToken"] == token]
-        assert [(each["progress"], each["total"]) for each in reports] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+        reports = [report for report in shared.all_of("notifications/progress") if report["progressToken"] == token]
+        assert [(report["progress"], report["total"]) for report in reports] == [(1, 4), (2, 4), (3, 4), (4, 4)]
         assert reports[0]["message"] == "step 1 of 4"
 
 
@@ -157,7 +157,7 @@ def test_a_cancelled_call_stops_and_is_not_answered(connect: Connect) -> None:  
     before = len(peer.all_of("notifications/progress"))
     peer.call("slow", seconds=0.1, steps=1)  # longer than a few steps of the cancelled call
     assert len(peer.all_of("notifications/progress")) == before
-    assert not any(each.get("id") == request_id for each in peer.received)
+    assert not any(message.get("id") == request_id for message in peer.received)
 
 
 def test_an_id_in_use_is_refused_and_the_first_call_goes_on(connect: Connect) -> None:
@@ -171,7 +171,7 @@ def test_an_id_in_use_is_refused_and_the_first_call_goes_on(connect: Connect) ->
 
 
 def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None:  # UTIL-18
-    said: list[bytes | None] = []
+    answers: list[bytes | None] = []
     done = threading.Event()
 
     class Impatient(Channel):
@@ -183,8 +183,8 @@ def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None: 
                 session.receive({"jsonrpc": "2.0", **cancelled}, self)
 
         def answer(self, raw: bytes | None, status: int = 200) -> None:
-            said.append(raw)
-            if len(said) == 2:
+            answers.append(raw)
+            if len(answers) == 2:
                 done.set()
 
     channel = Impatient()
@@ -195,7 +195,7 @@ def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None: 
     burst = {"name": "burst", "arguments": {"count": 1, "kind": "list_changed"}}
     session.receive({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": burst}, channel)
     assert done.wait(10)
-    assert said[1] is None
+    assert answers[1] is None
 
 
 def test_forgotten_calls_are_never_answered_but_can_be_cancelled(connect: Connect) -> None:
@@ -203,7 +203,7 @@ def test_forgotten_calls_are_never_answered_but_can_be_cancelled(connect: Connec
     request_id = peer.start("tools/call", {"name": "forget"})
     peer.notify("notifications/cancelled", {"requestId": request_id})
     assert peer.ask("ping") == {}
-    assert not any(each.get("id") == request_id for each in peer.received)
+    assert not any(message.get("id") == request_id for message in peer.received)
 
 
 def test_log_messages_below_the_level_set_are_not_sent(connect: Connect) -> None:  # UTIL-09, UTIL-10
@@ -214,9 +214,9 @@ def test_log_messages_below_the_level_set_are_not_sent(connect: Connect) -> None
     peer.ask("logging/setLevel", {"level": "warning"})
     peer.call("count", to=2, level="notice", interval=0)
     peer.call("count", to=2, level="warning", interval=0)
-    said = peer.all_of("notifications/message")
-    assert [each["data"] for each in said] == [{"count": 1, "of": 2}, {"count": 2, "of": 2}]
-    assert {each["level"] for each in said} == {"warning"}
+    messages = peer.all_of("notifications/message")
+    assert [message["data"] for message in messages] == [{"count": 1, "of": 2}, {"count": 2, "of": 2}]
+    assert {message["level"] for message in messages} == {"warning"}
 
 
 @pytest.mark.parametrize(
@@ -231,4 +231,4 @@ def test_a_burst_has_as_many_notifications_as_asked_for(connect: Connect, kind: 
     peer = connect()
     arguments = {"count": 300, "kind": kind}
     peer.ask("tools/call", {"name": "burst", "arguments": arguments, "_meta": {"progressToken": 1}})
-    assert sum(each.get("method") == method for each in peer.received) == 300
+    assert sum(message.get("method") == method for message in peer.received) == 300
