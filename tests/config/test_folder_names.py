@@ -75,5 +75,5 @@ def test_every_text_of_a_line_is_searched() -> None:
     redacted = json.loads(applied(line, edits))
     assert "alice" not in json.dumps(redacted)
     assert json.loads(json.loads(redacted["raw"])["/home/…/some/key"]) == {"path": "/home/…/x", "cwd": "…/shop"}
-    assert [value for edit in edits for value in edit.found] == []
+    assert [secret for edit in edits for secret in edit.secrets] == []
     assert SecretScanner(RedactionRules(), lambda _secret: "*").line(line) == []
