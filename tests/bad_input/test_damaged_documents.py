@@ -212,7 +212,7 @@ def read_tool(document: Any) -> None:
     results = [EvaluatedResult("get_order", made), EvaluatedResult("get_order", {"content": [document]})]
     server = ServerDefinitions.of("shop", [document, GOOD_TOOL], document, results)
     for note in evaluate(server, host_facts().facts):
-        _ = note.found, note.limit
+        _ = note.actual, note.limit
 
 
 TOOL = GOOD_TOOL | {"_meta": {"ui": {"resourceUri": "ui://shop/order", "visibility": ["model", "app"]}}}

@@ -272,10 +272,10 @@ def test_the_age_of_a_task_counts_from_its_request_else_from_what_the_server_say
     journal = Journal.unnamed({})
     listed = Task("x")
     assert age(listed, journal, 0) == ""
-    listed.take(0, {"createdAt": "2026-01-01T10:00:00Z", "lastUpdatedAt": "2026-01-01T10:00:07.5Z"})
+    listed.update(0, {"createdAt": "2026-01-01T10:00:00Z", "lastUpdatedAt": "2026-01-01T10:00:07.5Z"})
     listed.done = True
     assert age(listed, journal, 0) == "7 s"
-    listed.take(0, {"lastUpdatedAt": "2025-01-01T10:00:00Z"})
+    listed.update(0, {"lastUpdatedAt": "2025-01-01T10:00:00Z"})
     assert age(listed, journal, 0) == "", "a clock that runs backwards tells nothing"
 
 
