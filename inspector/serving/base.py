@@ -41,6 +41,16 @@ class RequestHead:
         name = name.lower()
         return next((value for key, value in self.fields if key.lower() == name), None)
 
+    def unclear_length(self, version: str) -> str:
+        """Return why another program could see another end of its body (RFC 9112 section 6.3); empty if none could."""
+        lengths = [value for name, value in self.fields if name.lower() == "content-length"]
+        coded = self.field("transfer-encoding") is not None
+        if len(lengths) + coded > 1:
+            return "A request must have one Content-Length or Transfer-Encoding."
+        if any(not value.isdecimal() for value in lengths):
+            return "Content-Length must be one number."
+        return f"A request of HTTP/{version} must not have Transfer-Encoding." if coded and version < "1.1" else ""
+
 
 @dataclass(slots=True)
 class ClientMessage:

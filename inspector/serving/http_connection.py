@@ -274,6 +274,9 @@ class ServedConnection(asyncio.Protocol):
                 return
             request = self._begun(event)
             self._response = response = ServedResponse(self, request)
+            unclear = request.head.unclear_length(event.http_version.decode("latin-1"))
+            if unclear:
+                raise _LastAnswer(_text_refusal(400, unclear))
             refusal = self._owner.screen(request.head)
             try:
                 await self._read_body(request, refusal)

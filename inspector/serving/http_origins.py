@@ -60,6 +60,8 @@ class RequestGuard:
             return "A request must have exactly one Host header."
         if not self._is_ours(hosts[0], head):
             return f'Host "{safe(hosts[0], 80)}" is not allowed. Allow it with --allow-host NAME.'
+        if not path_of(head.target, hosts[0]):
+            return "The target of a request must be a path, or a URL with the host of its Host header."
         origins = [value for name, value in head.fields if name.lower() == "origin"]
         if len(origins) > 1:
             return "A request must not have more than one Origin header."
@@ -118,6 +120,14 @@ class RequestGuard:
         if requested and len(requested) <= _MAX_LENGTH and _TOKENS.fullmatch(requested):
             fields.append(("Access-Control-Allow-Headers", requested))
         return fields
+
+
+def path_of(target: str, host: str) -> str:
+    """Return path and query of the target of a request with this `Host`; empty if it names another host."""
+    if target.startswith("/") or target == "*":
+        return target
+    authority, _, path = target.partition("://")[2].partition("/")
+    return f"/{path}" if authority and authority.lower() == host.strip().lower() else ""
 
 
 def _opens_page(head: RequestHead) -> bool:

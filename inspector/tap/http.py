@@ -13,13 +13,15 @@ import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
+import h11
+
 from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.serving.base import RequestHead
-from inspector.serving.http_origins import RequestGuard, own_address
-from inspector.tap.http_recorder import HEAD, Channels, RequestWatch, ResponseWatch
+from inspector.serving.http_origins import RequestGuard, own_address, path_of
+from inspector.tap.http_recorder import HEAD, Channels, RequestWatch, ResponseWatch, reason
 from inspector.text import safe
 from inspector.transports.http_problems import explain
 from inspector.transports.http_url import Url, parse_url
@@ -30,7 +32,7 @@ LINGER = 1.0
 """Seconds for a client that still sends to read the refusal."""
 _END = re.compile(rb"\r?\n\r?\n")
 _LINE = re.compile(rb"\r?\n")
-_REASONS = {403: "Forbidden", 431: "Request Header Fields Too Large", 502: "Bad Gateway"}
+_REASONS = {400: "Bad Request", 403: "Forbidden", 431: "Request Header Fields Too Large", 502: "Bad Gateway"}
 
 
 class HttpTap:
@@ -236,7 +238,9 @@ class _Pair:
         body = f"{safe(text, 500)}\n".encode()
         self._tap.journal.record_note(f"The tap answered with status {status}: {text}")
         head = f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: text/plain; charset=utf-8\r\n"
-        self.client.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        if not self._responses.midway:
+            self.client.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        self.server.abort()
         # A client that still sends would lose the answer with the connection.
         self.client.finish()
         self.client.read(True)
@@ -252,8 +256,6 @@ class _Pair:
 
     def _client_ended(self, lost: bool) -> None:
         self._requests.end()
-        if not self._client_done and not lost and self._heads.held and not self._refused:
-            self._to_server(self._heads.rest())
         self._client_done = True
         if lost:
             self.server.abort()
@@ -264,9 +266,13 @@ class _Pair:
             self.client.close()
         elif self.server.transport is not None:
             self.server.finish()
+        elif self._connecting is None:
+            self.client.close()
 
     def _server_ended(self, lost: bool) -> None:
         self._responses.end()
+        if self._refused:
+            return  # the client closes after it has read the answer
         if lost:
             self.client.close()
         else:
@@ -297,7 +303,7 @@ class _Heads:
                 yield data
                 return
             if self._watch.in_body:
-                taken = self._watch.feed(data)
+                taken = self._parsed(data)
                 yield data[:taken]
                 data = data[taken:]
                 continue
@@ -310,25 +316,29 @@ class _Heads:
                 return
             head, data = bytes(self.held[: end.end()]), bytes(self.held[end.end() :])
             self.held.clear()
-            self._watch.feed(head)
-            yield self._rewritten(head)
+            rewritten = self._rewritten(head)
+            self._parsed(head)
+            yield rewritten
+
+    def _parsed(self, data: bytes) -> int:
+        """Return how many bytes belong to this request. Raises `_Refused` where the server could see another end."""
+        try:
+            return self._watch.feed(data)
+        except h11.ProtocolError as problem:
+            raise _Refused(400, f"The request is not valid HTTP/1.1: {reason(problem)}.") from None
 
     def given_up(self) -> bytes:
-        """Return a held part that will not become a head: the two sides use another protocol now."""
-        return self.rest() if self._watch.blind and self.held else b""
-
-    def rest(self) -> bytes:
-        """Return the held bytes and drop them."""
-        held = bytes(self.held)
-        self.held.clear()
+        """Return and drop a held part that will not become a head: the two sides use another protocol now."""
+        held = bytes(self.held) if self._watch.blind else b""
+        if held:
+            self.held.clear()
         return held
 
     def _arrived_at(self) -> tuple[str, int]:
         return own_address(self._client.transport if self._client is not None else None)
 
     def _rewritten(self, raw: bytes) -> bytes:
-        """Return a request's head with the server's name. Raises `_Refused`. Text that resembles HTTP is checked
-        too."""
+        """Return a request's head with the server's name. Raises `_Refused`."""
         first, *lines = _LINE.split(raw.rstrip(b"\r\n"))
         pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs]
@@ -337,8 +347,14 @@ class _Heads:
         refusal = self._tap.guard.refusal(head)
         if refusal:
             raise _Refused(403, refusal)
+        unclear = head.unclear_length(words[-1].rpartition("/")[2])
+        if any(line[:1] in (b" ", b"\t") for line in lines):
+            unclear = "A header must be on one line."
+        if unclear:
+            raise _Refused(400, unclear)
         upstream = self._tap.upstream
-        new = [first]
+        words[1:2] = [path_of(head.target, head.field("host") or "")]
+        new = [" ".join(words).encode("latin-1")]
         for line, (name, _value) in zip(lines, fields, strict=True):
             if name.lower() == "host":
                 line = _with_value(line, upstream.netloc)

@@ -1,7 +1,7 @@
 """Records the content of one tapped HTTP connection: heads, bodies, events. RFC 9112, with h11.
 
-It gets copies of the bytes. If the two sides stop using HTTP/1.1 (an upgrade, invalid framing), it reports that once
-and stops recording; the bytes are still passed on.
+It gets copies of the bytes. If the two sides stop using HTTP/1.1 (an upgrade, an invalid response), it reports that
+once and stops recording; the bytes are still passed on. A request that is not HTTP/1.1 is not.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ MAX_LENGTH = 1 << 28
 """Bytes of a body above which the rest is not recorded."""
 HEAD = 1 << 20
 _SECRET_FIELDS = ("mcp-session-id", "authorization")
+
+
+def reason(problem: Exception) -> str:
+    """Return why data is not HTTP/1.1, without the data, which may be a secret."""
+    return str(problem).partition(": bytearray(")[0]
 
 
 class TappedExchange:
@@ -134,14 +139,12 @@ class RequestWatch:
         return self._now is not None
 
     def feed(self, data: bytes) -> int:
-        """Parse data, at most to the end of this request; returns how many bytes belonged to it."""
-        try:
-            self._parser.receive_data(data)
-            return len(data) - self._read()
-        except h11.ProtocolError as problem:
-            self.blind = True
-            self._tap.unreadable("client", str(problem))
-            return len(data)
+        """Parse data, at most to the end of this request; returns how many bytes belonged to it.
+
+        Raises `h11.ProtocolError` for data that is not HTTP/1.1.
+        """
+        self._parser.receive_data(data)
+        return len(data) - self._read()
 
     def _read(self) -> int:
         """Handle what is complete; returns how many bytes are left for the next request."""
@@ -183,6 +186,11 @@ class ResponseWatch:
         self._now: _Answer | None = None
         self.blind = False
 
+    @property
+    def midway(self) -> bool:
+        """Whether a response has begun and not ended."""
+        return self._parser is not None
+
     def feed(self, data: bytes) -> None:
         """Parse data."""
         try:
@@ -190,13 +198,13 @@ class ResponseWatch:
                 parser = self._parser or self._begin()
                 if parser is None:
                     self.blind = True
-                    self._tap.unreadable("server", "it answers without a request")
+                    self._tap.unreadable("it answers without a request")
                     return
                 parser.receive_data(data)
                 data = self._read(parser)
         except (h11.ProtocolError, LimitReached) as problem:
             self.blind = True
-            self._tap.unreadable("server", str(problem))
+            self._tap.unreadable(reason(problem))
 
     def _begin(self) -> h11.Connection | None:
         """Return a parser for the next response; None if no request waits for one."""
@@ -329,10 +337,10 @@ class Channels:
             f"After status {status} the two sides no longer use HTTP: their data is passed on without recording."
         )
 
-    def unreadable(self, side: str, reason: str) -> None:
+    def unreadable(self, reason: str) -> None:
         """Stop recording a connection whose data is invalid."""
         self.journal.record_note(
-            f"The {side} does not send valid HTTP/1.1 ({reason}): its data is passed on without recording."
+            f"The server does not send valid HTTP/1.1 ({reason}): its data is passed on without recording."
         )
 
 

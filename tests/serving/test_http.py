@@ -438,12 +438,17 @@ async def test_a_body_in_chunks_is_a_body(web):
         (b"GET / HTTP/1.1\r\n\r\n", 400),
         (b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
         (b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400),
+        (
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400,
+        ),
+        (b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         (b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
         (b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * (1 << 17) + b"\r\n\r\n", 431),
         (b"GET /mcp HTTP/1.1\r\nHost: a\r\nHost: localhost\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + os.urandom(200) + b"\r\n\r\n", 400),
     ],
-    ids=("word", "no-host", "lengths", "negative", "gzip", "long-head", "hosts", "tls"),  # one is random
+    ids=("word", "no-host", "lengths", "negative", "both", "old", "gzip", "long-head", "hosts", "tls"),  # one is random
 )
 async def test_what_is_not_a_request_is_answered_as_such_and_the_connection_closed(web, bytes_, status):
     web = await web()

@@ -138,6 +138,18 @@ def test_there_is_one_host_and_one_origin_at_most() -> None:
     )
 
 
+def test_a_whole_url_as_target_names_the_same_host() -> None:
+    guard = RequestGuard("127.0.0.1")
+
+    def refusal(target: str) -> str:
+        return guard.refusal(RequestHead("POST", target, (("Host", "localhost"),), LOCAL))
+
+    assert not any(map(refusal, ("/mcp", "*", "http://localhost/mcp", "http://LOCALHOST", "//localhost/mcp")))
+    assert all(
+        map(refusal, ("http://evil.example/mcp", "http://localhost@evil.example/", "evil.example:443", "", "mcp"))
+    )
+
+
 def test_allowed_origins_and_hosts_are_let_in_exactly() -> None:
     guard = RequestGuard(
         "0.0.0.0", ["mcp.example"], ["https://app.example", "http://10.0.0.1:5173", "vscode-webview://abc"]

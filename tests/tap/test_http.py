@@ -214,19 +214,56 @@ async def test_an_answer_to_nothing_passes(stage):
     assert "it answers without a request" in here.notes
 
 
-async def test_a_request_that_cannot_be_read_passes_with_the_server_s_name(stage):
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"X: xyz\0\r\nContent-Length: 0\r\n\r\n",
+        b"Content-Length: a\r\n\r\n",
+        b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+        b"Content-Length: 3, 3\r\n\r\nabc",
+        b"X: a\r\n Content-Length: 3\r\nContent-Length: 0\r\n\r\n",
+        b"X: a\rTransfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n",
+        b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    ],
+)
+async def test_a_request_whose_end_is_unclear_is_refused(stage, rest):
+    here = await stage(answering(answer()))
+    client = await here.client()
+    client.write(b"POST /mcp HTTP/1.1\r\nHost: " + here.host + b"\r\n" + rest)
+    assert (await client.rest()).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert here.upstream.connections == []
+    assert "xyz" not in here.notes
+
+
+@pytest.mark.parametrize("chunk", [b"3 x\r\nabc\r\n", b"0x3\r\nabc\r\n", b"3\nabc\r\n", b"3\r\nabcXX"])
+async def test_a_chunk_that_is_none_ends_both_connections(stage, chunk):
     async def serve(connection):
         await connection.rest()
-        connection.write(b"what?")
 
     here = await stage(serve)
     client = await here.client()
-    broken = b"POST /mcp HTTP/1.1\r\nHost: " + here.host + b"\r\nX: \x01\r\nContent-Length: a\r\n\r\nbody\r\n"
-    client.write(broken)
+    client.write(b"POST /mcp HTTP/1.1\r\nHost: " + here.host + b"\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+    client.write(chunk + b"0\r\n\r\nGET /other HTTP/1.1\r\n\r\n")
+    assert (await client.rest()).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert not any(b"/other" in connection.seen for connection in here.upstream.connections)
+
+
+async def test_a_beginning_of_a_head_never_passes(stage):
+    here = await stage(answering(answer()))
+    client = await here.client()
+    client.write(b"GET /mcp HTTP/1.1\r\nHost: evil.example\r\n")
     client.writer.write_eof()
-    assert await client.rest() == b"what?"
-    assert here.upstream.connections[0].seen == here.passed(broken)
-    assert "client does not send valid HTTP/1.1" in here.notes
+    await client.rest()
+    assert here.upstream.connections == []
+
+
+async def test_a_whole_url_passes_as_its_path(stage):
+    here = await stage(answering(answer()))
+    client = await here.client()
+    client.write(b"GET http://" + here.host + b"/mcp HTTP/1.1\r\nHost: " + here.host + b"\r\n\r\n")
+    await client.exactly(len(answer()))
+    assert here.upstream.connections[0].seen.startswith(b"GET /mcp HTTP/1.1\r\n")
 
 
 @pytest.mark.parametrize(

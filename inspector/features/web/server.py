@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import secrets
@@ -22,6 +23,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from aiohttp import WSMsgType, web
+from aiohttp.http import HttpProcessingError
 
 from inspector.addresses import is_loopback
 from inspector.errors import UsageError
@@ -51,6 +53,10 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "connect-src 'self' ws://{host}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
+_log = logging.getLogger("inspector.web")
+# Any program of this machine can send what is not HTTP: it is answered, and its words are not written to our terminal.
+_log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
+
 WRONG_TOKEN = (
     "Wrong token",
     "The token in this address is missing, wrong or old. Each run of <code>inspector web</code> has a token of its "
@@ -80,7 +86,8 @@ class WebServer:
         self._token = secrets.token_urlsafe(32)
         self._port = 0
         self._programs: set[Program] = set()
-        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=CLOSE_SECONDS)
+        served = web.Server(self._answer, access_log=None, logger=_log)
+        self._runner = web.ServerRunner(served, shutdown_timeout=CLOSE_SECONDS)
 
     async def start(self, port: int = 0) -> None:
         """Listen; on any free port if it is 0. Raises `UsageError` if the port cannot be used."""
@@ -111,11 +118,13 @@ class WebServer:
             program.kill()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        host = request.headers.get("Host", "")
-        origin = request.headers.get("Origin")
+        host = ", ".join(request.headers.getall("Host", ()))
+        # A browser sends one Origin: several are another one, whichever a program would read.
+        origin = ", ".join(origins) if (origins := request.headers.getall("Origin", ())) else None
         token, slash, name = request.path.removeprefix("/").partition("/")
         authority = _AUTHORITY.fullmatch(host)
-        if authority is None or not is_loopback(authority[1].strip("[]")):
+        ours = authority is not None and is_loopback(authority[1].strip("[]"))
+        if not ours or not request.raw_path.startswith("/"):
             return _refusal(403, *WRONG_HOST)
         if origin is not None and origin != f"http://{host}":
             return _refusal(403, *WRONG_ORIGIN)

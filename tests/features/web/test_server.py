@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -113,6 +114,28 @@ async def test_other_origins_are_refused(server: WebServer, other: str) -> None:
     for url in (server.url, server.url + "page.js"):
         assert (await get(url, Origin=other)).status == 403
     assert await handshake(server.url + "session", Origin=other) == 403
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "status"),
+    [
+        ("PATH", "Host: HERE\r\n", 200),
+        ("PATH", "Host: HERE\r\nOrigin: http://HERE\r\nOrigin: http://evil.example\r\n", 403),
+        ("PATH", "Host: HERE\r\nHost: evil.example\r\n", 400),
+        ("http://evil.examplePATH", "Host: HERE\r\n", 403),
+        ("PATH", "Host: HERE\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n", 400),
+    ],
+)
+async def test_a_request_that_no_browser_sends_is_refused_in_silence(
+    server: WebServer, caplog: pytest.LogCaptureFixture, target: str, fields: str, status: int
+) -> None:
+    here, path = server.url.removeprefix("http://").split("/", 1)
+    reader, writer = await asyncio.open_connection(*here.split(":"))
+    head = f"GET {target} HTTP/1.1\r\n{fields}\r\n".replace("PATH", f"/{path}").replace("HERE", here)
+    writer.write(head.encode())
+    assert int((await reader.readline()).split()[1]) == status
+    writer.close()
+    assert not caplog.records
 
 
 async def test_a_connection_without_an_origin_is_refused(server: WebServer) -> None:
