@@ -55,7 +55,7 @@ class LoginWork:
         if login is None:
             self._say(f"{title(step)} cannot run alone: no request was sent yet. Log in again.")
             return
-        known = rerun_step.before([(each.name, each.rule, each.facts) for each in steps[: at + 1]])
+        known = rerun_step.before([(earlier.name, earlier.rule, earlier.facts) for earlier in steps[: at + 1]])
         if (
             reason := rerun_step.why_not(step.name, known, login.authorization)
             if step.n
@@ -92,10 +92,10 @@ class LoginWork:
         if authorizer is None:
             return
 
-        def take(said: Any) -> None:
-            if said is None:
+        def accept(options: Any) -> None:
+            if options is None:
                 return
-            authorizer.options = said
+            authorizer.options = options
             if self._session.phase == "ready":
                 # The connection stays open: it takes its token from the same login.
                 login = authorizer.login(self._session.target)  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ class LoginWork:
             else:
                 then()
 
-        window_of(self._screen).navigator.ask_login_options(authorizer.options, take)
+        window_of(self._screen).navigator.ask_login_options(authorizer.options, accept)
 
     # Parts
 
@@ -127,9 +127,9 @@ class LoginWork:
         )
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        self._screen.run_worker(self._told(work), exclusive=True, group="login", exit_on_error=False)
+        self._screen.run_worker(self._run_and_report(work), exclusive=True, group="login", exit_on_error=False)
 
-    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_and_report(self, work: Coroutine[Any, Any, None]) -> None:
         """Run an action and show its error."""
         try:
             await work
@@ -151,8 +151,8 @@ class LoginWork:
         from inspector.auth.credential import Authorizer
         from inspector.config.targets import HttpTarget
 
-        found = session.options.authorize
-        return found if isinstance(found, Authorizer) and isinstance(session.target, HttpTarget) else None
+        authorizer = session.options.authorize
+        return authorizer if isinstance(authorizer, Authorizer) and isinstance(session.target, HttpTarget) else None
 
     @property
     def _login(self) -> Login | None:

@@ -216,32 +216,32 @@ class LoginOptions(FieldsDialog[AuthOptions]):
     def _editor(self, name: str) -> Editor:
         label, empty = FIELDS[name]
         value = getattr(self._options, name)
-        shown = "" if name == "grant" and value == "auto" else value
-        editor = Editor(shown, placeholder=empty, lead=[(f"{label:<{_LABEL}}", "muted")], id=f"login-{name}")
+        text = "" if name == "grant" and value == "auto" else value
+        editor = Editor(text, placeholder=empty, lead=[(f"{label:<{_LABEL}}", "muted")], id=f"login-{name}")
         editor.concealed = name in _SECRETS
         return editor
 
     def action_take(self) -> None:
         """Accept the options if all are valid."""
-        said = self.typed
-        said["grant"] = said["grant"] or "auto"
-        if problem := _problem(said):
+        typed = self.typed
+        typed["grant"] = typed["grant"] or "auto"
+        if problem := _problem(typed):
             self.show_note(problem)
         else:
-            self.dismiss(replace(self._options, **said))  # type: ignore[arg-type]
+            self.dismiss(replace(self._options, **typed))  # type: ignore[arg-type]
 
 
-def _problem(said: Mapping[str, str]) -> str:
+def _problem(typed: Mapping[str, str]) -> str:
     """Return the first error, or an empty text."""
-    if said["grant"] not in GRANTS:
+    if typed["grant"] not in GRANTS:
         return f"unknown grant; use one of {', '.join(GRANTS)}"
-    if said["client_secret"] and not said["client_id"]:
+    if typed["client_secret"] and not typed["client_id"]:
         return "a client secret needs a client id"
-    if not TOKEN.fullmatch(said["bearer"]):
+    if not TOKEN.fullmatch(typed["bearer"]):
         return "a token is ASCII without spaces"
-    if said["auth_server"]:
+    if typed["auth_server"]:
         try:
-            secure(said["auth_server"])
+            secure(typed["auth_server"])
         except ValueError as error:
             return f"not a valid issuer: {error}"
     return ""
@@ -268,8 +268,8 @@ class DialogPerson:
         """The session of the login has a screen now: dialogs are shown over it."""
         self._opened = opened
         early, self._early = self._early, {}
-        for dialog, take in early.items():
-            self._app.call_later(self._put_up, dialog, take)
+        for dialog, on_result in early.items():
+            self._app.call_later(self._put_up, dialog, on_result)
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the whole URL and its host, and ask. Raises `Denied` if the user cancels the login."""
@@ -316,26 +316,26 @@ class DialogPerson:
         client_id = await self._ask(question)
         if not client_id:
             return None
-        said = f"{text}\n\nclient id  {safe(client_id, NAME)}"
+        explained = f"{text}\n\nclient id  {safe(client_id, NAME)}"
         empty = "client secret, empty for none"
-        secret = await self._ask(replace(question, text=said, placeholder=empty, concealed=True))
+        secret = await self._ask(replace(question, text=explained, placeholder=empty, concealed=True))
         return None if secret is None else OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Ask the user to choose an authorization server."""
         chosen: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
-        def take(word: str | None) -> None:
+        def set_choice(word: str | None) -> None:
             if not chosen.done():
                 chosen.set_result(word)
 
-        shown = {shown_url(issuer, NAME): issuer for issuer in issuers}
-        menu = Choose("Log in with", [(word, "") for word in shown])
-        self._app.call_later(self._put_up, menu, take)
+        issuer_of = {shown_url(issuer, NAME): issuer for issuer in issuers}
+        menu = Choose("Log in with", [(word, "") for word in issuer_of])
+        self._app.call_later(self._put_up, menu, set_choice)
         word = await chosen
         if word is None:
             raise _cancelled()
-        return shown[word]
+        return issuer_of[word]
 
     async def done(self, ok: bool) -> None:
         """Close the dialog."""
@@ -364,16 +364,16 @@ class DialogPerson:
         dialog.ask(question)
         return dialog
 
-    def _put_up(self, dialog: Screen[Any], take: Callable[[Any], None] | None = None) -> None:
+    def _put_up(self, dialog: Screen[Any], on_result: Callable[[Any], None] | None = None) -> None:
         """Show a dialog over its session, or keep it until that session is in front."""
         if isinstance(dialog, LoginDialog) and dialog.over:
             return
         if self._opened is None:
-            self._early[dialog] = take
+            self._early[dialog] = on_result
         elif self._opened.screen in self._app.screen_stack:
-            self._app.push_screen(dialog, take)
+            self._app.push_screen(dialog, on_result)
         else:
-            self._opened.dialogs[dialog] = take
+            self._opened.dialogs[dialog] = on_result
             self._app.post_message(SessionNews())
 
     def _take_down(self, dialog: LoginDialog) -> None:

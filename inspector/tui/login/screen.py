@@ -57,9 +57,9 @@ def document_of(steps: Sequence[AuthStep], at: int) -> tuple[int, int]:
         return at, 0
     if step.name == "scope" and step.facts.get("source") != "metadata":
         return at, 0
-    wanted = _FROM.get(step.name)
+    source = _FROM.get(step.name)
     for before in range(at - 1, -1, -1):
-        if steps[before].name == wanted and steps[before].fetches:
+        if steps[before].name == source and steps[before].fetches:
             return before, steps[before].fetches[-1]
     return at, 0
 
@@ -74,7 +74,7 @@ class LoginDocument(Pane):
     def __init__(self, journal: Journal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._journal = journal
-        self._shown: tuple[object, ...] = ()
+        self._content_key: tuple[object, ...] = ()
         self._facts: View = View({})
         self._why = ""
         self._field = ""
@@ -90,9 +90,9 @@ class LoginDocument(Pane):
         `field` is highlighted in the document; `note` is shown at the right of the tabs.
         """
         self.tab_note = note
-        if (wanted := (number, step.n, n, field)) == self._shown:
+        if (content_key := (number, step.n, n, field)) == self._content_key:
             return
-        self._shown, self._field = wanted, field
+        self._content_key, self._field = content_key, field
         self.title = [(f"{number} ", "muted"), title(step)] if number else title(step)
         facts: list[Pieces] = []
         self._facts, self._why = View({}), ""
@@ -117,7 +117,7 @@ class LoginDocument(Pane):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._shown = ()
+        self._content_key = ()
         self.title, self.facts, self.tabs, self.tab_note = "", (), (), ""
         self._view.load("")
 
@@ -193,11 +193,11 @@ def _heads(facts: View) -> list[Row]:
 
 def _own(step: AuthStep) -> list[Row]:
     """The facts of a step without requests."""
-    said: Any = step.facts.get("challenge")
-    if isinstance(said, list) and said:
+    challenges: Any = step.facts.get("challenge")
+    if isinstance(challenges, list) and challenges:
         rows: list[Row] = []
-        for each in said[:8]:
-            rows += [Row([("WWW-Authenticate: ", "muted"), plain_fact(each)], 2), Row()]
+        for challenge in challenges[:8]:
+            rows += [Row([("WWW-Authenticate: ", "muted"), plain_fact(challenge)], 2), Row()]
         return rows
     asked = step.facts.get("asked")
     if isinstance(asked, list) and asked:
@@ -245,7 +245,7 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
     def __init__(self, session: SessionState) -> None:
         super().__init__()
         self.session = session
-        self._found = Authorizations(session.journal)
+        self._authorizations = Authorizations(session.journal)
         self._step_rows = LoginStepRows()
         self._work = LoginWork(self, session)
         self._seen: tuple[object, ...] = ()
@@ -281,14 +281,14 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
 
     def tick(self) -> None:
         """Draw what is new. Texts about the remaining time change every minute."""
-        self._found.advance()
-        minute, events = int(time.time() // 60), len(self._found.numbers)
+        self._authorizations.advance()
+        minute, events = int(time.time() // 60), len(self._authorizations.numbers)
         seen = (self.session.phase, self._work.has_token, self._token, events, minute, self.size)
         if seen != self._seen:
             self._seen = seen
             self._draw()
         self._draw_lines()
-        if self._found.behind:
+        if self._authorizations.behind:
             self.call_after_refresh(self.tick)
 
     def _draw_lines(self) -> None:
@@ -298,7 +298,7 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
         tabs.tabs, tabs.active = chrome.main_tabs(self.session, "server"), "server"
 
     def _draw(self) -> None:
-        view, steps = self.query_one("#auth-step-list", LoginStepsView), self._found.steps()
+        view, steps = self.query_one("#auth-step-list", LoginStepsView), self._authorizations.steps()
         failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), -1)
         stop = (steps[0].n if steps else 0, failed)
         at_end = view.place == len(self._step_rows.steps) - 1
@@ -320,11 +320,11 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
         return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal)
 
     def _draw_login(self) -> None:
-        found, edge = self._found.logged_in(), self.query_one("#auth-login", Pane)
-        edge.display = found is not None and (self.size.width >= TWO_COLUMNS or bool(self._token))
-        if found is None:
+        login, edge = self._authorizations.logged_in(), self.query_one("#auth-login", Pane)
+        edge.display = login is not None and (self.size.width >= TWO_COLUMNS or bool(self._token))
+        if login is None:
             return
-        rows = logged_in_rows(found, self.session.journal)
+        rows = logged_in_rows(login, self.session.journal)
         if self._token:
             rows = [*fact("token", self._token, "ask"), *rows]
         edge.styles.height = min(len(rows) + 3, _MAX_OF_LOGIN)
@@ -387,8 +387,8 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
         """Copy all steps, and the text of the failed one."""
         rows: list[Row] = [Row(safe(self.session.target.describe())), Row()]
         for number, step in enumerate(self._step_rows.steps, 1):
-            said = "not reached" if step.outcome == "open" else step.text
-            rows.append(Row(f"{number:>2} {step.outcome:<7}{title(step):<22}{said}  {step.rule}"))
+            outcome_text = "not reached" if step.outcome == "open" else step.text
+            rows.append(Row(f"{number:>2} {step.outcome:<7}{title(step):<22}{outcome_text}  {step.rule}"))
         for step in self._step_rows.steps:
             if step.outcome == "failed":
                 rows += [Row(), *step_rows(step)]

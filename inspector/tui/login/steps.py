@@ -35,14 +35,14 @@ _ELSEWHERE = frozenset(
 """Facts that are shown elsewhere."""
 
 
-def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
+def step_rows(step: AuthStep, has_text_above: bool = False) -> list[Row]:
     """Return the rows of a step: what was found, what was expected, a possible fix, and the reason.
 
-    With `told`, its text is already shown above.
+    With `has_text_above`, its text is already shown above.
     """
     if step.outcome == "open":
         return [Row([("The steps above come first.", "muted")])]
-    rows = [] if told else paragraph(safe(step.text, _TEXT, multiline=True))
+    rows = [] if has_text_above else paragraph(safe(step.text, _TEXT, multiline=True))
     if isinstance(step.facts.get("expected"), str) and isinstance(step.facts.get("found"), str):
         rows += [Row(), *_compared(step.facts["expected"], step.facts["found"])]
     rows += [*_places(step), *_looked_at(step)]
@@ -63,30 +63,30 @@ def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
     return rows[1:] if rows and not rows[0].pieces else rows
 
 
-def logged_in_rows(found: LoggedIn, journal: Journal, *, now: float | None = None) -> list[Row]:
+def logged_in_rows(login: LoggedIn, journal: Journal, *, now: float | None = None) -> list[Row]:
     """Return the issuer, scope and expiry of the newest token, and its claims. `now`: seconds since 1970."""
     now = time.time() if now is None else now
-    rows = fact("issued by", found.issuer[:_TEXT] or "unknown")
-    rows += fact("for", found.resource[:_TEXT] or "no specific resource")
-    rows += fact("scopes", " ".join(found.scope)[:_TEXT] or "not given")
-    if found.missing:
-        rows += fact("not granted", " ".join(found.missing)[:_TEXT], "finding")
+    rows = fact("issued by", login.issuer[:_TEXT] or "unknown")
+    rows += fact("for", login.resource[:_TEXT] or "no specific resource")
+    rows += fact("scopes", " ".join(login.scope)[:_TEXT] or "not given")
+    if login.missing:
+        rows += fact("not granted", " ".join(login.missing)[:_TEXT], "finding")
     holds = False
-    if found.ends:
-        ends = journal.clock(found.ends)
+    if login.ends:
+        ends = journal.clock(login.ends)
         holds = ends.timestamp() > now
-        renewed = ", and can be renewed" if found.renewable else ""
+        renewed = ", and can be renewed" if login.renewable else ""
         rows += fact("until", f"{ends:%Y-%m-%d %H:%M:%S}, {distance(ends.timestamp() - now)}{renewed}")
     else:
         rows += fact("until", "expiry not given", "muted")
-    if not found.claims:
+    if not login.claims:
         return rows
     rows += heading("Claims of the token (its signature is not checked)")
-    for name, value in list(found.claims.items())[:_CLAIMS]:
+    for name, value in list(login.claims.items())[:_CLAIMS]:
         rows += fact(name[:_TEXT], _claim(name, value, now))
-        if name == "aud" and found.audience_fits is not None:
-            fits = found.audience_fits
-            words = "names this server" if fits else f"does not name this server, which is {found.resource[:_TEXT]}"
+        if name == "aud" and login.audience_fits is not None:
+            fits = login.audience_fits
+            words = "names this server" if fits else f"does not name this server, which is {login.resource[:_TEXT]}"
             rows += fact("", words, "received" if fits else "error")
         elif name == "exp" and holds and type(value) in (int, float) and value < now - _SKEW:
             text = "has passed, although the authorization server says that the token is valid: is a clock wrong?"
@@ -108,7 +108,7 @@ def plain_fact(value: Any) -> str:
     """Format a value of any type in a few words."""
     if isinstance(value, str):
         return value[:_TEXT]
-    if isinstance(value, Sequence) and all(isinstance(each, str) for each in value[:_FACTS]):
+    if isinstance(value, Sequence) and all(isinstance(item, str) for item in value[:_FACTS]):
         return "  ".join(value[:_FACTS])[:_TEXT]
     try:
         return json.dumps(value, ensure_ascii=False)[:_TEXT]
@@ -116,14 +116,14 @@ def plain_fact(value: Any) -> str:
         return "nested too deeply to show"
 
 
-def _compared(expected: str, found: str) -> list[Row]:
+def _compared(expected: str, actual: str) -> list[Row]:
     """Return the expected and the found value on two lines, with the different part highlighted."""
-    expected, found = safe(expected, _TEXT), safe(found, _TEXT)
-    pairs = zip(expected, found, strict=False)
-    same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(expected), len(found)))
+    expected, actual = safe(expected, _TEXT), safe(actual, _TEXT)
+    pairs = zip(expected, actual, strict=False)
+    same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(expected), len(actual)))
     return [
         Row([("expected  ", "muted"), (expected, "bright")], 10),
-        Row([("found     ", "muted"), (found[:same], "bright"), (found[same:] or " and ends here", "error")], 10),
+        Row([("found     ", "muted"), (actual[:same], "bright"), (actual[same:] or " and ends here", "error")], 10),
     ]
 
 
@@ -133,8 +133,8 @@ def _places(step: AuthStep) -> list[Row]:
     places = step.facts.get("places")
     for place in places[:_FACTS] if isinstance(places, list) else ():
         if isinstance(place, list) and len(place) == 2:
-            url, found = plain_fact(place[0]), plain_fact(place[1])
-            rows += [Row([url], 2), Row([("  ", "muted"), (found.removeprefix(url).lstrip(), "muted")], 2)]
+            url, response = plain_fact(place[0]), plain_fact(place[1])
+            rows += [Row([url], 2), Row([("  ", "muted"), (response.removeprefix(url).lstrip(), "muted")], 2)]
     return [Row(), *rows] if rows else []
 
 
@@ -223,8 +223,8 @@ class LoginStepRows:
             self._heads.append(len(self._rows))
             self._rows.append((at, 0, None))
             if at in self.open:
-                told = paint.width(paint.segments(step.text)) <= _room(step, width)
-                lines: list[list[paint.Piece]] = [[], *_wrapped(self._say(step, told), width - INDENT), []]
+                fits = paint.width(paint.segments(step.text)) <= _room(step, width)
+                lines: list[list[paint.Piece]] = [[], *_wrapped(self._say(step, fits), width - INDENT), []]
                 self._rows += [(at, number, line) for number, line in enumerate(lines, 1)]
 
     def head(self, at: int) -> int:
@@ -251,14 +251,14 @@ class LoginStepRows:
         if not isinstance(key, tuple) or not 0 <= key[0] < len(self._heads):
             return None
         head = self._heads[key[0]]
-        found = head + int(key[1])
-        return found if self.place(found) == key[0] else head
+        row = head + int(key[1])
+        return row if self.place(row) == key[0] else head
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        at, _, said = self._rows[index]
-        if said is None:
+        at, _, pieces = self._rows[index]
+        if pieces is None:
             return _head(self.steps[at], at + 1, width)
-        return paint.segments([" " * INDENT, *said], room=width)
+        return paint.segments([" " * INDENT, *pieces], room=width)
 
 
 class LoginStepsView(VirtualList):
@@ -334,8 +334,8 @@ class LoginStepsView(VirtualList):
         elif rows < 0 and top > self.step_rows.head(at):
             self._scroll_top(max(top + rows, self.step_rows.head(at)))
         else:
-            wanted = self.step_rows.place(min(max(self.step_rows.head(at) + rows, 0), len(self.step_rows) - 1))
-            after = min(max(wanted, at + 1) if rows > 0 else min(wanted, at - 1), count - 1)
+            target = self.step_rows.place(min(max(self.step_rows.head(at) + rows, 0), len(self.step_rows) - 1))
+            after = min(max(target, at + 1) if rows > 0 else min(target, at - 1), count - 1)
             self.cursor = self.step_rows.head(max(after, 0))
 
     def action_last(self) -> None:
@@ -361,8 +361,8 @@ def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
     line = paint.segments([(f"{mark} ", role), (f"{number:>2} ", "faint" if quiet else "normal")])
     line += paint.cell([(title(step), "faint" if quiet else "bright")], _TITLE)
     text = "not reached" if quiet else step.text
-    said = paint.segments([" ", (text, "faint" if quiet else "normal")], room=width)
-    return paint.spread([*line, *said], _end(step, width), width)
+    outcome_segments = paint.segments([" ", (text, "faint" if quiet else "normal")], room=width)
+    return paint.spread([*line, *outcome_segments], _end(step, width), width)
 
 
 def _end(step: AuthStep, width: int) -> list[Segment]:

@@ -375,7 +375,7 @@ class MainScreen(Screen[None]):
             # Shown times change even if nothing happens, and a list may never come.
             self._counts = True
             self.set_timer(LOOK_AT_CONNECTING, self._look_again)
-        self._pin.look()
+        self._pin.compare_if_new()
         self._tell_notices()
         with_log = self._pace.draws_log(monotonic(), focused=self.panes.in_log)
         self.panes.tick(with_log=with_log)

@@ -134,7 +134,7 @@ class Playback:
             session.journal, clock=opened.clock, fold=opened.fold, speed=opened.speed, follow=follow_file
         )
         self.scrub = ScrubPane(self.player, self._sought, id="scrub")
-        self._wanted = opened.at
+        self._pending_place = opened.at
         self._opens = True
         """The place where it opens is not shown yet."""
         self._event = opened_from.n if opened_from is not None else 0
@@ -143,7 +143,7 @@ class Playback:
         self._moves = False
         self.behind = False
         """The panes do not show the current moment yet."""
-        self._shown: tuple[object, ...] = ()
+        self._drawn_state: tuple[object, ...] = ()
         self.server: LoopbackMock | None = None
         """The mock server of this recording, once it was opened."""
 
@@ -182,8 +182,8 @@ class Playback:
             screen.wake()
         if self._opens and not screen.connection.indexing:
             self._opens = False
-            if self._wanted:
-                self.go_to_place(self._wanted)
+            if self._pending_place:
+                self.go_to_place(self._pending_place)
             else:
                 screen.panes.messages.moment_changed(go=True)
                 # The lists must have their rows.
@@ -213,9 +213,9 @@ class Playback:
         player = self.player
         self.behind = behind
         in_flight = len(waited_for(self.session))
-        shown = (player.at_end, player.now, player.playing, player.speed, behind, in_flight)
-        if shown != self._shown:
-            self._shown = shown
+        state = (player.at_end, player.now, player.playing, player.speed, behind, in_flight)
+        if state != self._drawn_state:
+            self._drawn_state = state
             self._screen.draw_lines()
         self.scrub.draw()
 
@@ -345,9 +345,9 @@ class Playback:
 
     async def _go_to_hit(self, searched: Filter, by: int) -> None:
         # A distant one is searched in a thread.
-        found = self.player.near_match(searched, by) or await asyncio.to_thread(self.player.next_match, searched, by)
-        if found:
-            self.go_to(found)
+        event = self.player.near_match(searched, by) or await asyncio.to_thread(self.player.next_match, searched, by)
+        if event:
+            self.go_to(event)
         else:
             self._say_none(by, f"message matches {searched.source}")
 
@@ -424,10 +424,10 @@ def _header(session: RecordedSession, player: Player, state: tuple[str, str], wi
     word, role = state
     # The rest of the line shows a file in its usual state.
     odd = role in ("finding", "progress", "error") or word == "following"
-    shown = state if odd else (f"{playing(player)}  read-only", "muted")
+    status = state if odd else (f"{playing(player)}  read-only", "muted")
     facts = HeaderFacts(findings=journal.findings.total, notices=tuple(journal.notices))
     name: Pieces = [("replay", "bright bold"), "  ", safe(session.target.path.name, max(width // 2, _MIN_NAME))]
-    return header_parts(name, shown, needs(facts))
+    return header_parts(name, status, needs(facts))
 
 
 def _target_of(session: RecordedSession) -> dict[str, Any]:
@@ -456,17 +456,17 @@ _APART = 1_000_000
 """Microseconds by which a moment may differ from the one that was typed."""
 
 
-def elsewhere(wanted: int, unit: Unit, player: Player) -> str:
+def elsewhere(typed_place: int, unit: Unit, player: Player) -> str:
     """Return why a typed place led elsewhere: it is beyond an end, or no event is near. Empty if it did not."""
     index, n = player.journal.index, player.position
-    if unit == "number" and wanted > player.count:
+    if unit == "number" and typed_place > player.count:
         return f"The last event is {count(player.count)}."
-    if unit != "time" or abs(wanted - player.now) < _APART:
+    if unit != "time" or abs(typed_place - player.now) < _APART:
         return ""
     if n >= player.count or not n:
         return f"The recording {'ends' if n else 'begins'} at {moment(player.now)}."
     then = moment(index.time(n + 1))
-    return f"No event between {moment(player.now)} and {then}: this is the last one before {moment(wanted)}."
+    return f"No event between {moment(player.now)} and {then}: this is the last one before {moment(typed_place)}."
 
 
 def waited_for(session: RecordedSession) -> list[int]:
@@ -475,13 +475,13 @@ def waited_for(session: RecordedSession) -> list[int]:
     return [n for n in session.in_flight() if method(n) != "subscriptions/listen"]
 
 
-def player_hints(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> list[KeyHint]:
+def player_hints(screen: Screen[None], player: Player, pane_hints: Sequence[KeyHint]) -> list[KeyHint]:
     """Return the keys of the player, and then those of the pane: the same ones at each position."""
     play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
     arrows = [*_step(screen), *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "call")]
     if player.profile.errors or player.journal.findings.total:
         arrows += _pair(screen, "replay.previous-finding", "replay.next-finding", "error")
-    return [*play, *arrows, *shown, *hints(screen, "replay.seek")]
+    return [*play, *arrows, *pane_hints, *hints(screen, "replay.seek")]
 
 
 def _step(screen: Screen[None]) -> list[KeyHint]:

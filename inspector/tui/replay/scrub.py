@@ -89,11 +89,11 @@ class ScrubLine(LineWidget):
             role = "chart-error" if errors else "chart" if at <= self.mark else "chart-dim"
             # Logarithmic, so that a few events are visible beside very many.
             level = round(log(1 + events_there) / log(1 + limit) * (len(bars) - 1)) if events_there else 0
-            shown = bars[level] if events_there else " "
+            bar = bars[level] if events_there else " "
             if self.slim and at == self.mark:
-                line.append(Segment(shown, theme.style("chart reverse")))
+                line.append(Segment(bar, theme.style("chart reverse")))
             else:
-                line.append(Segment(shown, theme.style(role)))
+                line.append(Segment(bar, theme.style(role)))
         return line
 
     def _below(self, theme: ThemeStyles) -> list[Segment]:
@@ -174,8 +174,8 @@ class ScrubPane(Container):
         events = f"event {count(player.position)} of {count(player.count)}"
         errors: paint.Pieces = [(f"{signs_now().edge} ", "chart-error"), f"errors {count(profile.errors)}"]
         if line is self._slim:
-            shown = [(f"{playing(player)} ", "progress"), *time, (f"   {events}", "muted")]
-            line.words = [*shown, "   ", *errors] if profile.errors else shown
+            words = [(f"{playing(player)} ", "progress"), *time, (f"   {events}", "muted")]
+            line.words = [*words, "   ", *errors] if profile.errors else words
         else:
             line.begin, line.end = moment(0)[:5], total[:-4]
             line.words = errors if profile.errors else ""

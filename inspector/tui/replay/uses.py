@@ -241,12 +241,12 @@ class RerunScreen(Dialog[None]):
             env={**os.environ, "NO_COLOR": "1"},
         )
         assert process.stdout is not None
-        told = bytearray()
+        output = bytearray()
         while block := await process.stdout.read(1 << 16):
-            told += block[: max(_MAX_BYTES - len(told), 0)]
+            output += block[: max(_MAX_BYTES - len(output), 0)]
         code = await process.wait()
         if process is self._process and self.is_attached:
             self.show_note(*_VERDICTS.get(code, (f"ended with exit code {code}", "error")))
             view = self.query_one(TextView)
-            view.load(told.decode("utf-8", "replace"))
+            view.load(output.decode("utf-8", "replace"))
             view.focus()

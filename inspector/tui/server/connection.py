@@ -148,12 +148,12 @@ class ScreenConnection:
     def _index(self) -> None:
         """Read the file in portions, in a thread; the rows appear as they are read."""
         worker, journal, app = get_current_worker(), self._session.journal, cast(KeysInOrder, self._screen.app)
-        told = 0.0
+        woken_at = 0.0
         while not worker.is_cancelled:
             self.indexing = journal.refresh(PORTION)
-            if not self.indexing or time.monotonic() - told > BETWEEN_WAKES:
+            if not self.indexing or time.monotonic() - woken_at > BETWEEN_WAKES:
                 app.call_from_thread(self._wake)
-                told = time.monotonic()
+                woken_at = time.monotonic()
             if not self.indexing:
                 if not self.follow_file or journal.ended is not None:
                     return
@@ -178,15 +178,15 @@ class ScreenConnection:
 
         offered, choices = extension_choices(session.server, session.journal, session.upto)
         rows = [
-            (safe(each.id, 60), f"{'offered' if each.id in offered else 'not offered'}; {each.about}")
-            for each in choices
+            (safe(extension.id, 60), f"{'offered' if extension.id in offered else 'not offered'}; {extension.about}")
+            for extension in choices
         ]
         chosen = await self._screen.app.push_screen_wait(Choose("Extensions: offer one, or stop offering it", rows))
         if chosen is None:
             return
-        each = next(each for each in choices if safe(each.id, 60) == chosen)
-        settings = None if each.id in offered else each.settings
-        session.options = replace(session.options, extensions={**session.options.extensions, each.id: settings})
+        extension = next(extension for extension in choices if safe(extension.id, 60) == chosen)
+        settings = None if extension.id in offered else extension.settings
+        session.options = replace(session.options, extensions={**session.options.extensions, extension.id: settings})
         self.reopen()
 
     async def _log_level(self, session: Commands) -> None:

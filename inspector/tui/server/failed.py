@@ -141,10 +141,10 @@ class FailedPane(Container, VerbsByRules):
             phase == "ready" or (phase == "connecting" and not self._examination.running)
         ):
             self._end_examination()
-        told = (int(time.monotonic() * 2), len(self.session.journal)) if self._connecting else ()
+        progress = (int(time.monotonic() * 2), len(self.session.journal)) if self._connecting else ()
         reports = self._examination is not None
         state = (self.session.changes["phase"], reports)
-        seen = (state, self.size.width, self.size.height, self._examined, self._cause, told)
+        seen = (state, self.size.width, self.size.height, self._examined, self._cause, progress)
         if seen == self._seen:
             return
         if self._seen[:1] != seen[:1]:
@@ -239,8 +239,8 @@ class FailedPane(Container, VerbsByRules):
         rows = [Row(), *fact("lost call", safe(sent, _CALL), "bright")]
         if self.session.commands is None:
             return rows
-        told = f"{key} connects and sends it again. The other tabs keep lists, forms and results."
-        return [*rows, *fact("", told, "muted")]
+        instruction = f"{key} connects and sends it again. The other tabs keep lists, forms and results."
+        return [*rows, *fact("", instruction, "muted")]
 
     def _login_step(self) -> list[ConnectionStep]:
         """Return how far the login got."""
@@ -253,12 +253,12 @@ class FailedPane(Container, VerbsByRules):
 
     def action_copy(self) -> None:
         """Copy cause, steps and last lines of stderr as text; of a doctor's run, its report for an issue."""
-        found = self._examination.diagnosis if self._examination is not None else None
-        if found is not None:
+        diagnosis = self._examination.diagnosis if self._examination is not None else None
+        if diagnosis is not None:
             from inspector.doctor.report import paste
             from inspector.version import __version__
 
-            self.post_message(Copy(paste(found, f"inspector {__version__}"), "the doctor's report"))
+            self.post_message(Copy(paste(diagnosis, f"inspector {__version__}"), "the doctor's report"))
             return
         if self._examination is not None:
             rows = self._examination.rows(_PLAIN_WIDTH)

@@ -231,10 +231,10 @@ class ServerPane(Container, VerbsByRules):
             self.query_one("#identity-rows", FactsView).show(*self._identity())
             steps = step_rows(connection_steps(self.session.journal, self.session.upto), self._side_width)
             self.query_one("#connection-rows", FactsView).show(RowSection(steps))
-        first, shown = self._stderr.advance(), len(self._stderr)
-        if first is not None or shown != self._stderr_shown:
-            first = min(shown, self._stderr_shown) if first is None else min(first, shown, self._stderr_shown)
-            self._stderr_shown = shown
+        first, line_count = self._stderr.advance(), len(self._stderr)
+        if first is not None or line_count != self._stderr_shown:
+            first = min(line_count, self._stderr_shown) if first is None else min(first, line_count, self._stderr_shown)
+            self._stderr_shown = line_count
             self.query_one("#stderr").display = True
             self.set_class(False, "-no-stderr")
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
@@ -273,8 +273,8 @@ class ServerPane(Container, VerbsByRules):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
         rows += [*self._recording(), *self._drifted(), *self._changes()]
-        if (found := self._authorizations.logged_in()) is not None:
-            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
+        if (login := self._authorizations.logged_in()) is not None:
+            rows += [*heading("Logged in"), *logged_in_rows(login, session.journal)]
         rows += heading("Capabilities")
         rows += self._capabilities()
         rows += self._extensions()
@@ -319,16 +319,16 @@ class ServerPane(Container, VerbsByRules):
 
     def _subscriptions(self) -> list[Row]:
         """The subscriptions: the updates so far, the time of the last one, and those that the server refused."""
-        journal, found = self.session.journal, self.session.subscriptions
+        journal, subscriptions = self.session.journal, self.session.subscriptions
         rows: list[Row] = []
-        for uri, n in list(found.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
-            updates = found.counts.get(uri, 0)
-            told = f"  {updates:,} update{'' if updates == 1 else 's'}" if updates else "  no update yet"
+        for uri, n in list(subscriptions.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
+            updates = subscriptions.counts.get(uri, 0)
+            updates_text = f"  {updates:,} update{'' if updates == 1 else 's'}" if updates else "  no update yet"
             if 0 < n <= journal.index.count:
-                told += f", the last at {journal.clock(journal.index.time(n)):%H:%M:%S}"
-            rows.append(Row([f"  {uri}", (told, "muted")], 4))
-        rows += _more(len(found.uris) - _SHOWN_SUBSCRIPTIONS)
-        for name in found.refused[:_SHOWN_SUBSCRIPTIONS]:
+                updates_text += f", the last at {journal.clock(journal.index.time(n)):%H:%M:%S}"
+            rows.append(Row([f"  {uri}", (updates_text, "muted")], 4))
+        rows += _more(len(subscriptions.uris) - _SHOWN_SUBSCRIPTIONS)
+        for name in subscriptions.refused[:_SHOWN_SUBSCRIPTIONS]:
             refused = "  requested, but the server refused"
             rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
         return [*heading("Subscriptions"), *rows] if rows else []
@@ -336,19 +336,19 @@ class ServerPane(Container, VerbsByRules):
     def _freshness(self) -> list[Row]:
         """The cache hints of the newest answers: when each was received, and until when it is fresh."""
         session, rows = self.session, list[Row]()
-        found, now = folded(self._newest.advance(session.upto)), session.journal.clock(session.now)
-        for answer, pages in found[:_SHOWN_ANSWERS]:
+        answers, now = folded(self._newest.advance(session.upto)), session.journal.clock(session.now)
+        for answer, pages in answers[:_SHOWN_ANSWERS]:
             fresh = answer.is_fresh(now)
             sign, role = (signs_now().done, "received") if fresh else (" ", "muted")
             name = f"{answer.method}  {answer.subject if answer.method.endswith('/read') else ''}".rstrip()
             name += f", {pages} pages" if pages > 1 else ""
-            told = f"  at {answer.received:%H:%M:%S}, {answer.describe(now)}"
-            rows.append(Row([(f"  {sign} ", role), safe(name, _SHOWN_EXTENSION), (told, "muted")], 4))
+            freshness = f"  at {answer.received:%H:%M:%S}, {answer.describe(now)}"
+            rows.append(Row([(f"  {sign} ", role), safe(name, _SHOWN_EXTENSION), (freshness, "muted")], 4))
             if answer.problem:
                 rows.append(Row([(f"      {safe(answer.problem, _SHOWN_TEXT)}: not used", "finding")], 6))
             if answer.changed_early:
                 rows.append(Row([("      changed inside its time to live, no notification", "finding")], 6))
-        rows += _more(len(found) - _SHOWN_ANSWERS)
+        rows += _more(len(answers) - _SHOWN_ANSWERS)
         unused = "" if session.server.era == "modern" else "  (not used in this revision)"
         return [*heading(f"Cached answers{unused}"), *rows] if rows else []
 
@@ -382,8 +382,8 @@ class ServerPane(Container, VerbsByRules):
             return []
         made = ", ".join(filter(None, (bundle.text("by"), bundle.text("system"), bundle.text("made"))))
         rows = [*heading("Bug report"), *fact("made by", safe(made, _SHOWN_TEXT))]
-        said = View(bundle.members.get("doctor")).text("cause")
-        return [*rows, *fact("doctor", safe(said, _SHOWN_TEXT))] if said else rows
+        cause = View(bundle.members.get("doctor")).text("cause")
+        return [*rows, *fact("doctor", safe(cause, _SHOWN_TEXT))] if cause else rows
 
     def show_drift(self, drift: Drift | None) -> None:
         """Show the changes since the server was pinned; None: no changes."""

@@ -108,8 +108,8 @@ def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> Connec
         allowed = min(allowed, BLIND_LIMIT)
     paused = ", paused while you log in" if call.deadline.paused else ""
     what = "the server has not read it yet" if unread else "no answer yet"
-    told = f"{call.method} sent; {what}: {int(call.elapsed)} s of {allowed:g} s{paused}"
-    return replace(step, detail=told)
+    detail = f"{call.method} sent; {what}: {int(call.elapsed)} s of {allowed:g} s{paused}"
+    return replace(step, detail=detail)
 
 
 def stderr_lines(session: Commands) -> list[str]:
@@ -162,33 +162,33 @@ class Examination:
         try:
             options = without_person(self._session.options)
             line = line_of(target, os.environ)
-            self.diagnosis = await diagnose(target, journal, options, on_step=self._told, line=line)
+            self.diagnosis = await diagnose(target, journal, options, on_step=self._add_step, line=line)
         finally:
             journal.close("closed")
             journal.release()
         self._changed()
 
-    def _told(self, step: DoctorStep) -> None:
+    def _add_step(self, step: DoctorStep) -> None:
         self.steps.append(step)
         self._changed()
 
     def rows(self, width: int) -> list[Row]:
         """Return the cause and the fix first, then the steps and the last lines of stderr."""
-        found = self.diagnosis
-        rows = paragraph(found.cause if found is not None else "The doctor checks each step …", "bright")
-        if found is not None and (found.fix.text or found.fix.command):
-            rows += fix_rows(found.fix)
+        diagnosis = self.diagnosis
+        rows = paragraph(diagnosis.cause if diagnosis is not None else "The doctor checks each step …", "bright")
+        if diagnosis is not None and (diagnosis.fix.text or diagnosis.fix.command):
+            rows += fix_rows(diagnosis.fix)
         rows.append(Row())
         for step in self.steps:
             rows += doctor_rows(step, width)
-        if found is None:
+        if diagnosis is None:
             return rows
-        if found.last_words:
+        if diagnosis.last_words:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
-            for line in found.last_words:
+            for line in diagnosis.last_words:
                 rows += paragraph(line, indent=2)
-        if found.recording:
-            rows += [Row(), Row([(f"recording: {found.recording}", "faint")])]
+        if diagnosis.recording:
+            rows += [Row(), Row([(f"recording: {diagnosis.recording}", "faint")])]
         return rows
 
 

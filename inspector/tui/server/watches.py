@@ -25,15 +25,15 @@ WITHIN = 10.0
 
 
 class FileWatch:
-    """`toggle` starts or ends watching; `restart` restarts the server; `told` is called when `on` changes."""
+    """`toggle` starts or ends watching; `restart` restarts the server; `on_change` is called when `on` changes."""
 
     def __init__(
-        self, screen: Screen[None], session: SessionState, restart: Callable[[], None], told: Callable[[], None]
+        self, screen: Screen[None], session: SessionState, restart: Callable[[], None], on_change: Callable[[], None]
     ) -> None:
         self._screen = screen
         self._session = session
         self._restart = restart
-        self._told = told
+        self._on_change = on_change
         self._starts: deque[float] = deque(maxlen=MAX_COUNT)
         self.on = False
 
@@ -55,7 +55,7 @@ class FileWatch:
         self.on = True
         self._screen.run_worker(self._watch(target), exclusive=True, group="file-watch", exit_on_error=False)
         self._screen.notify(f"The server restarts when a file in {folder} changes.", timeout=5)
-        self._told()
+        self._on_change()
 
     async def _watch(self, target: StdioTarget) -> None:
         from inspector.client import source_files
@@ -78,7 +78,7 @@ class FileWatch:
         self._starts.clear()
         self._screen.workers.cancel_group(self._screen, "file-watch")
         self._screen.notify(reason, timeout=10)
-        self._told()
+        self._on_change()
 
 
 if TYPE_CHECKING:
@@ -89,23 +89,23 @@ TOLD = 30
 
 
 class PinWatch:
-    """Compares a session with the pin of its target. `look` is called on every tick, and mostly does nothing.
+    """Compares a session with the pin of its target. `compare_if_new` is called on every tick, and mostly does nothing.
 
-    `told` is called when `drift` may have changed.
+    `on_change` is called when `drift` may have changed.
     """
 
-    def __init__(self, screen: Screen[None], session: SessionState, told: Callable[[], None]) -> None:
+    def __init__(self, screen: Screen[None], session: SessionState, on_change: Callable[[], None]) -> None:
         self._screen = screen
         self._session = session
-        self._show = told
+        self._show = on_change
         self.drift: Drift | None = None
         """The known changes since the server was pinned."""
         self._pin: Pin | None = None
         self._looked = False
         self._seen: tuple[Any, ...] = ()
-        self._told = ""
+        self._reported = ""
 
-    def look(self) -> None:
+    def compare_if_new(self) -> None:
         """Compare, if there is a pin and what the server offers is new and complete."""
         session = self._session
         if not self._looked:
@@ -133,7 +133,7 @@ class PinWatch:
         except ConfigError as error:
             self._screen.notify(error_text(error, self._screen), severity="error")
             return
-        self._looked, self._seen, self._told = True, (), ""
+        self._looked, self._seen, self._reported = True, (), ""
         self.drift = None
         self._show()
         self._screen.notify("Pinned. Later sessions warn when the server offers something else.")
@@ -151,18 +151,18 @@ class PinWatch:
     def _compare(self, now: dict[str, Any], pin: Pin) -> None:
         from inspector.check.drift import drift_from
 
-        self._screen.app.call_from_thread(self._take, drift_from(now, pin), pin)
+        self._screen.app.call_from_thread(self._report_drift, drift_from(now, pin), pin)
 
-    def _take(self, drift: Drift | None, pin: Pin) -> None:
+    def _report_drift(self, drift: Drift | None, pin: Pin) -> None:
         """Report the changes: briefly on the screen, permanently in the server pane and the recording."""
         if pin is not self._pin or not self._screen.is_mounted:
             return
         self.drift = drift
         self._show()
-        said = drift.sentence if drift is not None else ""
-        if drift is not None and said != self._told:
+        sentence = drift.sentence if drift is not None else ""
+        if drift is not None and sentence != self._reported:
             from inspector.check.drift import note
 
             note(self._session.journal, drift)
-            self._screen.notify(f"{said} See the server pane.", severity="warning", timeout=TOLD)
-        self._told = said
+            self._screen.notify(f"{sentence} See the server pane.", severity="warning", timeout=TOLD)
+        self._reported = sentence

@@ -196,14 +196,14 @@ class LaneDrawing:
                 below.append(self._events(name, lane))
         used = sum(len(part) for part in below)
         room = min(max(height - used, 1), MAX_ROWS)
-        found = self._requests("requests", lanes.sent, self._rows(room), room)
-        spaced = len(found) + used + len(below) <= height
+        lines = self._requests("requests", lanes.sent, self._rows(room), room)
+        spaced = len(lines) + used + len(below) <= height
         for part in below:
-            found += [*([LaneLine("", "", CellLine(self.view.window.cells))] if spaced else []), *part]
-        found = found[:height]
-        self._draw_gaps(found)
-        self._draw_moment(found)
-        return found
+            lines += [*([LaneLine("", "", CellLine(self.view.window.cells))] if spaced else []), *part]
+        lines = lines[:height]
+        self._draw_gaps(lines)
+        self._draw_moment(lines)
+        return lines
 
     def _rows(self, largest: int) -> LaneRows:
         """Return the rows with room for labels if they fit, else those without."""
@@ -222,10 +222,10 @@ class LaneDrawing:
         begin, end = window.begin, window.end - 1
         occupied = rows.occupied(begin, end, largest + 1)
         cut = len(occupied) > largest
-        shown = occupied[: largest - 1] if cut and largest > 1 else occupied[:largest]
+        visible = occupied[: largest - 1] if cut and largest > 1 else occupied[:largest]
         lines: list[LaneLine] = []
         drawn = 0
-        for row in shown:
+        for row in visible:
             line, number = self._row(lane, rows, row)
             lines.append(LaneLine(name if not lines else "", "bright", line))
             drawn += number
@@ -295,16 +295,16 @@ class LaneDrawing:
         index = self.view.session.journal.index
         if not self._asks_people or index.dir(n) is not Dir.SEND:
             return []
-        found = self._people.get(n)
-        if found is None:
+        spans = self._people.get(n)
+        if spans is None:
             last = index.pair(n) or index.count
             latest, folded = self.view.real(self.view.latest), self.view.lanes.clock.folded
-            found = [(folded(low), folded(high)) for low, high in questions(index, n, last, latest)]
+            spans = [(folded(low), folded(high)) for low, high in questions(index, n, last, latest)]
             if end != OPEN:
                 if len(self._people) > 1000:
                     self._people.clear()
-                self._people[n] = found
-        return found
+                self._people[n] = spans
+        return spans
 
     def _in_flight(self, lines: int) -> list[LaneLine]:
         view, window, signs = self.view, self.view.window, signs_now()
@@ -321,23 +321,23 @@ class LaneDrawing:
                 part = min(height - line * levels, levels)
                 if part > 0:
                     drawn[lines - 1 - line].fill(cell, cell, signs.bars[part - 1], "chart-dim")
-        told = f"at most {count(largest)}"
+        maximum = f"at most {count(largest)}"
         if lines == 1:
-            return [LaneLine(told, "muted", drawn[0])]
-        return [LaneLine("in flight", "bright", drawn[0]), LaneLine(told, "muted", drawn[1])]
+            return [LaneLine(maximum, "muted", drawn[0])]
+        return [LaneLine("in flight", "bright", drawn[0]), LaneLine(maximum, "muted", drawn[1])]
 
     def _events(self, name: str, lane: EventLane) -> list[LaneLine]:
         view, window = self.view, self.view.window
         line = CellLine(window.cells)
-        found = [
+        cells = [
             (window.cell(view.lanes.time(n)), n, number)
             for n, number in lane.within(window.begin, window.end - 1, window.step)
         ]
-        for at, (cell, n, number) in enumerate(found):
+        for at, (cell, n, number) in enumerate(cells):
             sign, role = event_sign(view, n, signs_now())
             faint = view.is_faint_within(n, lane.after(n, number - 1), lane)
             line.put(cell, sign, "faint" if faint else role)
-            following = found[at + 1][0] if at + 1 < len(found) else window.cells
+            following = cells[at + 1][0] if at + 1 < len(cells) else window.cells
             room = min(following, window.cells) - cell - 3
             if room >= MIN_LABEL * 2:
                 label = self._label(n) if number == 1 else f"{count(number)} {signs_now().times} {self._label(n)}"

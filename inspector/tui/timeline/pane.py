@@ -305,23 +305,23 @@ class TimelinePane(Vertical):
     def hints(self) -> list[KeyHint]:
         """The keys of the timeline."""
         view = self.view
-        found = [
+        key_hints = [
             *self._pair("timeline.zoom-in", "timeline.zoom-out", "zoom"),
             *self._pair("timeline.left", "timeline.right", "cursor"),
         ]
         if not view.is_whole:
-            found += self._pair("timeline.pan-left", "timeline.pan-right", "pan")
-        found += hints(
+            key_hints += self._pair("timeline.pan-left", "timeline.pan-right", "pan")
+        key_hints += hints(
             self,
             ("timeline.mark", "drop range" if view.mark is not None else "mark range"),
             ("timeline.filter", "filter to range"),
             ("timeline.open", "open"),
         )
-        found += self._pair("timeline.previous", "timeline.next", "choose")
+        key_hints += self._pair("timeline.previous", "timeline.next", "choose")
         if len(self.session.journal.findings.events()):
-            found += self._pair("timeline.previous-finding", "timeline.next-finding", "finding")
+            key_hints += self._pair("timeline.previous-finding", "timeline.next-finding", "finding")
         back = "drop range" if view.mark is not None else "whole session" if not view.is_whole else "rows"
-        return [*found, *hints(self, ("timeline.back", back))]
+        return [*key_hints, *hints(self, ("timeline.back", back))]
 
     def _pair(self, back: str, on: str, title: str) -> list[KeyHint]:
         """Join two keys into one hint; a click presses the second."""
@@ -410,8 +410,8 @@ class TimelinePane(Vertical):
         """Put the cursor at the nearest message with an error or a finding."""
         view, time = self.view, self.view.lanes.time
         begin, end = view.at_cursor
-        found = problems(self.session.journal.index, self.session.journal.findings)
-        ahead = [n for n in found if (time(n) > end if step > 0 else time(n) < begin)]
+        numbers = problems(self.session.journal.index, self.session.journal.findings)
+        ahead = [n for n in numbers if (time(n) > end if step > 0 else time(n) < begin)]
         if not ahead:
             self.notify(f"No {'later' if step > 0 else 'earlier'} error or finding.", timeout=3, markup=False)
             return

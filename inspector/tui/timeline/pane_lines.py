@@ -82,8 +82,8 @@ class Names:
 
     def of(self, n: int) -> str:
         """Return the tool or prompt that a request names, else its method; another event in a few words."""
-        found = self._kept.get(n)
-        if found is None:
+        name = self._kept.get(n)
+        if name is None:
             journal = self._session.journal
             if journal.index.shape(n) is Shape.REQUEST:
                 pieces = subject(journal, n)
@@ -91,9 +91,9 @@ class Names:
                 pieces = pieces[:1] if journal.index.method(n).endswith("/list") else pieces[1:] or pieces
             else:
                 pieces = [piece for piece in summary(journal, n) if piece != ("notifications/", "normal")]
-            found = "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces).strip()
-            self._kept.set(n, found)
-        return found
+            name = "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces).strip()
+            self._kept.set(n, name)
+        return name
 
 
 class LaneLines:
@@ -114,16 +114,16 @@ class LaneLines:
         cursor = window.cell(view.cursor)
         above += [[Segment(" " * names), *line.segments(theme)] for line in (axis(view), clock_line(view))]
         room = max(height - len(above) - item_below, 1)
-        found = []
+        rows = []
         for name, role, line in self._drawing.lines(room):
             label = paint.cell([(_short(name) if names == NAMES else name, role)], names)
-            found.append([*label, *self._with_cursor(line.segments(theme), cursor)])
-        while len(found) < room:
+            rows.append([*label, *self._with_cursor(line.segments(theme), cursor)])
+        while len(rows) < room:
             blank = [Segment(" " * window.cells)]
-            found.append([Segment(" " * names), *self._with_cursor(blank, cursor)])
+            rows.append([Segment(" " * names), *self._with_cursor(blank, cursor)])
         if item_below:
-            found.append(item_line(view, cells))
-        return [*above, *found]
+            rows.append(item_line(view, cells))
+        return [*above, *rows]
 
     def _with_cursor(self, line: list[Segment], cursor: int) -> list[Segment]:
         """Mark the range, and draw the cursor where the line is empty."""
@@ -217,9 +217,9 @@ def item_lines(view: TimelineView, cells: int, height: int) -> tuple[list[list[S
     room = max(height - 3, 1)
     top = min(max(items.index(n) - room // 2, 0), max(len(items) - room, 0))
     head = paint.spread([], paint.segments([(f"{'so far':>9}{'duration':>11}", "muted")]), cells)
-    shown = items[top : top + room]
-    grounds = ["ground", *("selection-dim" if m == n and len(items) > 1 else "ground" for m in shown)]
-    lines = [head, *(_item(view, m, cells) for m in shown)]
+    visible = items[top : top + room]
+    grounds = ["ground", *("selection-dim" if m == n and len(items) > 1 else "ground" for m in visible)]
+    lines = [head, *(_item(view, m, cells) for m in visible)]
     return [*lines, *_part_lines(view, n, cells)][: max(height, 1)], grounds
 
 

@@ -264,11 +264,11 @@ class TimelineView:
         many."""
         begin, end = self.at_cursor
         lanes = self.lanes
-        found = [lanes.sent.requests[p] for p in lanes.sent.at(begin, end, MAX_ITEMS)]
-        found += [lanes.received.requests[p] for p in lanes.received.at(begin, end, MAX_ITEMS)]
+        numbers = [lanes.sent.requests[p] for p in lanes.sent.at(begin, end, MAX_ITEMS)]
+        numbers += [lanes.received.requests[p] for p in lanes.received.at(begin, end, MAX_ITEMS)]
         for lane in (lanes.notifications, lanes.login, lanes.process):
-            found += [n for n, _ in islice(lane.within(begin, end), max(MAX_ITEMS - len(found), 0))]
-        return found[:MAX_ITEMS]
+            numbers += [n for n, _ in islice(lane.within(begin, end), max(MAX_ITEMS - len(numbers), 0))]
+        return numbers[:MAX_ITEMS]
 
     def chosen(self, items: list[int]) -> int:
         """Return the selected message of those at the cursor; 0 without any."""
@@ -294,24 +294,24 @@ class TimelineView:
 
     def is_faint(self, n: int) -> bool:
         """Whether neither event `n` nor, of a request, its answer matches the filter of the log."""
-        found = self.filtered
-        if found is None or n > found.seen or found.position(n) is not None:
+        filtered = self.filtered
+        if filtered is None or n > filtered.seen or filtered.position(n) is not None:
             return False
         pair = self.session.journal.index.pair(n)
-        return not pair or found.position(pair) is None
+        return not pair or filtered.position(pair) is None
 
     def is_faint_within(self, first: int, last: int, lane: EventLane) -> bool:
         """Whether none of the events `first` to `last` of a lane matches the filter of the log."""
-        found = self.filtered
-        if found is None or last > found.seen:
+        filtered = self.filtered
+        if filtered is None or last > filtered.seen:
             return False
-        at = bisect_left(found.numbers, first)
-        for n in islice(found.numbers, at, at + _MAX_IN_CELL):
+        at = bisect_left(filtered.numbers, first)
+        for n in islice(filtered.numbers, at, at + _MAX_IN_CELL):
             if n > last:
                 return True
             if n in lane:
                 return False
-        return at >= len(found.numbers)
+        return at >= len(filtered.numbers)
 
     def is_ours(self, n: int) -> bool:
         """Whether event `n` is a request of the client."""
