@@ -32,6 +32,8 @@ WELL_KNOWN = listed("products")
 _PRIVATE_FILES = frozenset(listed("private_files"))
 _UNMISTAKABLE_FILES = frozenset(name for name in _PRIVATE_FILES if not name.isalpha())
 """Those that are a file without a path too: a shadow is also what a card has."""
+_PUBLIC_ENDS = frozenset(("dist", "example", "sample", "template"))
+"""What comes after `.env.` in the file that a repository shows."""
 _PRIVATE_ENDS = tuple(name[1:] for name in _PRIVATE_FILES if name[0] == "*")
 _NOT_A_TOOL = frozenset(listed("not_a_tool"))
 _OF_TOOLS = frozenset((*listed("tool_verbs"), *WELL_KNOWN))
@@ -79,9 +81,13 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         if not written[0].isalnum() and len(written) == 1:
             continue
         parts = re.split(r"[/\\]", word.text)
+        is_file = False
         files = _PRIVATE_FILES if len(parts) > 1 else _UNMISTAKABLE_FILES
-        if word.text.endswith(_PRIVATE_ENDS) or any(part in files or part[:5] == ".env." for part in parts):
+        if word.text.endswith(_PRIVATE_ENDS) or any(
+            part in files or (part[:5] == ".env." and part[5:] not in _PUBLIC_ENDS) for part in parts
+        ):
             sentence.add("FILE", at)
+            is_file = True
         if _ENVIRONMENT_NAME.fullmatch(written):
             sentence.add("ENVIRONMENT_NAME", at)
             continue
@@ -92,7 +98,7 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
                 sentence.add("DOCUMENTATION", at)
             continue
         quoted = text[word.start - 1 : word.start] in _QUOTES and text[word.end : word.end + 1] in _QUOTES
-        if quoted:
+        if quoted and not is_file:
             sentence.add("ARGUMENT", at)
         is_own = _same(written) in own
         if word.text in WELL_KNOWN and not is_own:

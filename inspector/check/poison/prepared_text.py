@@ -181,7 +181,10 @@ def _decoded(kind: str, run: str) -> str:
 
 
 _MARKER = re.compile(
-    r"\s*(?:page|toc|more|end|begin|start|todo|…|\.\.\.|prettier-ignore|markdownlint)\b[\s:\d\w-]{0,20}$", re.I
+    r"\s*(?:page|toc|more|end|begin|start|todo|…|\.\.\.|prettier-ignore|markdownlint)\b[\s:\d\w-]{0,20}$"
+    r"|\s*(?:eslint|markdownlint)-(?:dis|en)able[\w-]*(?:\s+[\w@/-]{1,60}(?:,\s*[\w@/-]{1,60}){0,9})?\s*$"
+    r"|\s*mcp-name:\s*\S{1,200}\s*$",
+    re.I,
 )
 
 
