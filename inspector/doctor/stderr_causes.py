@@ -19,8 +19,35 @@ from inspector.transports.child import environment_of
 from inspector.transports.withheld import NOT_PASSED
 
 MAX_LINE = 500
-_SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror(?: \[\w+\])?|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
-"""A line such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`."""
+_NAMED = re.compile(
+    r"[\s|]*(?:Uncaught |Unhandled exception\. |Exception in thread \"[^\"]{0,100}\" |Caused by: |---> )*"
+    r"([A-Za-z_][\w.$]*(?:Error|Exception))(?: \[\w+\])?(?:: ?(.*)|\s*$)"
+)
+"""The line of an exception in a traceback of Python (also in a group), Node, Java or .NET."""
+_SAYS = (
+    re.compile(  # Rust
+        r"(?m)^thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at "
+        r"(?:'(.{1,400}?)', [^\s:]{1,200}:[\d:]{1,20}$|[^\s:]{1,200}:[\d:]{1,20}:\n(.{1,400})$)"
+    ),
+    re.compile(r"(?m)^[ \t]{0,9}(?:thread \d{1,9} )?panic: (.{1,400}?)(?: \[recovered\]|$)"),  # Go, Zig
+    re.compile(r"(?m)^ {1,4}what\(\): {1,4}(.{1,400})$"),  # C++
+    re.compile(r"(?m)^(?:<internal:[^\s>]{1,200}>|[^\s:]{1,200}):\d{1,9}:in ['`][^'\n]{1,200}': (.{1,400})$"),  # Ruby
+    re.compile(r"(?m)^\*\* (\([\w.]{1,100}\) .{1,400})$"),  # Elixir
+    re.compile(r"(?m)^(?!BEGIN failed)(.{1,300}?)(?: \(you may .{0,200})? at \S{1,200} line \d{1,9}\.$"),  # Perl
+    re.compile(r"(?m)\b(Assertion [`'].{1,300}?' failed)"),  # C
+    re.compile(r"(?m)\bThe promise rejected with the reason \"(.{1,300}?)\"\."),  # Node
+    re.compile(r"(?m)^ ?ERR_PNPM_[A-Z_]{1,40} {1,4}(.{1,400})$"),
+    re.compile(
+        r"(?m)(?:^|[\s\]>])(?:[Ee]rror(?: \[\w{1,60}\]|\[\w{1,20}\]| TS\d{1,6})?|ERROR|[Ff]atal|FATAL"
+        r"|[Ff]atal error|FATAL ERROR)\]?:[ \t]{0,20}(\S.{0,300}(?:\n{1,3}Caused by:\n(?: .{1,300}\n){0,20} .{1,300})?)"
+    ),  # The last part: causes of Rust's anyhow
+    re.compile(r"(?m)\bError response from daemon: (.{1,400})$"),  # Docker
+)
+"""Lines such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`, and those of a crash."""
+_NPM = re.compile(
+    r"(?m)^npm (?:ERR!|error) (?!code |A complete log|engine Unsupported engine)"
+    r"(?:(?:E[A-Z]{3,20}|[a-z]{1,20}(?= [A-Z])) {1,4})?(\S{1,200} .{1,400})$"
+)
 _NAME = r"[\w.@/+-]{1,200}+"
 
 
@@ -40,17 +67,29 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
-    """Return the last line of a traceback without a known cause, or the last line that says what is wrong."""
-    for line in reversed(lines):
-        match = re.match(r"\s*(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception))\b:?\s*(.*)", line)
-        if match:
-            message = f"{match[1]}: {match[2]}" if match[2] else match[1]
-            return StderrCause(f"It fails with {message.rstrip('.')}.", NO_FIX, Weight.LIKELY)
-    for line in reversed(lines):
-        said_so = _SAYS_ERROR.search(line)
-        if said_so:
-            return StderrCause(f"The server ends with the error “{said_so[1].rstrip(' .')}”.", NO_FIX, Weight.LIKELY)
-    return None
+    """Return the end of a traceback without a known cause, or what a crash or the last error says."""
+    named = next(filter(None, map(_NAMED.match, reversed(lines))), None)
+    words = _of_python(lines) or (": ".join(filter(None, named.groups())) if named is not None else "")
+    if words:
+        return StderrCause(f"It fails with {words.removeprefix('__main__.').rstrip('.')}.", NO_FIX, Weight.LIKELY)
+    text = "\n".join(lines)
+    last = next((matches[-1] for matches in ([*each.finditer(text)] for each in _SAYS) if matches), None)
+    npm = _NPM.search(text)
+    if last is not None:
+        message, _, causes = last[last.lastindex or 0].partition("\n")
+        cause = causes.strip().rpartition("\n")[2].strip()
+        words = f"{message}: {cause}" if cause else message
+    elif npm is not None:
+        words = npm[1]
+    if not words:
+        return None
+    return StderrCause(f"The server ends with the error “{words.rstrip(' .')}”.", NO_FIX, Weight.LIKELY)
+
+
+def _of_python(lines: Sequence[str]) -> str:
+    """Return the last line of the last traceback of Python, whose exception may have any name."""
+    start = max((at for at, line in enumerate(lines) if line.startswith("Traceback (most")), default=len(lines))
+    return next((line for line in lines[start + 1 :] if re.match(r"[A-Za-z_][\w.]*(?:: |$)", line)), "")
 
 
 def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
@@ -64,7 +103,8 @@ def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
 
 
 def _port(match: re.Match[str], server: ServerFacts) -> StderrCause:
-    number = re.search(r"(?::|\bport\D{0,3})(\d{2,5})\b", match.string) or re.search(r"\b(\d{4,5})\b", match.string)
+    line = re.sub(r"\d\d:\d\d:\d\d|\[WinError \d+\]", "", match.string)
+    number = re.search(r"(?::|\b[Pp]ort\D{0,3})(\d{2,5})\b", line) or re.search(r"\b(\d{4,5})\b", line)
     if number is None:
         return StderrCause("It needs a port that another program uses.", Fix("Stop the other program."))
     return StderrCause(
@@ -142,6 +182,31 @@ def _unreachable(match: re.Match[str], server: ServerFacts) -> StderrCause:
     )
 
 
+def _not_allowed(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    return StderrCause(f"Deno does not give it {match[1]} access.", Fix(f"Start it with --allow-{match[1]}."))
+
+
+def _other_system(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    return StderrCause(
+        f"The program {match[1]} was built for another system or processor.", Fix("Install the build for this one.")
+    )
+
+
+def _older_library(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    return StderrCause(
+        f"It was built for a newer system: it needs {match[1]}, which the libraries of this one do not have.",
+        Fix("Use a build for this system, or run it in a container."),
+    )
+
+
+def _no_library(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    return StderrCause(f"It does not find the shared library {match[1]}.", Fix("Install the package that has it."))
+
+
+def _no_framework(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    return StderrCause(f"It needs {match[1]} {match[2]}, which is not installed.", Fix("Install that version of .NET."))
+
+
 _Made = Callable[[re.Match[str], ServerFacts], StderrCause | None]
 _VAR = r"(?<![A-Z0-9_])([A-Z][A-Z0-9]*_[A-Z0-9_]{1,60})"
 _WANTED = (
@@ -188,11 +253,33 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
             Fix("Build the server first, or start it with tsx.", "npm run build", server.folder),
         ),
     ),
-    (re.compile(r"EADDRINUSE|[Aa]ddress already in use|port is already (?:in use|allocated)"), _port),
+    (
+        re.compile(
+            r"EADDRINUSE|[Aa]ddress already in use|[Pp]ort (?:\d+ )?(?:is|was) already (?:in use|allocated)"
+            r"|\[WinError 10048\]"
+        ),
+        _port,
+    ),
+    (re.compile(r"(?:NotCapable|PermissionDenied): Requires (\w{2,10}) access"), _not_allowed),
+    (
+        re.compile(r"(?:^|[\s'\"])([^\s'\":]{1,300})'?: (?:cannot execute binary file: )?[Ee]xec format error"),
+        _other_system,
+    ),
+    (re.compile(r"\bversion [`'\"](GLIBC\w*_[\d.]+)'? not found"), _older_library),
+    (re.compile(r"(?:^|[\s'])([^\s':]{1,300}): cannot open shared object file"), _no_library),
+    (re.compile(r"^(?:dyld.{0,40})?Library not loaded: (\S{1,300})"), _no_library),
+    (re.compile(r"^Framework: '([^']{1,100})', version '([^']{1,40})'"), _no_framework),
     (re.compile(rf"{_VAR}['\"]?[\w ,:]{{0,60}}?\b{_WANTED}\b"), _variable),
     (re.compile(rf"(?i:missing|required|requires|set|provide|need)\b[\w ,:'\"]{{0,60}}?\b{_VAR}\b"), _variable),
     (re.compile(rf"KeyError: '{_VAR}'"), _variable),
     (re.compile(r"can't open file '?\"?([^'\":]{1,400})"), _no_file),
+    (
+        re.compile(r"SyntaxError: Cannot use import statement outside a module"),
+        lambda match, server: StderrCause(
+            "It uses import, but Node reads its file as CommonJS.",
+            Fix('Put "type": "module" into its package.json, or end the name of the file in .mjs.'),
+        ),
+    ),
     (re.compile(r"^\s*(SyntaxError\b.{0,300}|IndentationError\b.{0,300})"), _syntax),
     (re.compile(rf"(?:npm (?:error|ERR!) 404\s+'?|E404.{{0,40}}?(?<![\w.@/+-]))({_NAME})\*?'? is not in"), _no_package),
     (re.compile(r"The requested resource '(@?[\w./-]{1,200})@[^']{0,100}' could not be found"), _no_package),
@@ -203,7 +290,19 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
         re.compile(r"Cannot connect to the Docker daemon"),
         lambda match, server: StderrCause("Docker is not running.", Fix("Start Docker.")),
     ),
-    (re.compile(r"(?:ENOENT|No such file or directory)[^'\"]{0,80}['\"]([^'\"]{1,400})['\"]"), _no_file),
+    (re.compile(r"(?:ENOENT|No such file or directory)[^'\"]{0,80}['\"]([^\s'\"][^'\"]{0,400})['\"]"), _no_file),
+    (
+        re.compile(r"\b(?:open|stat|lstat|chdir) ([^:'\"\s]{1,400}): (?:no such file|The system cannot find the file)"),
+        _no_file,
+    ),
+    (re.compile(r"\bopen ([^:'\"\s]{1,400}): permission denied"), _forbidden),
     (re.compile(r"(?:EACCES|EPERM|[Pp]ermission denied)[^'\"]{0,80}?(?:['\"]([^'\"]{1,400})['\"]|$)"), _forbidden),
     (re.compile(r"(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT)\s+([\w.:\[\]-]{3,100})"), _unreachable),
+    (
+        re.compile(
+            r"\bdial \w{2,5}(?: lookup)? ([\w.:\[\]-]{3,100})(?: on \S{1,80})?:"
+            r" (?:connect: connection refused|no such host|i/o timeout|connect: no route)"
+        ),
+        _unreachable,
+    ),
 )

@@ -77,6 +77,65 @@ def test_common_last_words_are_understood(line: str, cause: str, command: str | 
     assert command is None or known_cause.fix.command == typed(command)
 
 
+CRASHES = [
+    ("panic: the config has no server\n\ngoroutine 1 [running]:\nmain.main()", "“the config has no server”."),
+    ("panic: first [recovered]\n\tpanic: the second\n\ngoroutine 7 [running]:", "“the second”."),
+    ("panic: open a.yaml: no such file or directory\n\ngoroutine 1 [running]:", "does not find the file a.yaml."),
+    ("2026/11/29 10:00:00 dial tcp 10.0.0.1:5432: connect: connection refused", "cannot connect to 10.0.0.1:5432,"),
+    ("2026/11/29 10:00:00 listen tcp :8080: bind: address already in use", "needs port 8080,"),
+    (
+        "thread 'main' (12) panicked at src/main.rs:2:5:\nno config was given\nnote: run with …",
+        "“no config was given”.",
+    ),
+    (
+        """thread 'main' panicked at 'an `Err` value: Os { message: "No such file or directory" }', src/main.rs:4:37""",
+        """“an `Err` value: Os { message: "No such file or directory" }”.""",
+    ),
+    ("Error: cannot start\n\nCaused by:\n    0: reading\n    1: no such table", "“cannot start: 1: no such table”."),
+    (
+        'Exception in thread "main" a.b.StartException: x\n\tat a.b.Main.main(Main.java:5)\nCaused by: a.SQLException: y',
+        "It fails with a.SQLException: y.",
+    ),
+    ("Unhandled exception. System.IO.IOException: No file.\n   at Program.Main()", "System.IO.IOException: No file."),
+    ("Web server failed to start. Port 8080 was already in use.", "needs port 8080,"),
+    ("OSError: [WinError 10048] Only one usage of each socket address is permitted", "needs a port that another"),
+    ("App: /a\nFramework: 'Microsoft.NETCore.App', version '9.0.0' (x64)", "needs Microsoft.NETCore.App 9.0.0,"),
+    ("SyntaxError: Cannot use import statement outside a module\n\nNode.js v22", "Node reads its file as CommonJS."),
+    (
+        '    triggerUncaughtException(err, true);\n[The promise rejected with the reason "no base".] {',
+        "The server ends with the error “no base”.",
+    ),
+    ("Traceback (most recent call last):\n  File …\n__main__.NoConfig: give one", "It fails with NoConfig: give one."),
+    (
+        "  + Exception Group Traceback (most recent call last):\n    | ValueError: no config\n    +--",
+        "ValueError: no config.",
+    ),
+    (
+        "ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
+        "shared library libGL.so.1.",
+    ),
+    ("/bin/sh: 1: ./weather: Exec format error", "The program ./weather was built for another system or processor."),
+    ("./w: /lib/libc.so.6: version `GLIBC_2.38' not found (required by ./w)", "It was built for a newer system:"),
+    ('error: Uncaught NotCapable: Requires env access to "API_KEY", run again …', "Deno does not give it env access."),
+    ('npm ERR! Missing script: "start"\nnpm ERR! \nnpm ERR!   npm run', '“Missing script: "start"”.'),
+    ("npm error code ETARGET\nnpm error notarget No matching version of a.", "“No matching version of a”."),
+    (
+        "npm ERR! code E1\nnpm ERR! engine Unsupported engine\nnpm ERR! engine Not for this Node: a",
+        "“Not for this Node: a”.",
+    ),
+    ("server.rb:3:in `<main>': no config (RuntimeError)", "“no config (RuntimeError)”."),
+    ("terminate called after throwing an instance of 'E'\n  what():  no config", "“no config”."),
+    ("docker: Error response from daemon: manifest unknown.", "“manifest unknown”."),
+]
+
+
+@pytest.mark.parametrize(("said", "cause"), CRASHES)
+def test_the_line_that_names_the_cause_of_a_crash_is_told(said: str, cause: str) -> None:
+    found = stderr_cause(["starting", *said.split("\n")], SERVER)
+    assert found is not None
+    assert cause in found.cause
+
+
 @pytest.mark.parametrize(
     ("line", "requirement"),
     [
