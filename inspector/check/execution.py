@@ -42,25 +42,27 @@ class CheckExecution:
 
     async def outcome(self, visit: Visit, check: Check) -> Outcome:
         """Run a check. A reason to skip it, and a fault that it shows by its effect on the server, are outcomes too."""
-        reason = self._selection.refuses(check)
-        if visit.shared.problem and not reason:
+        refused = self._selection.refuses(check)
+        if refused or check.probe is None:
+            return skipped(refused)
+        if visit.shared.problem:
             return skipped(Skip.NO_SESSION, visit.shared.problem)
-        reason = reason or self._server.loss
+        reason = self._server.loss
         if not reason and time.monotonic() > self.until:
             reason = limit_reached(self._selection)
         in_session = not check.apart and not check.surveys
         if not reason and in_session and visit.session.phase != "ready":
             reason = await self._restart(visit)
-        if reason or check.probe is None:
-            return skipped(reason)
+        if reason:
+            return skipped(Skip.NOT_RUN, reason)
         before = len(self._journal)
         try:
             async with asyncio.timeout(self._selection.limits.check):
                 outcome = await check.probe(visit)
         except TimeoutError:
-            outcome = skipped(f"it took longer than {self._selection.limits.check:g} s")
+            outcome = skipped(Skip.NOT_RUN, f"it took longer than {self._selection.limits.check:g} s")
         except ConnectionProblem as error:
-            outcome = skipped(f"connecting failed: {error.message}")
+            outcome = skipped(Skip.NOT_RUN, f"connecting failed: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
         statuses = self._statuses_since(before)

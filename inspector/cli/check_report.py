@@ -47,7 +47,7 @@ def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> I
     """The whole report. `verbose` lists passed and skipped checks too, `durations` so many of the slowest ones."""
     paint = VerdictColours(out)
     if report.headline:
-        worst: Verdict = "fail" if report.breaking else "pass"
+        worst: Verdict = "fail" if report.breaking else "skip" if report.incomplete else "pass"
         yield f"{paint.sign(worst)} {paint.colour(report.headline, worst)}"
         yield from (f"    {checked.check.id:9} {checked.check.breaks}" for checked in report.breaking)
         yield ""

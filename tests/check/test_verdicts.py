@@ -13,7 +13,7 @@ from typing import Any, get_args
 import pytest
 
 from inspector.check.check_table import Check, CheckClass, CheckLevel
-from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.registry import checks
 from inspector.check.reports import document
 from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
@@ -219,6 +219,31 @@ def test_the_report_begins_with_what_a_client_meets() -> None:
     assert lines[0] == "✗ 3 faults that clients fail on; 2 rules broken that no known client depends on."
     fine = list(text(Output(), Report(run_of(RESULTS[9:]), identity=SHOP), verbose=False))
     assert fine[0] == "✓ No fault that a client fails on."
+
+
+def asked(id: str, outcome: Outcome) -> Result:
+    """The result of a check that asks the server."""
+    made = result(id, "must", outcome)
+
+    async def probe(visit: object) -> Outcome:
+        return outcome
+
+    return replace(made, check=made.check._replace(probe=probe))
+
+
+@pytest.mark.parametrize("reason", [Skip.RATE_LIMIT, Skip.NOT_RUN, Skip.NO_SESSION])
+def test_a_server_that_prevents_most_checks_does_not_pass(reason: Skip) -> None:
+    made, prevented = asked("A-01", good()), [asked(f"B-0{n}", skipped(reason, "x")) for n in (1, 2)]
+    report = Report(run_of([made, *prevented, RESULTS[9], RESULTS[9]]), identity=SHOP)
+    assert report.exit_code == 5
+    assert report.summary.startswith("Fails: 2 checks could not be run")
+    assert next(text(Output(), report, verbose=False)) == "– No fault that a client fails on, as far as it was checked."
+    assert "failure" in document(report, "junit")
+    assert replace(report, policy=Policy(fail_on="never")).exit_code == 0
+    few = Report(run_of([made, prevented[0]]), identity=SHOP)
+    assert (few.exit_code, few.summary[:31]) == (0, "Passes; 1 check could not be ru")
+    unasked = Report(run_of([asked(f"C-0{n}", skipped(Skip.CALLS)) for n in (1, 2)]), identity=SHOP)
+    assert (unasked.exit_code, unasked.summary) == (0, "Passes.")
 
 
 def test_a_withdrawn_requirement_counts_only_if_its_revision_is_named() -> None:

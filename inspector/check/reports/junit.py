@@ -19,9 +19,11 @@ def document(report: Report) -> str:
     """The whole document."""
     cases = [_case(report, result) for result in report.results]
     if report.problem:
-        failed = report.problem if report.unreached or report.unjudged else ""
+        failed = report.problem if report.unreached or report.incomplete else ""
         skipped = "" if failed else report.problem
         cases.append(Case("connection", "connection", failed, skipped, details="\n".join(report.cause)))
+    elif report.incomplete:
+        cases.append(Case("connection", "connection", report.summary))
     if report.policy.fail_under:
         cases.append(Case("score", "score", report.summary if report.below else ""))
     name = f"inspector check {report.run.target}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector import log_lines
 from inspector.check.check_table import Check, CheckClass
-from inspector.check.outcome import Seen
+from inspector.check.outcome import PREVENTED, Seen
 from inspector.check.reports.policy import (
     DEFAULT,
     FINDINGS,
@@ -198,9 +198,34 @@ class Report:
         return bool(self.policy.fail_under) and (score is None or score < self.policy.fail_under)
 
     @property
-    def unjudged(self) -> bool:
-        """Whether the run fails because messages were not judged in time: a server could pass by being slow."""
-        return self.run.unjudged and self.policy.fail_on != "never"
+    def prevented(self) -> list[CheckSummary]:
+        """The checks that the server or the time of the run prevented."""
+        return [
+            checked
+            for checked in self.checked
+            if checked.verdict == "skip" and any(result.outcome.skip in PREVENTED for result in checked.results)
+        ]
+
+    @property
+    def incomplete(self) -> str:
+        """Why the run fails although no check does: a server could pass by being slow, or by refusing requests."""
+        if self.policy.fail_on == "never":
+            return ""
+        if self.run.unjudged:
+            return "not all messages were judged"
+        asked = sum(checked.verdict != "skip" for checked in self.checked if checked.check.probe is not None)
+        return self._prevented if len(self.prevented) > asked else ""
+
+    @property
+    def _prevented(self) -> str:
+        """How many checks were prevented, and the most frequent reason; empty if none was."""
+        skips = Counter(result.outcome.skip for checked in self.prevented for result in checked.results)
+        why = next((f": {skip}" for skip, _ in skips.most_common() if skip in PREVENTED), "")
+        return (
+            f"{quantity(len(self.prevented), 'check')} could not be run{why.removesuffix(': it could not be run')}"
+            if why
+            else ""
+        )
 
     @property
     def unreached(self) -> bool:
@@ -230,7 +255,7 @@ class Report:
         """0 for a pass, 5 for a violation of the policy, otherwise the code of the problem."""
         if self.unreached:
             return self.run.problem_code
-        return 5 if self.failing or self.below or self.unjudged else 0
+        return 5 if self.failing or self.below or self.incomplete else 0
 
     @property
     def breaking(self) -> list[CheckSummary]:
@@ -247,7 +272,8 @@ class Report:
         rules = sum(checked.seen == "bad" and checked.check.check_class == "rule" for checked in self.checked)
         clients = f"{quantity(broken, 'fault')} that clients fail on" if broken else "No fault that a client fails on"
         kept = f"; {quantity(rules, 'rule')} broken that no known client depends on" if rules else ""
-        return f"{clients}{kept}."
+        partly = ", as far as it was checked" if self.prevented or self.run.unjudged else ""
+        return f"{clients}{kept}{partly}."
 
     @property
     def summary(self) -> str:
@@ -264,14 +290,16 @@ class Report:
         if self.below:
             score = "no score" if self.score is None else f"score {self.score}"
             parts.append(f"{score}, below --fail-under {self.policy.fail_under}")
-        if self.unjudged:
-            parts.append("not all messages were judged")
+        if self.incomplete:
+            parts.append(self.incomplete)
         outcome = f"Fails: {' and '.join(parts)}" if parts else "Passes"
         more = []
         if self.policy.baseline is not None:
             more.append(
                 f"{len(self.new)} new, {len(self.ruled('known'))} known, {len(self.gone)} gone since the baseline"
             )
+        if self.prevented and self._prevented != self.incomplete:
+            more.append(self._prevented)
         if self.excluded:
             more.append(f"{quantity(len(self.excluded), 'check')} not counted because of the SDK")
         return f"{outcome}{'; ' if more else ''}{'; '.join(more)}."

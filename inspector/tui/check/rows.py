@@ -57,6 +57,7 @@ _REASONS: dict[Skip, _Reason] = {
     Skip.NOT_SHOWN: _Reason("not in the recording", str(Skip.NOT_SHOWN)),
     Skip.RATE_LIMIT: _Reason("met a rate limit", str(Skip.RATE_LIMIT)),
     Skip.NO_SESSION: _Reason("had no session", str(Skip.NO_SESSION)),
+    Skip.NOT_RUN: _Reason("could not be run", str(Skip.NOT_RUN)),
 }
 
 
