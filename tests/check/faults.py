@@ -13,8 +13,8 @@ def method(message):
 
 
 def params(message):
-    found = message.get("params") if isinstance(message, dict) else None
-    return found if isinstance(found, dict) else {}
+    given = message.get("params") if isinstance(message, dict) else None
+    return given if isinstance(given, dict) else {}
 
 
 def in_result(**members):
@@ -44,40 +44,40 @@ def capability(name, value):
 def gives(name, *, where=lambda _params: True, **members):
     """Answers a method by a result of its own; `where` looks at the parameters."""
 
-    def take(message, say):
+    def handle(message, say):
         if method(message) == name and "id" in message and where(params(message)):
             say(result(message, **members))
             return True
         return False
 
-    return Takes(take)
+    return Takes(handle)
 
 
 def refuses(name, code, *, where=lambda _params: True):
     """Answers a method by an error."""
 
-    def take(message, say):
+    def handle(message, say):
         if method(message) == name and "id" in message and where(params(message)):
             say(refusal(message, code))
             return True
         return False
 
-    return Takes(take)
+    return Takes(handle)
 
 
 def says_first(name, *messages):
     """Says something whenever it is asked, before it answers."""
 
-    def take(message, say):
+    def handle(message, say):
         if method(message) == name:
-            for each in messages:
-                say(each)
+            for one in messages:
+                say(one)
         return False
 
-    return Takes(take)
+    return Takes(handle)
 
 
-def told(name, **parameters):
+def notice(name, **parameters):
     """A notification of the server's."""
     return {"jsonrpc": "2.0", "method": name, **({"params": parameters} if parameters else {})}
 
@@ -103,9 +103,9 @@ class Both(Fault):
     def response(self, message, say):
         return self.second.response(message, say) or self.first.response(message, say)
 
-    def said(self, message, request):
-        outgoing = self.second.said(message, request)
-        return [out for each in outgoing for out in self.first.said(each, request)]
+    def sends(self, message, request):
+        outgoing = self.second.sends(message, request)
+        return [out for one in outgoing for out in self.first.sends(one, request)]
 
 
 def elsewhere(name, key):
@@ -127,7 +127,7 @@ class Notices(Fault):
         self.name = name
         self.change = change
 
-    def said(self, message, request):
+    def sends(self, message, request):
         if not isinstance(message, dict) or message.get("method") != self.name:
             return [message]
         changed = self.change(copy.deepcopy(message))

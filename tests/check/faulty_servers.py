@@ -43,14 +43,14 @@ LONG_TIMEOUT = 12.0
 
 class Fault:
     """Plants nothing. `response` sees a message of the client (bytes if it is not JSON) and may `say` something to it;
-    where it returns True, the server does not see the message. `said` gets each message of the server with the request
+    where it returns True, the server does not see the message. `sends` gets each message of the server with the request
     that it answers (None: it answers none) and returns what goes out in its place: messages, or bytes as they are.
     """
 
     def response(self, message, say):
         return False
 
-    def said(self, message, request):
+    def sends(self, message, request):
         return [message]
 
 
@@ -61,7 +61,7 @@ class Answers(Fault):
         self.method = method
         self.change = change
 
-    def said(self, message, request):
+    def sends(self, message, request):
         if request is None or (self.method is not None and request.get("method") != self.method):
             return [message]
         # A copy of a long list by way of its text takes a tenth of the time of `deepcopy`.
@@ -97,11 +97,11 @@ class Item(Answers):
 class Takes(Fault):
     """Answers what the server should have seen: `take(message, say)` returns whether it did."""
 
-    def __init__(self, take):
-        self.take = take
+    def __init__(self, handle):
+        self.handle = handle
 
     def response(self, message, say):
-        return bool(self.take(message, say))
+        return bool(self.handle(message, say))
 
 
 def result(message, **members):
@@ -117,13 +117,13 @@ def refusal(message, code, words="No."):
 class _Out(Channel):
     """A message of the demo, from any of its threads, on its way to the client."""
 
-    def __init__(self, loop, said):
+    def __init__(self, loop, forward):
         self.loop = loop
-        self.said = said
+        self.forward = forward
 
     def send(self, raw):
         with suppress(RuntimeError):  # A tool may go on when the test is over.
-            self.loop.call_soon_threadsafe(self.said, raw)
+            self.loop.call_soon_threadsafe(self.forward, raw)
 
     def answer(self, raw, status=200):
         if raw is not None:
@@ -165,10 +165,10 @@ class Planted:
             for reply in replies[-1:]:
                 reply(message)
 
-        def said(raw):
+        def forward(raw):
             message = json.loads(raw)
             key = json.dumps(message.get("id")) if isinstance(message, dict) and "method" not in message else None
-            for out in self.fault.said(message, requests.get(key)):
+            for out in self.fault.sends(message, requests.get(key)):
                 say(out)
 
         async def serve(message, reply):
@@ -182,7 +182,7 @@ class Planted:
                 try:
                     message = decode(message)
                 except RpcError as problem:
-                    said(encode(error(None, problem)))
+                    forward(encode(error(None, problem)))
                     return
             if isinstance(message, dict) and "method" in message and "id" in message:
                 requests[json.dumps(message["id"])] = message
@@ -192,7 +192,7 @@ class Planted:
             if demo is not None:
                 demo.close()
 
-        out = _Out(asyncio.get_running_loop(), said)
+        out = _Out(asyncio.get_running_loop(), forward)
         return serve, end
 
     async def __aenter__(self):
@@ -415,11 +415,11 @@ TABLES = None
 """The folder of the tables of verdicts, which all workers share: see conftest.py."""
 
 
-async def run_on(server, wanted, timeout=TIMEOUT):
+async def run_on(server, selection, timeout=TIMEOUT):
     """A run on a server, and its journal."""
     journal = Journal.unnamed({})
     named = {} if server.connect is None else {"connect": server.connect}
-    return await Runner(server.target, journal, Options(timeout=timeout), wanted, **named).go(), journal
+    return await Runner(server.target, journal, Options(timeout=timeout), selection, **named).go(), journal
 
 
 async def table(name, make):
@@ -430,9 +430,9 @@ async def table(name, make):
             await asyncio.sleep(0.05)
         if not file.exists():
             run = await make()
-            found = {result.check.id: (result.verdict, result.outcome.text) for result in run.results}
-            file.write_text(json.dumps(found), encoding="utf-8")
-    return {id: tuple(found) for id, found in json.loads(file.read_text(encoding="utf-8")).items()}
+            verdicts = {result.check.id: (result.verdict, result.outcome.text) for result in run.results}
+            file.write_text(json.dumps(verdicts), encoding="utf-8")
+    return {id: tuple(entry) for id, entry in json.loads(file.read_text(encoding="utf-8")).items()}
 
 
 async def of_the_demo(revision, *, web):
@@ -443,8 +443,8 @@ async def of_the_demo(revision, *, web):
         async with (PlantedWeb if web else Planted)() as server:
             # Generated arguments may be longer than the shim of HTTP reads as a header field.
             without = frozenset(("generated-cases",) if web else ())
-            wanted = CheckSelection(revisions=(revision,), without=without, limits=LIMITS, allowed=allowed)
-            run, journal = await run_on(server, wanted, LONG_TIMEOUT)
+            selection = CheckSelection(revisions=(revision,), without=without, limits=LIMITS, allowed=allowed)
+            run, journal = await run_on(server, selection, LONG_TIMEOUT)
         journal.release()
         assert not run.deaths
         return run
@@ -456,37 +456,37 @@ async def checked(case, fault, world):
     """The result of the one check, and the journal of the run. A fault that is a function makes the fault."""
     fault = fault() if isinstance(fault, type) or type(fault) is FunctionType else fault
     async with (case.server or (PlantedWeb if case.web else Planted))(fault, **world) as server:
-        wanted = CheckSelection(
+        selection = CheckSelection(
             revisions=case.survey or (case.revision,),
             only=frozenset((case.id,)),
             limits=case.limits,
             allowed=case.allowed,
         )
-        run, journal = await run_on(server, wanted)
-        results = [found for found in run.results if found.check.id == case.id]
+        run, journal = await run_on(server, selection)
+        results = [one for one in run.results if one.check.id == case.id]
         assert results, run.problem
         return results[0], journal
 
 
 async def is_found(case):
     """The check finds the fault, says what it saw, and names events of the recording as its evidence."""
-    found, journal = await checked(case, case.fault, case.world)
-    wanted = ("remark",) if case.remark else ("bad", "doubtful")
-    assert found.outcome.seen in wanted or (found.check.level == "info" and found.verdict == "note"), found
-    assert found.outcome.text
-    assert found.outcome.evidence
-    assert all(0 < n <= len(journal) for n in found.outcome.evidence)
+    judged, journal = await checked(case, case.fault, case.world)
+    expected = ("remark",) if case.remark else ("bad", "doubtful")
+    assert judged.outcome.seen in expected or (judged.check.level == "info" and judged.verdict == "note"), judged
+    assert judged.outcome.text
+    assert judged.outcome.evidence
+    assert all(0 < n <= len(journal) for n in judged.outcome.evidence)
     journal.release()
 
 
 async def is_not_blamed(case):
     """The same check passes without a fault: in the run of all checks, or in its own run."""
     if case.is_plain:
-        found = await of_the_demo(case.revision, web=case.web)
-        assert found[case.id][0] == "pass", found[case.id]
+        verdicts = await of_the_demo(case.revision, web=case.web)
+        assert verdicts[case.id][0] == "pass", verdicts[case.id]
         return
-    found, journal = await checked(case, case.right, case.right_world)
-    assert found.verdict == "pass", found
+    judged, journal = await checked(case, case.right, case.right_world)
+    assert judged.verdict == "pass", judged
     journal.release()
 
 

@@ -84,13 +84,13 @@ def call(params: Message, fault: str) -> Message:
     if schema is None:
         raise Refused(-32602, f"Unknown tool: {name}")
     kind: Any = str if name == "echo" else (int, float)
-    wanted = schema["required"]
-    if type(given) is not dict or set(given) != set(wanted) or not all(isinstance(given[key], kind) for key in wanted):
-        return {"content": [{"type": "text", "text": f"The arguments must be {', '.join(wanted)}."}], "isError": True}
+    names = schema["required"]
+    if type(given) is not dict or set(given) != set(names) or not all(isinstance(given[key], kind) for key in names):
+        return {"content": [{"type": "text", "text": f"The arguments must be {', '.join(names)}."}], "isError": True}
     if name == "echo":
         return {"content": [{"type": "text", "text": given["text"]}]}
-    found = {"sum": given["a"] + given["b"]}
-    return {"content": [{"type": "text", "text": json.dumps(found)}], "structuredContent": found}
+    content = {"sum": given["a"] + given["b"]}
+    return {"content": [{"type": "text", "text": json.dumps(content)}], "structuredContent": content}
 
 
 def changed_tools(fault: str) -> list[Message]:
@@ -295,14 +295,14 @@ def over_stdio(fault: str) -> None:
         try:
             message = parsed(line)
         except ValueError:
-            found: list[Message | bytes] = [BROKEN]
+            sent: list[Message | bytes] = [BROKEN]
         else:
             try:
-                found = answers(message, fault)
+                sent = answers(message, fault)
             except Hold:
-                found = []
-        for each in found:
-            sys.stdout.buffer.write(encoded(each) + b"\n")
+                sent = []
+        for answer in sent:
+            sys.stdout.buffer.write(encoded(answer) + b"\n")
         sys.stdout.buffer.flush()
 
 
@@ -336,18 +336,18 @@ class Http(BaseHTTPRequestHandler):
         except ValueError:
             return self.reply(400, encoded(BROKEN))
         try:
-            found = answers(message, self.fault)
+            sent = answers(message, self.fault)
         except Hold:
             self.stream()
             self.rfile.read(1)
             return None
         if not isinstance(message, dict) or "id" not in message or "method" not in message:
-            return self.reply(400, encoded(found[0])) if found else self.reply(202)
+            return self.reply(400, encoded(sent[0])) if sent else self.reply(202)
         if message.get("method") != "tools/call":
-            return self.reply(200, encoded(found[0]))
+            return self.reply(200, encoded(sent[0]))
         self.stream()
-        for each in found:
-            event = b"data: " + encoded(each) + b"\n\n"
+        for answer in sent:
+            event = b"data: " + encoded(answer) + b"\n\n"
             self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
         self.wfile.write(b"0\r\n\r\n")
         return None

@@ -75,12 +75,12 @@ def decided() -> str:
     """The checks with a probe that a recording can pass, a row each: what it must show."""
     rows = [check for check in checks().values() if check.probe is not None and check.observations]
     lines = [
-        f"| {check.id} | {', '.join(_shown(observation) for observation in check.observations)} |" for check in rows
+        f"| {check.id} | {', '.join(_described(observation) for observation in check.observations)} |" for check in rows
     ]
     return "\n".join(["| Check | A recording decides it with one of |", "|---|---|", *lines])
 
 
-def _shown(observation: str) -> str:
+def _described(observation: str) -> str:
     kind, _, method = observation.partition(":")
     return f"`{method}`" if method else SHOWN[kind]
 

@@ -90,7 +90,7 @@ def run_once(subject: Subject, recording: str) -> dict[str, Any]:
         # What a run could not ask, a recording may not show.
         if verdict != "skip" and recorded.get(name) != verdict:
             verdicts[name] = f"{verdict}/{recorded.get(name)}"
-    failing = [sorted({each["id"] for each in report["failing"]}) for report in (live, again)]
+    failing = [sorted({one["id"] for one in report["failing"]}) for report in (live, again)]
     return {
         "name": subject.name, "exits": [live_exit, again_exit], "failing": failing, "verdicts": verdicts,
         "load": round(os.getloadavg()[0], 1), "seconds": round(time.monotonic() - started, 1),
@@ -107,21 +107,23 @@ def problems(subject: Subject, runs: list[dict[str, Any]]) -> list[str]:
         missed = sum(not all(subject.convicts & set(failing) for failing in run["failing"]) for run in runs)
         wrong += [f"{missed} runs without one of {sorted(subject.convicts)}"] * bool(missed)
     for name in sorted({name for run in runs for name in run["verdicts"]}):
-        each = [run["verdicts"].get(name, "missing") for run in runs]
-        if len(set(each)) > 1 or "/" in each[0]:
-            wrong.append(f"{name} {' '.join(f'{each.count(verdict)}x{verdict}' for verdict in sorted(set(each)))}")
+        verdicts = [run["verdicts"].get(name, "missing") for run in runs]
+        if len(set(verdicts)) > 1 or "/" in verdicts[0]:
+            wrong.append(
+                f"{name} {' '.join(f'{verdicts.count(verdict)}x{verdict}' for verdict in sorted(set(verdicts)))}"
+            )
     return wrong
 
 
 def read_log(log: Path | None) -> list[dict[str, Any]]:
     """Return the runs of a log; the last line may be incomplete."""
-    found = []
+    runs = []
     for line in log.read_text().splitlines() if log is not None and log.exists() else ():
         try:
-            found.append(json.loads(line))
+            runs.append(json.loads(line))
         except ValueError:
             continue
-    return found
+    return runs
 
 
 def run_all(subjects: list[Subject], runs: int, at_once: int, log: Path | None) -> dict[str, list[dict[str, Any]]]:
@@ -146,8 +148,8 @@ def run_all(subjects: list[Subject], runs: int, at_once: int, log: Path | None) 
                         shutil.copy(recording, f"{log}-{subject.name}-{len(known)}.mcp.jsonl")
 
     with ThreadPoolExecutor(at_once) as pool:
-        wanted = [subject for n in range(runs) for subject in subjects if len(made[subject.name]) <= n]
-        for done in [pool.submit(work, subject) for subject in wanted]:
+        missing = [subject for n in range(runs) for subject in subjects if len(made[subject.name]) <= n]
+        for done in [pool.submit(work, subject) for subject in missing]:
             done.result()
     return made
 
@@ -177,11 +179,11 @@ def main() -> int:
         made = run_all(subjects, given.runs, given.at_once, given.log)
     for subject in subjects:
         runs = made[subject.name]
-        found = problems(subject, runs)
-        wrong += bool(found)
+        mismatches = problems(subject, runs)
+        wrong += bool(mismatches)
         loads = [run["load"] for run in runs]
         exits = sorted({tuple(run["exits"]) for run in runs})
-        print(f"{subject.name}: {len(runs)} runs, exit codes {exits}, load {min(loads)} to {max(loads)}", *found,
+        print(f"{subject.name}: {len(runs)} runs, exit codes {exits}, load {min(loads)} to {max(loads)}", *mismatches,
               sep="\n    ", flush=True)  # fmt: skip
     print(f"{len(subjects) - wrong} of {len(subjects)} servers as they must be")
     return bool(wrong)

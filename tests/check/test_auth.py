@@ -170,32 +170,32 @@ async def checked(case, parts):
     async with Site(**parts) as site:
         journal = Journal.unnamed({})
         calls = ("write",) if case.id == "AUTH-11" else ()
-        wanted = CheckSelection(
+        selection = CheckSelection(
             revisions=(case.revision,), only=frozenset((case.id,)), limits=LIMITS,
             allowed=Allowed(calls=calls, auth=True, intrusive=True, foreign_token=FOREIGN),
         )  # fmt: skip
         options = Options(authorize=LoggedIn() if case.inside else None, timeout=TIMEOUT)
-        run = await Runner(site.target, journal, options, wanted).go()
+        run = await Runner(site.target, journal, options, selection).go()
         written = journal.storage.pread(0, journal.storage.size)
         assert not [
             secret for secret in (TOKEN, FOREIGN, "refresh-1", "the-code-of-the-site") if secret.encode() in written
         ]
         journal.release()
-        (found,) = [each for each in run.results if each.check.id == case.id]
-        return found
+        (result,) = [one for one in run.results if one.check.id == case.id]
+        return result
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_faulty_site_is_found(case):
-    found = await checked(case, case.fault)
-    assert found.outcome.seen in (("remark",) if case.remark else ("bad", "doubtful")), found
-    assert found.outcome.evidence
+    result = await checked(case, case.fault)
+    assert result.outcome.seen in (("remark",) if case.remark else ("bad", "doubtful")), result
+    assert result.outcome.evidence
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_site_in_order_is_not_blamed(case):
-    found = await checked(case, case.right or {})
-    assert found.verdict == "pass", found
+    result = await checked(case, case.right or {})
+    assert result.verdict == "pass", result
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ def wants(**members):
     """Changes questions of the modern era."""
 
     def change(message, _request):
-        for each in message.get("result", {}).get("inputRequests", {}).values():
-            each["params"] |= members
+        for request in message.get("result", {}).get("inputRequests", {}).values():
+            request["params"] |= members
         return message
 
     return Answers("tools/call", change)
@@ -41,7 +41,7 @@ def asks_for_ever():
     """Asks once more whatever is answered (thirty times, so that the test ends)."""
     response = []
 
-    def take(message, say):
+    def handle(message, say):
         if method(message) == "tools/call":
             response.clear()
         elif not (isinstance(message, dict) and "result" in message):
@@ -52,7 +52,7 @@ def asks_for_ever():
             say({"jsonrpc": "2.0", "id": 900 + len(response), "method": "elicitation/create", "params": question})
         return True
 
-    return take
+    return handle
 
 
 def wants_for_ever(message, say):

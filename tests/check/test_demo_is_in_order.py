@@ -74,9 +74,9 @@ async def said_of(target: Target, era: Literal["modern", "legacy"]) -> list[str]
     assert answered == len(requests) - FAIL
     await session.close()
     Judge(journal).run_all()
-    found = [f"{one.n} {one.rule} {one.message}" for one in journal.findings.all() if one.rule not in MEANT]
+    findings = [f"{one.n} {one.rule} {one.message}" for one in journal.findings.all() if one.rule not in MEANT]
     journal.release()
-    return found
+    return findings
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])

@@ -10,15 +10,15 @@ from tests.check.test_auth import Case as Cases
 
 def planted_ids():
     """The ids of all cases in the modules beside this one and of features, in tables or alone."""
-    found = set()
+    ids = set()
     tests = Path(__file__).parents[1]
     for file in (*tests.glob("check/test_*.py"), *tests.glob("features/*/test_checks.py")):
         if file.stem != Path(__file__).stem:
             module = ".".join(file.relative_to(tests.parent).with_suffix("").parts)
             for value in vars(import_module(module)).values():
                 cases = value if isinstance(value, list) else [value]
-                found |= {case.id for case in cases if isinstance(case, (Case, Cases))}
-    return found
+                ids |= {case.id for case in cases if isinstance(case, (Case, Cases))}
+    return ids
 
 
 def test_every_check_has_its_case():

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.faults import R3, R4, R5, Both, capability, method, params, told
+from tests.check.faults import R3, R4, R5, Both, capability, method, notice, params
 from tests.check.faulty_servers import Adds, Answers, Case, Fault, Says, Takes, is_found, is_not_blamed, refusal
 
 OURS = "com.example/search"
@@ -45,7 +45,7 @@ CASES = [
     Case("EXT-06", R5, Answers("initialize", RIGHT.change), survey=(R4, R5), right=RIGHT),
     Case("EXT-07", R4, declares({SKILLS: {}}), right=Fault(), ),
     Case("EXT-08", R5, Takes(picky), right=Fault(), allowed=ADD),
-    Case("EXT-09", R5, Adds("tools/list", told("notifications/events/active", cursor="c"))),
+    Case("EXT-09", R5, Adds("tools/list", notice("notifications/events/active", cursor="c"))),
     Case("EXT-10", R5, Says(wants_name, refuses_name), web=True),
 ]  # fmt: skip
 

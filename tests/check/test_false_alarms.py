@@ -13,7 +13,7 @@ from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.faults import R4, R5, Both, capability, gives, method, params, refuses, told
+from tests.check.faults import R4, R5, Both, capability, gives, method, notice, params, refuses
 from tests.check.faulty_servers import Case, Fault, Planted, Takes, checked, refusal, run_on
 from tests.check.test_judge import INIT, WELCOME, Court
 
@@ -27,16 +27,16 @@ def answers_what_is_no_request(message, say):
 
 
 async def seen(id, revision, fault, **more):
-    found, journal = await checked(Case(id, revision, None, **more), fault, {})
+    result, journal = await checked(Case(id, revision, None, **more), fault, {})
     journal.release()
-    return found
+    return result
 
 
 async def test_an_error_for_a_response_to_nothing_is_no_response_without_a_request():
     fault = Takes(answers_what_is_no_request)
     async with Planted(fault) as server:
-        wanted = CheckSelection(revisions=(R4,), only=frozenset(("BASE-02", "STDIO-06")))
-        run, journal = await run_on(server, wanted)
+        selection = CheckSelection(revisions=(R4,), only=frozenset(("BASE-02", "STDIO-06")))
+        run, journal = await run_on(server, selection)
     journal.release()
     assert {(result.check.id, result.verdict) for result in run.results} == {("BASE-02", "pass"), ("STDIO-06", "pass")}
 
@@ -57,8 +57,8 @@ class StopsServing(Fault):
 
 async def test_a_list_that_came_and_is_refused_later_is_implemented():
     async with Planted(StopsServing()) as server:
-        wanted = CheckSelection(revisions=(R4,), only=frozenset(("TOOL-01", "TOOL-02")))
-        run, journal = await run_on(server, wanted)
+        selection = CheckSelection(revisions=(R4,), only=frozenset(("TOOL-01", "TOOL-02")))
+        run, journal = await run_on(server, selection)
     journal.release()
     assert {result.check.id: result.verdict for result in run.results} == {"TOOL-01": "pass", "TOOL-02": "pass"}
 
@@ -132,8 +132,8 @@ async def test_an_sdk_that_accepts_a_log_level_of_itself_need_not_declare_loggin
 
 
 async def test_an_internal_error_of_a_list_is_not_a_missing_method():
-    found = await seen("TOOL-01", R4, refuses("tools/list", -32603))
-    assert (found.outcome.seen, "-32603" in found.outcome.text) == ("doubtful", True)
+    result = await seen("TOOL-01", R4, refuses("tools/list", -32603))
+    assert (result.outcome.seen, "-32603" in result.outcome.text) == ("doubtful", True)
 
 
 async def test_a_list_that_always_fails_says_nothing_about_client_info():
@@ -167,7 +167,7 @@ def test_a_log_message_about_broken_json_does_not_count():
     with court.journal.probing("BASE-07"):
         court.journal.record_sent("stdio", b"{not json", None)
     court.call(1)  # It is sent before the server has read the probe.
-    about_probe = court.receive(told("notifications/message", level="error", data="Parse error"))
+    about_probe = court.receive(notice("notifications/message", level="error", data="Parse error"))
     court.receive({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
     later = court.receive({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b"}})
     court.judge.run_all()
@@ -192,9 +192,9 @@ async def test_one_dead_connection_serves_one_check():
         only = frozenset(("BASE-10", "LIFE-05", "TOOL-01"))
         run, journal = await run_on(server, CheckSelection(revisions=(R4,), only=only, limits=SHORT), 0.4)
     journal.release()
-    found = {result.check.id: result.outcome.seen for result in run.results}
-    assert found.pop("BASE-10") in ("bad", "doubtful")
-    assert set(found.values()) == {"good"}, found
+    outcomes = {result.check.id: result.outcome.seen for result in run.results}
+    assert outcomes.pop("BASE-10") in ("bad", "doubtful")
+    assert set(outcomes.values()) == {"good"}, outcomes
 
 
 SHORT = replace(Case("", R4, None).limits, request=0.2)
@@ -211,15 +211,15 @@ def hangs(message, _say):
 async def test_a_tool_that_never_answers_fails_the_run_and_its_recording(only, check, timeout):
     """Also where the timeout of a request is longer than the time limit of a check."""
     async with Planted(Takes(hangs)) as server:
-        wanted = CheckSelection(
+        selection = CheckSelection(
             revisions=(R4,),
             only=frozenset(only),
             limits=replace(SHORT, check=check),
             allowed=Allowed(calls=("echo", "add")),
         )
-        run, journal = await run_on(server, wanted, timeout)
-    for found in (run, of_recording(journal, "the run", CheckSelection())):
-        report = report_of(found, journal, Policy())
+        run, journal = await run_on(server, selection, timeout)
+    for one in (run, of_recording(journal, "the run", CheckSelection())):
+        report = report_of(one, journal, Policy())
         assert report.exit_code == 5
         texts = [result.outcome.text for result in report.failing]
         assert any('tools/call of "echo" got no response within ' in text for text in texts), texts
@@ -234,8 +234,8 @@ def test_a_recorded_call_that_timed_out_while_others_were_answered_is_a_warning(
     court.receive({"jsonrpc": "2.0", "id": 2, "result": {"content": []}})
     court.journal.record_life("stdio", "timeout", **{"for": n, "after_ms": 60_000})
     court.judge.run_all()
-    found = [finding for finding in court.journal.findings.of(n) if finding.rule == "BASE-02"]
-    assert [(finding.level, finding.message) for finding in found] == [
+    findings = [finding for finding in court.journal.findings.of(n) if finding.rule == "BASE-02"]
+    assert [(finding.level, finding.message) for finding in findings] == [
         ("should", 'tools/call of "slow" got no response within 60.0 s, but 1 later request did.')
     ]
 

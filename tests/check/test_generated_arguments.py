@@ -43,13 +43,13 @@ test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests
 
 
 def test_every_branch_and_bound_has_its_case():
-    found = cases(SCHEMA, limit=1000)
-    allowed = [case.arguments for case in found if case.kind == "allowed"]
+    made = cases(SCHEMA, limit=1000)
+    allowed = [case.arguments for case in made if case.kind == "allowed"]
     assert {arguments["size"] for arguments in allowed} == {"s", "m"}
     assert {1, 9} <= {arguments["count"] for arguments in allowed}
     assert {2, 5} <= {len(arguments["name"]) for arguments in allowed if "name" in arguments}
     assert {type(arguments["to"]) for arguments in allowed if "to" in arguments} == {str, dict}
-    forbidden = {case.about for case in found if case.kind == "forbidden"}
+    forbidden = {case.about for case in made if case.kind == "forbidden"}
     assert {
         "without size", "without count", "count beyond its minimum", "count beyond its maximum", "count a fraction",
         "name shorter than allowed", "name longer than allowed", "size not one of its choices", "tags with too many items",

@@ -9,17 +9,17 @@ from tests.check.faulty_servers import of_the_demo
 
 
 @pytest.mark.parametrize(
-    ("found", "outcome"),
+    ("value", "outcome"),
     [
         (7, Outcome("good", "7")),
         ("the server lists nothing", Outcome("nothing", "the server lists nothing")),
         (Skip.LOGIN, Outcome("nothing", Skip.LOGIN.value, skip=Skip.LOGIN)),
     ],
 )
-async def test_a_check_is_given_what_is_read_or_skipped(found, outcome):
+async def test_a_check_is_given_what_is_read_or_skipped(value, outcome):
     async def read(visit):
         assert visit == "the visit"
-        return found
+        return value
 
     @given(read)
     async def check(visit, number):
@@ -32,11 +32,11 @@ async def test_a_check_is_given_what_is_read_or_skipped(found, outcome):
 
 @pytest.mark.slow
 async def test_a_server_without_authorization_is_not_judged():
-    found = await of_the_demo(R5, web=True)
+    verdicts = await of_the_demo(R5, web=True)
     reasons = {
         "the server requires no authorization": ("AUTH-02", "AUTH-03", "AUTH-06", "AUTH-07", "AUTH-15"),
         "the metadata do not exist": ("AUTH-04", "AUTH-05"),
         "it has no metadata": ("AS-02", "AS-03", "AS-04", "AS-05", "AS-07", "AS-08", "AS-15"),
     }
     for reason, ids in reasons.items():
-        assert {id: found[id] for id in ids} == dict.fromkeys(ids, ("skip", reason))
+        assert {id: verdicts[id] for id in ids} == dict.fromkeys(ids, ("skip", reason))

@@ -42,16 +42,16 @@ def has(tools):
 
 @pytest.fixture
 async def checked():
-    wanted = CheckSelection(revisions=(R4,), only=frozenset(("hosts",)), hosts=host_facts().facts, limits=LIMITS)
+    selection = CheckSelection(revisions=(R4,), only=frozenset(("hosts",)), hosts=host_facts().facts, limits=LIMITS)
     async with Planted(has(TOOLS)) as server:
-        run, journal = await run_on(server, wanted)
-    yield run, journal, wanted
+        run, journal = await run_on(server, selection)
+    yield run, journal, selection
     journal.release()
 
 
 async def test_each_fault_is_a_note_with_host_limit_and_source(checked):
     run, journal, _ = checked
-    found = {result.check.id: result for result in run.results}
+    results = {result.check.id: result for result in run.results}
     for id, host, seen in (
         ("HOST-CLAUDE-06", "Claude Code", "as mcp__inspector-demo__create_or"),
         ("HOST-OPENAI-01", "OpenAI Chat Completions", f"tool {NAME}: 90 characters. The limit is at most 64"),
@@ -60,16 +60,16 @@ async def test_each_fault_is_a_note_with_host_limit_and_source(checked):
         ("HOST-CLAUDE-16", "Claude connectors directory", "tool api_request: no title"),
         ("HOST-CLAUDE-18", "Claude connectors directory", "parameter method allows GET, DELETE"),
     ):
-        result = found[id]
+        result = results[id]
         assert result.verdict == "note", id
         assert result.check.says.startswith(host), id
         assert seen in result.outcome.text, id
         assert next(fact for fact in host_facts().facts if fact.id == id).source[0] in result.check.page
         (n,) = result.outcome.evidence
         assert journal.index.method(n) == "tools/list"
-    assert found["HOST-WINDSURF-01"].verdict == "pass"
-    assert found["HOST-WINDSURF-01"].outcome.text == "2 tools (at most 100 tools)"
-    assert found["HOST-GEMINI-10"].verdict == "skip"
+    assert results["HOST-WINDSURF-01"].verdict == "pass"
+    assert results["HOST-WINDSURF-01"].outcome.text == "2 tools (at most 100 tools)"
+    assert results["HOST-GEMINI-10"].verdict == "skip"
 
 
 async def test_notes_cost_no_points_and_fail_no_run(checked):
@@ -80,8 +80,8 @@ async def test_notes_cost_no_points_and_fail_no_run(checked):
 
 
 async def test_a_recording_has_the_same_notes(checked):
-    run, journal, wanted = checked
-    again = of_recording(journal, "x", wanted)
+    run, journal, selection = checked
+    again = of_recording(journal, "x", selection)
     assert [(result.check.id, result.verdict) for result in again.results] == [
         (result.check.id, result.verdict) for result in run.results
     ]

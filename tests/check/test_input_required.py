@@ -13,7 +13,7 @@ QUESTION = {
 }
 
 
-def wanted(**members):
+def changes_result(**members):
     """Changes results that want input; ... takes a member away."""
 
     def change(message, _request):
@@ -28,7 +28,7 @@ def wanted(**members):
 def second(then, *, where=lambda _given: True):
     """Answers the second round of a call instead of the server."""
 
-    def take(message, say):
+    def handle(message, say):
         given = params(message)
         again = "inputResponses" in given or "requestState" in given
         if method(message) == "tools/call" and again and where(given):
@@ -36,7 +36,7 @@ def second(then, *, where=lambda _given: True):
             return True
         return False
 
-    return Takes(take)
+    return Takes(handle)
 
 
 def done(message):
@@ -62,9 +62,9 @@ class TakesAnyState(Takes):
     """Asks by a state that means nothing, and takes whatever comes back."""
 
     def __init__(self):
-        super().__init__(self.take)
+        super().__init__(self.handle)
 
-    def take(self, message, say):
+    def handle(self, message, say):
         if method(message) != "tools/call":
             return False
         if "inputResponses" in params(message):
@@ -99,8 +99,8 @@ def extra(given):
 
 CASES = [
     Case("MRTR-01", R5, Answers("tools/list", lambda message, _: wants(message)), allowed=ASKS),
-    Case("MRTR-02", R5, wanted(inputRequests=..., requestState=...), allowed=ASKS),
-    Case("MRTR-03", R5, wanted(inputRequests={"name": {"method": "tools/call", "params": {}}}), allowed=ASKS),
+    Case("MRTR-02", R5, changes_result(inputRequests=..., requestState=...), allowed=ASKS),
+    Case("MRTR-03", R5, changes_result(inputRequests={"name": {"method": "tools/call", "params": {}}}), allowed=ASKS),
     Case("MRTR-04", R5, Takes(wants_it_of_everybody), allowed=ASKS),
     Case("MRTR-05", R5, second(no, where=lambda given: not given.get("inputResponses")), allowed=ASKS),
     Case("MRTR-06", R5, second(no, where=extra), allowed=SEVERAL),

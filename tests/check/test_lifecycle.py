@@ -101,7 +101,7 @@ class Eager:
 def dies_of_a_second_handshake():
     seen = []
 
-    def take(message, _say):
+    def handle(message, _say):
         if method(message) == "initialize":
             seen.append(1)
             # One for the survey, then those of the check.
@@ -109,7 +109,7 @@ def dies_of_a_second_handshake():
                 raise ServerExited("The server ended with exit code 1.")
         return False
 
-    return take
+    return handle
 
 
 def asks_for_roots(message, say):
@@ -119,24 +119,24 @@ def asks_for_roots(message, say):
 
 
 def knows(name):
-    def take(message, say):
+    def handle(message, say):
         if method(message) == name:
             say(result(message, resultType="complete"))
             return True
         return False
 
-    return take
+    return handle
 
 
 def takes_any_revision(name):
-    def take(message, say):
+    def handle(message, say):
         meta = message.get("params", {}).get("_meta", {}) if isinstance(message, dict) else {}
         if method(message) == name and meta.get(VERSION) == "1900-01-01":
             say(result(message, resultType="complete"))
             return True
         return False
 
-    return take
+    return handle
 
 
 def refuses_handshakes_without_a_word(message, say):
@@ -186,8 +186,8 @@ test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests
 
 @pytest.mark.parametrize("id", ["LIFE-26", "LIFE-29"])
 async def test_a_server_of_both_eras_is_known_where_only_the_newest_revision_is_asked_for(id):
-    found, journal = await checked(Case(id, R5, None), None, {})
-    assert found.verdict in ("skip", "pass"), found
+    judged, journal = await checked(Case(id, R5, None), None, {})
+    assert judged.verdict in ("skip", "pass"), judged
     journal.release()
 
 
@@ -199,10 +199,10 @@ async def test_a_server_that_leaves_an_unknown_revision_without_a_response_break
         return method(message) == "initialize" and params["protocolVersion"] == "2099-01-01"
 
     async with Planted(Takes(ignores)) as server:
-        wanted = CheckSelection(revisions=(R4,), only=frozenset(("LIFE-03", "LIFE-07")), limits=LIMITS)
-        run, journal = await run_on(server, wanted)
+        selection = CheckSelection(revisions=(R4,), only=frozenset(("LIFE-03", "LIFE-07")), limits=LIMITS)
+        run, journal = await run_on(server, selection)
     journal.release()
-    found = {result.check.id: (result.outcome.seen, result.outcome.text) for result in run.results}
-    assert found["LIFE-03"][0] in ("bad", "doubtful")
-    assert "2099-01-01 got no response" in found["LIFE-03"][1]
-    assert "initialize got no response" not in found["LIFE-07"][1]
+    outcomes = {result.check.id: (result.outcome.seen, result.outcome.text) for result in run.results}
+    assert outcomes["LIFE-03"][0] in ("bad", "doubtful")
+    assert "2099-01-01 got no response" in outcomes["LIFE-03"][1]
+    assert "initialize got no response" not in outcomes["LIFE-07"][1]

@@ -51,20 +51,20 @@ def test_what_is_not_read_of_a_message_is_said(descriptions, monkeypatch):
     if len(descriptions) > 1:
         monkeypatch.setattr(poison, "MAX_READ", 2_000)
     court = described(*descriptions)
-    found = by_check(of_recording(court.journal, "it", WORDS))
+    results = by_check(of_recording(court.journal, "it", WORDS))
     for id in ("WORD-01", "WORD-02", "WORD-04", "WORD-14", "WORD-16"):
-        assert found[id].verdict == "note"
-        assert "characters of the message were not read" in found[id].outcome.text
-        assert found[id].outcome.evidence == (court.n,)
+        assert results[id].verdict == "note"
+        assert "characters of the message were not read" in results[id].outcome.text
+        assert results[id].outcome.evidence == (court.n,)
     court.journal.release()
 
 
 @pytest.mark.slow
 def test_what_is_read_is_judged_whatever_comes_behind_it():
     court = described(ORDER + "x" * 70_000)
-    found = by_check(of_recording(court.journal, "it", WORDS))
-    assert found["WORD-04"].verdict == "warn"
-    assert found["WORD-02"].verdict == "note"
+    results = by_check(of_recording(court.journal, "it", WORDS))
+    assert results["WORD-04"].verdict == "warn"
+    assert results["WORD-02"].verdict == "note"
     court.journal.release()
 
 
@@ -108,10 +108,10 @@ def test_a_judge_that_is_stopped_keeps_what_it_has_found_and_passes_nothing():
     evidence.stop("the time is over")
     assert evidence.judge()
     (visited,) = evidence.visits()
-    shown = evidence.of_visit(visited, [visited])
-    assert {finding.rule for finding in shown.findings["WORD-04"]} == {"WORD-04"}
-    assert shown.outcome(run_module.checks()["WORD-04"]).seen == "bad"
-    assert shown.outcome(run_module.checks()["WORD-02"]).text == "the time is over"
+    events = evidence.of_visit(visited, [visited])
+    assert {finding.rule for finding in events.findings["WORD-04"]} == {"WORD-04"}
+    assert events.outcome(run_module.checks()["WORD-04"]).seen == "bad"
+    assert events.outcome(run_module.checks()["WORD-02"]).text == "the time is over"
     court.journal.release()
 
 
@@ -145,12 +145,12 @@ async def test_the_limit_of_the_run_holds_for_the_judge(monkeypatch):
     monkeypatch.setattr(run_module, "_JUDGED_LATER", 0.0)
     monkeypatch.setattr(JudgedRecording, "judge", lambda self, *_args, **_named: bool(self.stopped))
     async with Planted() as server, asyncio.timeout(20):
-        wanted = CheckSelection(
+        selection = CheckSelection(
             revisions=(R4,), only=frozenset(("WORD-04", "BASE-06")), limits=replace(LIMITS, run=0.5)
         )
-        run, journal = await run_on(server, wanted)
-    found = by_check(run)
-    assert found["WORD-04"].outcome.text == "the run reached its limit of 0.5 s"
+        run, journal = await run_on(server, selection)
+    results = by_check(run)
+    assert results["WORD-04"].outcome.text == "the run reached its limit of 0.5 s"
     report = report_of(run, journal)
     assert (report.exit_code, report.summary) == (5, "Fails: not all messages were judged.")
     assert "Not all messages were judged" in junit(report)

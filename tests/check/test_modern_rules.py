@@ -73,8 +73,8 @@ class Modern:
         self.journal.record_received(self.channels.get(on, "stdio"), [raw], extra)
         return len(self.journal)
 
-    def listen(self, id: Any = "l", agreed: Any = None, **wanted: Any) -> int:
-        n = self.request("subscriptions/listen", {"notifications": wanted}, id=id)
+    def listen(self, id: Any = "l", agreed: Any = None, **requested: Any) -> int:
+        n = self.request("subscriptions/listen", {"notifications": requested}, id=id)
         if agreed is not None:
             self.tell("notifications/subscriptions/acknowledged", id, on=id, notifications=agreed)
         return n
@@ -82,8 +82,8 @@ class Modern:
     def rules(self, n: int | None = None) -> list[str]:
         """The rules found for event `n`, or for all; what the schema says besides is not meant here."""
         self.judge.run_all()
-        found = self.journal.findings
-        return [one.rule for one in (found.all() if n is None else found.of(n)) if one.rule != "BASE-14"]
+        findings = self.journal.findings
+        return [one.rule for one in (findings.all() if n is None else findings.of(n)) if one.rule != "BASE-14"]
 
     def all_rules(self) -> list[str]:
         self.judge.run_all()
@@ -255,12 +255,12 @@ def test_a_stale_answer_may_change(ttl: Any) -> None:
     assert changed(ttl=ttl) == []
 
 
-@pytest.mark.parametrize(("method", "told", "params"), [
+@pytest.mark.parametrize(("method", "notification", "params"), [
     ("tools/list", "notifications/tools/list_changed", {}),
     ("resources/read", "notifications/resources/updated", {"uri": "demo://a"}),
 ])  # fmt: skip
-def test_a_notification_ends_the_time_to_live(method: str, told: str, params: dict[str, Any]) -> None:
-    assert changed({"jsonrpc": "2.0", "method": told, "params": params}, method=method) == []
+def test_a_notification_ends_the_time_to_live(method: str, notification: str, params: dict[str, Any]) -> None:
+    assert changed({"jsonrpc": "2.0", "method": notification, "params": params}, method=method) == []
 
 
 def test_a_notification_about_something_else_does_not() -> None:
@@ -335,10 +335,10 @@ def test_log_messages_that_were_not_wanted() -> None:
         court.request("tools/call", {"name": "t"}, id=1)
         unwanted = court.tell("notifications/message", on=1, level="info", data=1)
         court.request("tools/call", {"name": "t"}, id=2, logLevel="info")
-        wanted = court.tell("notifications/message", on=2, level="info", data=1)
+        requested = court.tell("notifications/message", on=2, level="info", data=1)
         late = court.tell("notifications/message", on=1, level="info", data=1)
         assert court.rules(unwanted) == ["UTIL-11"]
-        assert court.rules(wanted) == []
+        assert court.rules(requested) == []
         assert court.rules(late) == (["UTIL-11"] if court.http else [])
 
 
@@ -378,8 +378,8 @@ SUBSCRIBED: list[tuple[str, Any, dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("name", "id", "params", "rules"), SUBSCRIBED)
 def test_what_a_subscription_brings(name: str, id: Any, params: dict[str, Any], rules: list[str]) -> None:
     for court in both():
-        wanted: dict[str, Any] = {"toolsListChanged": True, "resourceSubscriptions": ["a:b"]}
-        court.listen("l", wanted, **wanted)
+        requested: dict[str, Any] = {"toolsListChanged": True, "resourceSubscriptions": ["a:b"]}
+        court.listen("l", requested, **requested)
         n = court.tell(f"notifications/{name}", id, on="l", **params)
         # On the stream of a subscription a log message is that rule's business alone.
         expected = [rule for rule in rules if not (court.http and rule == "UTIL-11")]
@@ -496,13 +496,13 @@ def test_official_notifications_are_not_blamed(path: Path) -> None:
     message = json.loads(path.read_text(encoding="utf-8"))
     meta = message.get("params", {}).get("_meta", {})
     court = Modern(discover=False)
-    wanted = {
+    requested = {
         "toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True,
         "resourceSubscriptions": ["file:///project/", "file:///project/config.json"],
     }  # fmt: skip
     listening = meta.get(PREFIX + "subscriptionId", message.get("params", {}).get("requestId", "l"))
-    agreed = None if "acknowledged" in message["method"] else wanted
-    court.listen(listening, agreed, **wanted)
+    agreed = None if "acknowledged" in message["method"] else requested
+    court.listen(listening, agreed, **requested)
     token = message.get("params", {}).get("progressToken")
     if token is not None:
         court.request("tools/call", {"name": "t"}, id=1)

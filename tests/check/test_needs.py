@@ -24,10 +24,8 @@ READS |= {"tool_calls": Need.CALLS}
 @cache
 def definitions(module: ModuleType) -> dict[str, ast.AST]:
     """The functions and classes of a module."""
-    found = ast.parse(inspect.getsource(module)).body
-    return {
-        each.name: each for each in found if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
+    body = ast.parse(inspect.getsource(module)).body
+    return {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
 
 
 def reached(module: ModuleType, name: str, seen: set[tuple[str, str]]) -> Iterator[str]:
@@ -61,15 +59,15 @@ def test_a_check_declares_what_it_reads(id: str) -> None:
 
 
 async def test_a_fact_is_found_once_in_a_visit() -> None:
-    found: list[object] = []
+    visits: list[object] = []
 
     class Visited:
         def __init__(self) -> None:
             self.facts: dict[object, object] = {}
 
     async def find(visit: Any) -> int:
-        found.append(visit)
-        return len(found)
+        visits.append(visit)
+        return len(visits)
 
     fact: Any = OnceInAVisit(find)
     first, second = Visited(), Visited()

@@ -29,17 +29,17 @@ def ids(transport, *, judged, but=()):
 
 async def verdicts(only, revision, make):
     """The verdicts of a run of a few checks."""
-    wanted = CheckSelection(revisions=(revision,), only=frozenset(only), limits=LIMITS, allowed=ALLOWED)
+    selection = CheckSelection(revisions=(revision,), only=frozenset(only), limits=LIMITS, allowed=ALLOWED)
     async with make() as server:
-        run, journal = await run_on(server, wanted, LONG_TIMEOUT)
+        run, journal = await run_on(server, selection, LONG_TIMEOUT)
     journal.release()
     return {result.check.id: result.verdict for result in run.results}
 
 
 async def same_verdict(id, *, web):
     revision = R4 if R4 in checks()[id].revisions else R5
-    found = await of_the_demo(revision, web=web)
-    assert await verdicts((id,), revision, PlantedWeb if web else Planted) == {id: found[id][0]}, found[id]
+    full = await of_the_demo(revision, web=web)
+    assert await verdicts((id,), revision, PlantedWeb if web else Planted) == {id: full[id][0]}, full[id]
 
 
 @pytest.mark.slow
@@ -63,9 +63,9 @@ async def test_the_checks_that_watch(revision, web):
     mine = [
         id for id in ids("http" if web else "stdio", judged=True) if id in full and (id, revision) not in SEEN_BY_OTHERS
     ]
-    found = await verdicts(mine, revision, PlantedWeb if web else Planted)
-    assert found == {id: full[id][0] for id in mine}
-    assert len(found) > 30
+    alone = await verdicts(mine, revision, PlantedWeb if web else Planted)
+    assert alone == {id: full[id][0] for id in mine}
+    assert len(alone) > 30
 
 
 class DeliveryCounts(Takes):
@@ -91,8 +91,8 @@ async def test_what_a_check_does_not_need_is_not_done(id, revisions, connections
     async with Planted(fault) as server:
         connect = server.connect
         server.connect = lambda *given: made.append(given) or connect(*given)
-        wanted = CheckSelection(revisions=revisions, only=frozenset((id,)), limits=LIMITS, allowed=ALLOWED)
-        run, journal = await run_on(server, wanted, LONG_TIMEOUT)
+        selection = CheckSelection(revisions=revisions, only=frozenset((id,)), limits=LIMITS, allowed=ALLOWED)
+        run, journal = await run_on(server, selection, LONG_TIMEOUT)
     journal.release()
     assert {result.verdict for result in run.results} <= {"pass", "note"}
     assert len(made) == connections
@@ -106,10 +106,10 @@ async def test_tools_are_called_for_a_check_of_calls_and_not_for_another():
     for id in ("UTIL-17", "STDIO-07"):
         fault = DeliveryCounts()
         async with Planted(fault) as server:
-            wanted = CheckSelection(
+            selection = CheckSelection(
                 revisions=(R4,), only=frozenset((id,)), limits=LIMITS, allowed=Allowed(calls=("echo",))
             )
-            _, journal = await run_on(server, wanted, LONG_TIMEOUT)
+            _, journal = await run_on(server, selection, LONG_TIMEOUT)
         journal.release()
         called[id] = fault.methods.count("tools/call")
     assert called == {"UTIL-17": 1, "STDIO-07": 0}
@@ -117,8 +117,8 @@ async def test_tools_are_called_for_a_check_of_calls_and_not_for_another():
 
 async def test_a_server_that_speaks_no_revision_of_the_check_is_reached_all_the_same():
     async with Planted(era="legacy") as server:
-        wanted = CheckSelection(revisions=(R4, R5), only=frozenset(("BASE-18",)), limits=LIMITS)
-        run, journal = await run_on(server, wanted, LONG_TIMEOUT)
+        selection = CheckSelection(revisions=(R4, R5), only=frozenset(("BASE-18",)), limits=LIMITS)
+        run, journal = await run_on(server, selection, LONG_TIMEOUT)
     journal.release()
     assert (run.problem, run.results) == ("", [])
     assert [visited.revision for visited in run.visits] == [R4]

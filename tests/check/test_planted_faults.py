@@ -97,12 +97,12 @@ async def checked(
 ) -> tuple[int, set[str]]:
     """The exit code of a check that calls the tools, and the ids of what made it so."""
     journal = Journal.create(recording, {"kind": transport})
-    wanted = CheckSelection(revisions=("2025-11-25",), only=only, limits=limits, allowed=EACH)
+    selection = CheckSelection(revisions=("2025-11-25",), only=only, limits=limits, allowed=EACH)
     with served(fault, transport) as target:
-        run = await Runner(target, journal, Options(timeout=TIMEOUT), wanted).go()
-    shown = report_of(run, journal, policy or Policy()).as_json()
+        run = await Runner(target, journal, Options(timeout=TIMEOUT), selection).go()
+    report = report_of(run, journal, policy or Policy()).as_json()
     journal.release()
-    return shown["exit_code"], {one["id"] for one in shown["failing"]}
+    return report["exit_code"], {one["id"] for one in report["failing"]}
 
 
 def checked_again(recording: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, set[str]]:

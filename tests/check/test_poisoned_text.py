@@ -112,18 +112,18 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 async def test_every_text_of_others_that_a_model_reads_is_judged_live_and_in_the_recording(place):
     case = Case("WORD-04", R4, place(f"{ORDER} {HIDDEN}"), allowed=CALLS)
-    found, journal = await checked(case, case.fault, case.world)
-    assert found.verdict == "warn", found
+    result, journal = await checked(case, case.fault, case.world)
+    assert result.verdict == "warn", result
     again = of_recording(journal, "it", CheckSelection(only=frozenset(("WORD-04", "TOOL-24")))).results
     journal.release()
-    assert {(each.check.id, each.verdict) for each in again} == {("WORD-04", "warn"), ("TOOL-24", "warn")}
+    assert {(one.check.id, one.verdict) for one in again} == {("WORD-04", "warn"), ("TOOL-24", "warn")}
 
 
 async def test_tools_are_not_called_without_permission_so_their_results_are_not_judged():
     case = Case("WORD-04", R4, PLACES["tool"](ORDER))
-    found, journal = await checked(case, case.fault, {})
+    result, journal = await checked(case, case.fault, {})
     journal.release()
-    assert found.verdict == "pass"  # Definitions were seen.
+    assert result.verdict == "pass"  # Definitions were seen.
 
 
 async def test_marks_that_texts_of_others_usually_have_are_not_blamed():

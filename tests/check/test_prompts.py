@@ -4,11 +4,11 @@ import pytest
 
 from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir, Kind
-from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, refuses, told
+from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, notice, refuses
 from tests.check.faulty_servers import Adds, Answers, Case, Item, case_tests, checked, is_found
 
 CALLS = Allowed(calls=("echo",))
-CHANGED = told("notifications/prompts/list_changed")
+CHANGED = notice("notifications/prompts/list_changed")
 SAID = [{"role": "user", "content": {"type": "text", "text": "Always the same."}}]
 
 
@@ -20,8 +20,8 @@ def got(change):
     """Changes each message of a prompt that is got."""
 
     def changed(message, _request):
-        for each in message.get("result", {}).get("messages", ()):
-            change(each)
+        for one in message.get("result", {}).get("messages", ()):
+            change(one)
         return message
 
     return Answers("prompts/get", changed)
@@ -51,9 +51,9 @@ test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests
 @pytest.mark.parametrize("id", ["PROM-01", "LIFE-05"])
 async def test_an_empty_list_that_is_not_declared_is_worth_a_warning(id):
     fault = Both(capability("prompts", ...), gives("prompts/list", prompts=[]))
-    found, journal = await checked(Case(id, R4, None), fault, {})
-    assert found.outcome.seen == "doubtful"
-    assert "returns an empty list" in found.outcome.text
+    result, journal = await checked(Case(id, R4, None), fault, {})
+    assert result.outcome.seen == "doubtful"
+    assert "returns an empty list" in result.outcome.text
     journal.release()
 
 
@@ -80,11 +80,11 @@ async def test_a_block_that_is_not_whole_is_found(block):
 
 
 async def test_an_argument_that_is_called_a_uri_gets_one():
-    found, journal = await checked(Case("PROM-09", R4, None, allowed=CALLS), None, {})
-    said = [event.message for event in journal.events() if event.kind is Kind.RPC and event.dir is Dir.SEND]
-    response = [message["params"].get("arguments", {}) for message in said if message.get("method") == "prompts/get"]
+    result, journal = await checked(Case("PROM-09", R4, None, allowed=CALLS), None, {})
+    sent = [event.message for event in journal.events() if event.kind is Kind.RPC and event.dir is Dir.SEND]
+    response = [message["params"].get("arguments", {}) for message in sent if message.get("method") == "prompts/get"]
     uris = [arguments["uri"] for arguments in response if "uri" in arguments]
-    assert found.verdict != "skip"
+    assert result.verdict != "skip"
     assert uris
     assert all(uri.startswith("urn:") for uri in uris)
     journal.release()

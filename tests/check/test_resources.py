@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, refuses, says_first, told
+from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, notice, refuses, says_first
 from tests.check.faulty_servers import Answers, Case, Fault, Item, case_tests, is_found, is_not_blamed, result
 
 CALLS = Allowed(calls=("echo",))
@@ -57,7 +57,7 @@ CASES = [
     Case("RES-11", R4, Item("resources/templates/list", "resourceTemplates", {"uriTemplate": "demo://{"})),
     Case("RES-12", R4, refuses("resources/read", -32602, where=lambda given: "/items/" in given["uri"]), allowed=CALLS),
     Case("RES-13", R4, refuses("resources/subscribe", -32603)),
-    Case("RES-14", R4, says_first("tools/call", told("notifications/resources/updated", uri="demo://readme")), allowed=CALLS),
+    Case("RES-14", R4, says_first("tools/call", notice("notifications/resources/updated", uri="demo://readme")), allowed=CALLS),
     Case("RES-15", R4, resource(uri="https://example.com/readme"), allowed=HARSH),
     Case("RES-16", R4, resource(annotations={"priority": 7})),
     Case("RES-17", R5, elsewhere("resources/list", "resources")),

@@ -28,9 +28,9 @@ from tests.check.faulty_servers import LIMITS, TIMEOUT, Planted, PlantedWeb, Tak
 from tests.check.login_server import Site
 
 
-async def run_of(server, **wanted):
-    wanted.setdefault("revisions", (R4,))
-    return await run_on(server, CheckSelection(limits=LIMITS, **wanted))
+async def run_of(server, **selected):
+    selected.setdefault("revisions", (R4,))
+    return await run_on(server, CheckSelection(limits=LIMITS, **selected))
 
 
 def _answers_before_the_handshake(message, say):
@@ -125,9 +125,9 @@ async def test_a_server_that_leaves_is_not_blamed_for_what_could_not_be_asked():
     async with PlantedWeb(fault) as server:
         fault.server = server
         run, journal = await run_of(server, only=frozenset(("HTTP-13", "HTTP-21", "HTTP-22", "ECO-05")))
-    found = verdicts(run)
-    assert found["HTTP-13"] == "note"
-    assert {found[id] for id in ("HTTP-21", "HTTP-22")} == {"skip"}
+    by_id = verdicts(run)
+    assert by_id["HTTP-13"] == "note"
+    assert {by_id[id] for id in ("HTTP-21", "HTTP-22")} == {"skip"}
     assert "HTTP-13" in run.deaths[0]
     journal.release()
 
@@ -153,10 +153,10 @@ async def test_the_check_is_named_that_broke_a_server_for_everybody(answer, revi
         run, journal = await run_of(server, revisions=(revision,), only=only)
     assert [words.split(" ")[0] for words in run.deaths] == ["BASE-06"], run.deaths
     assert "500" in run.deaths[0]
-    found = verdicts(run)
-    assert found["BASE-06"] == "note"
-    assert {verdict for id, verdict in found.items() if id != "BASE-06"} == {"skip"}
-    assert len(found) > 2
+    by_id = verdicts(run)
+    assert by_id["BASE-06"] == "note"
+    assert {verdict for id, verdict in by_id.items() if id != "BASE-06"} == {"skip"}
+    assert len(by_id) > 2
     journal.release()
 
 
@@ -216,8 +216,8 @@ async def test_a_secret_of_the_url_is_in_no_outcome():
     async with PlantedWeb(WithoutQuery()) as server:
         server.target = replace(server.target, url=f"{server.target.url}?api_key={secret}")
         journal = Journal.unnamed({}, [secret])
-        wanted = CheckSelection(limits=LIMITS, revisions=(R4,), only=frozenset(("HTTP-21",)))
-        run = await Runner(server.target, journal, Options(timeout=TIMEOUT), wanted).go()
+        selection = CheckSelection(limits=LIMITS, revisions=(R4,), only=frozenset(("HTTP-21",)))
+        run = await Runner(server.target, journal, Options(timeout=TIMEOUT), selection).go()
         journal.release()
     (outcome,) = [result.outcome for result in run.results if result.check.id == "HTTP-21"]
     assert outcome.text.startswith("/mcp/?api_key=‹redacted")
@@ -229,9 +229,9 @@ async def test_a_fault_before_the_handshake_counts_for_the_visit_that_opened_the
     only = frozenset(("LIFE-07", "BASE-06"))
     async with Planted(Takes(_answers_before_the_handshake)) as server:
         run, journal = await run_of(server, revisions=(R1, R4, R5), only=only)
-    found = [(result.check.id, result.visited.revision, result.verdict) for result in run.results]
-    assert ("LIFE-07", R4, "note") in found
-    assert [revision for id, revision, _ in found if id == "BASE-06"] == [R5, R4, R1]
+    results = [(result.check.id, result.visited.revision, result.verdict) for result in run.results]
+    assert ("LIFE-07", R4, "note") in results
+    assert [revision for id, revision, _ in results if id == "BASE-06"] == [R5, R4, R1]
     journal.release()
 
 
@@ -265,10 +265,10 @@ async def test_a_finished_recording_is_judged_for_what_passed():
         _, journal = await run_of(server, revisions=(R4, R5), only=frozenset(("BASE-06",)))
     run = of_recording(journal, "a recording", CheckSelection())
     assert {visited.revision for visited in run.visits} == {R4, R5}
-    found = verdicts(run)
-    assert found["BASE-01"] == "pass"
-    assert found["BASE-06"] == "pass", "the run has recorded what its probe found"
-    assert found["BASE-08"] == "skip"
+    by_id = verdicts(run)
+    assert by_id["BASE-01"] == "pass"
+    assert by_id["BASE-06"] == "pass", "the run has recorded what its probe found"
+    assert by_id["BASE-08"] == "skip"
     journal.release()
 
 
@@ -331,9 +331,9 @@ async def test_the_process_of_a_session_is_replaced_after_a_check_that_ended_it(
 async def test_the_time_of_the_whole_run_holds_for_its_first_connection_too():
     deaf = StdioTarget((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
     journal = Journal.unnamed({})
-    wanted = CheckSelection(limits=replace(LIMITS, run=0.3))
+    selection = CheckSelection(limits=replace(LIMITS, run=0.3))
     async with asyncio.timeout(10):
-        run = await Runner(deaf, journal, Options(timeout=60.0), wanted).go()
+        run = await Runner(deaf, journal, Options(timeout=60.0), selection).go()
     assert run.problem == "No connection within 0.3 s, the time limit of the run."
     journal.release()
 
@@ -357,12 +357,12 @@ def test_a_check_that_takes_a_process_of_its_own_runs_once():
 @pytest.mark.slow
 async def test_a_server_that_uses_the_processor_and_has_written_nothing_is_waited_for():
     """Longer than for a response; one that only sleeps is not."""
-    wanted = CheckSelection(revisions=(R4,), only=frozenset(("BASE-06",)), limits=LIMITS)
-    found = {}
+    selection = CheckSelection(revisions=(R4,), only=frozenset(("BASE-06",)), limits=LIMITS)
+    outcomes = {}
     for name, script in (("works", STARTS_SLOWLY), ("sleeps", "import time; time.sleep(60)")):
         journal = Journal.unnamed({})
         target = StdioTarget((sys.executable, "-S", "-c", script, raw_server.__file__))
-        run = await Runner(target, journal, Options(timeout=1.0), wanted).go()
-        found[name] = run.problem.partition(" within")[0], verdicts(run)
+        run = await Runner(target, journal, Options(timeout=1.0), selection).go()
+        outcomes[name] = run.problem.partition(" within")[0], verdicts(run)
         journal.release()
-    assert found == {"works": ("", {"BASE-06": "pass"}), "sleeps": ("No response to initialize", {})}
+    assert outcomes == {"works": ("", {"BASE-06": "pass"}), "sleeps": ("No response to initialize", {})}

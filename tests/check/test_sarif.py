@@ -65,8 +65,8 @@ def test_the_innermost_frame_of_the_project_is_named(folder: Path) -> None:
         f'  File "{folder}/.venv/site-packages/mcp.py", line 99, in call',
         "ValueError: no",
     ]
-    found, finding = sources(folder, journal_of(folder, *lines))
-    assert found.place(finding) == SourceLine("app/tools.py", 12)
+    located, finding = sources(folder, journal_of(folder, *lines))
+    assert located.place(finding) == SourceLine("app/tools.py", 12)
 
 
 def test_a_stack_of_javascript_is_read_from_its_top(folder: Path) -> None:
@@ -75,8 +75,8 @@ def test_a_stack_of_javascript_is_read_from_its_top(folder: Path) -> None:
         f"    at tool (file://{folder}/app/index.js:8:15)",
         f"    at main ({folder}/server.py:1:1)",
     ]
-    found, finding = sources(folder, journal_of(folder, *lines))
-    assert found.place(finding) == SourceLine("app/index.js", 8)
+    located, finding = sources(folder, journal_of(folder, *lines))
+    assert located.place(finding) == SourceLine("app/index.js", 8)
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_a_stack_of_javascript_is_read_from_its_top(folder: Path) -> None:
     ],
 )
 def test_without_a_traceback_it_is_the_script(folder: Path, argv: tuple[str, ...], place: SourceLine | None) -> None:
-    found, finding = sources(folder, journal_of(folder, argv=argv))
-    assert found.place(finding) == place
+    located, finding = sources(folder, journal_of(folder, argv=argv))
+    assert located.place(finding) == place
 
 
 @pytest.mark.parametrize(
     "line", ['File "/etc/passwd", line 1', 'File "\x00", line 1', "at x (/etc/hosts.js:1:1)", "a" * 5000]
 )
 def test_no_file_outside_the_folder_is_named(folder: Path, line: str) -> None:
-    found, finding = sources(folder, journal_of(folder, line, argv=("x",)))
-    assert found.place(finding) is None
+    located, finding = sources(folder, journal_of(folder, line, argv=("x",)))
+    assert located.place(finding) is None
 
 
 def run_of(report: Report) -> dict[str, Any]:
@@ -132,10 +132,10 @@ def test_rules_help_and_security(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     for rule in rules.values():
         assert rule["help"]["markdown"].startswith("**")
         assert rule["shortDescription"]["text"].endswith(".")
-    for found in run["results"]:
-        rule = run["tool"]["driver"]["rules"][found["ruleIndex"]]
-        assert rule["id"] == found["ruleId"]
-        place = found["locations"][0]["physicalLocation"]
+    for result in run["results"]:
+        rule = run["tool"]["driver"]["rules"][result["ruleIndex"]]
+        assert rule["id"] == result["ruleId"]
+        place = result["locations"][0]["physicalLocation"]
         assert place["artifactLocation"] == {"uri": "server.py", "uriBaseId": "SRCROOT"}
         assert place["region"]["startLine"] == 1
     root = run["originalUriBaseIds"]["SRCROOT"]["uri"]

@@ -137,8 +137,8 @@ def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
 def test_a_finding_is_the_sdks_only_where_it_looks_like_it(
     id: str, outcome: Outcome, transport: str, origin: bool
 ) -> None:
-    found = report([result(id, outcome, transport)], PYTHON_1).run.results[0]
-    assert (found.origin is not None) is origin
+    finding = report([result(id, outcome, transport)], PYTHON_1).run.results[0]
+    assert (finding.origin is not None) is origin
 
 
 def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
@@ -172,11 +172,11 @@ def test_over_http_the_go_sdk_refuses_with_a_page_of_text(id: str, text: str, of
 
 def test_what_an_author_can_switch_on_counts_and_names_the_option() -> None:
     served = result("HTTP-05", bad("A request from http://evil.example was served, with status 200.", 1), "http")
-    found = report([served], TYPESCRIPT_1, NO_METHOD, policy=Policy(profile="app", strict=True))
-    assert found.exit_code == 5
-    shown = found.as_json()["results"][0]
-    assert shown["origin"] == "sdk"
-    assert "allowedOrigins" in shown["option"]
+    checked = report([served], TYPESCRIPT_1, NO_METHOD, policy=Policy(profile="app", strict=True))
+    assert checked.exit_code == 5
+    finding = checked.as_json()["results"][0]
+    assert finding["origin"] == "sdk"
+    assert "allowedOrigins" in finding["option"]
 
 
 def test_every_row_names_a_check_and_an_expression() -> None:

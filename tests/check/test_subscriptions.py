@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.faults import R5, Notices, capability, in_params, method, params, refuses, told
+from tests.check.faults import R5, Notices, capability, in_params, method, notice, params, refuses
 from tests.check.faulty_servers import Case, Fault, Process, Takes, case_tests, is_found, refusal
 
 CHANGES = Allowed(calls=("change-list",))
@@ -36,10 +36,10 @@ class TellsEverybody(Fault):
             self.ids.append(message["id"])
         return False
 
-    def said(self, message, request):
+    def sends(self, message, request):
         if message.get("method") != CHANGED:
             return [message]
-        return [told(CHANGED, _meta={ID: id}) for id in dict.fromkeys(self.ids)]
+        return [notice(CHANGED, _meta={ID: id}) for id in dict.fromkeys(self.ids)]
 
 
 class LogsBySubscription(Fault):
@@ -53,7 +53,7 @@ class LogsBySubscription(Fault):
             self.id = message["id"]
         return False
 
-    def said(self, message, request):
+    def sends(self, message, request):
         if message.get("method") == "notifications/message" and self.id is not None:
             message["params"]["_meta"] = {ID: self.id}
         return [message]
@@ -91,7 +91,7 @@ test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [
     refuses("subscriptions/listen", -32601), Notices(ACKNOWLEDGED, lambda _message: None),
-    Notices(ACKNOWLEDGED, lambda message: [told(CHANGED, _meta=message["params"]["_meta"]), message]),
+    Notices(ACKNOWLEDGED, lambda message: [notice(CHANGED, _meta=message["params"]["_meta"]), message]),
 ])  # fmt: skip
 async def test_a_subscription_that_is_not_acknowledged_first_is_found(fault):
     await is_found(Case("SUB-01", R5, fault))

@@ -125,9 +125,9 @@ async def test_an_unknown_task_that_is_answered_otherwise_is_found(name):
 @pytest.mark.slow
 async def test_a_key_that_is_used_twice_is_found():
     def one_key(message, _request):
-        wanted = message["result"].get("inputRequests")
-        if wanted:
-            message["result"]["inputRequests"] = {"question": next(iter(wanted.values()))}
+        requests = message["result"].get("inputRequests")
+        if requests:
+            message["result"]["inputRequests"] = {"question": next(iter(requests.values()))}
         return message
 
     class Renames(Answers):

@@ -27,8 +27,8 @@ def all_tools(changes):
     """Changes every tool."""
 
     def change(message, _request):
-        for each in message.get("result", {}).get("tools", ()):
-            each.update(changes)
+        for one in message.get("result", {}).get("tools", ()):
+            one.update(changes)
         return message
 
     return Answers("tools/list", change)
@@ -57,12 +57,12 @@ CASES = [
 test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
-def found(*tools):
+def rules(*tools):
     return {rule for rule, _, _ in definition_rules(list(tools))}
 
 
 def test_a_good_definition_has_no_finding():
-    assert found(GOOD) == set()
+    assert rules(GOOD) == set()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_good_definition_has_no_finding():
 )  # fmt: skip
 def test_a_description_may_stand_where_a_schema_leads(schema):
     root = {"type": "object", "properties": {"text": schema}, "$defs": {"text": {"description": "The text."}}}
-    assert found(GOOD | {"inputSchema": root}) == set()
+    assert rules(GOOD | {"inputSchema": root}) == set()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_description_may_stand_where_a_schema_leads(schema):
     ],
 )  # fmt: skip
 def test_a_description_that_names_its_own_parameters_is_right(description):
-    assert "DEF-02" not in found(GOOD | {"description": description})
+    assert "DEF-02" not in rules(GOOD | {"description": description})
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_a_description_that_names_its_own_parameters_is_right(description):
     ],
 )  # fmt: skip
 def test_a_description_that_names_another_parameter_is_found(description):
-    assert ("DEF-02" in found(GOOD | {"description": description})) == ("\n- `text`" not in description)
+    assert ("DEF-02" in rules(GOOD | {"description": description})) == ("\n- `text`" not in description)
 
 
 def test_descriptions_of_a_few_words_may_be_the_same():
-    assert "DEF-03" not in found(GOOD | {"description": "Count it."}, GOOD | {"name": "b", "description": "Count it."})
-    same = found(GOOD, GOOD | {"name": "other", "description": "In any language, count the words of a text!"})
+    assert "DEF-03" not in rules(GOOD | {"description": "Count it."}, GOOD | {"name": "b", "description": "Count it."})
+    same = rules(GOOD, GOOD | {"name": "other", "description": "In any language, count the words of a text!"})
     assert "DEF-03" in same
 
 
 @pytest.mark.parametrize("values", [["asc", "desc"], ["GET", "PUT"], [True, False], ["a"], ["A", "long"]])
 def test_values_that_are_words_need_no_explanation(values):
-    assert "DEF-04" not in found(GOOD | parameter(enum=values))
+    assert "DEF-04" not in rules(GOOD | parameter(enum=values))
 
 
 def test_odd_definitions_are_read_in_bounded_time():
@@ -120,7 +120,7 @@ def test_odd_definitions_are_read_in_bounded_time():
         {"name": "c", "description": ":param " * 20_000, "inputSchema": {"properties": {"x": {"anyOf": [7] * 100_000}}}},
         {"name": "d", "annotations": 7, "inputSchema": {"properties": {"x": {"enum": list(range(100_000))}}}},
     ]  # fmt: skip
-    assert found(*odd)
+    assert rules(*odd)
     assert time.process_time() - began < 1.0
 
 
@@ -134,8 +134,8 @@ def test_odd_definitions_are_read_in_bounded_time():
 @pytest.mark.parametrize("method", [{"enum": ["GET", "POST", "DELETE"]}, {"type": "string"}])
 def test_a_method_that_is_stored_for_later_is_not_called(name, mixes, method):
     schema = {"type": "object", "properties": {"method": {"description": "The method.", **method}}}
-    assert ("DEF-06" in found(GOOD | {"name": name, "inputSchema": schema})) == mixes
+    assert ("DEF-06" in rules(GOOD | {"name": name, "inputSchema": schema})) == mixes
 
 
 def test_an_action_is_done_at_once_whatever_the_tool_is_called():
-    assert "DEF-06" in found(GOOD | {"name": "set_context"} | parameter("action", enum=["get", "set"]))
+    assert "DEF-06" in rules(GOOD | {"name": "set_context"} | parameter("action", enum=["get", "set"]))

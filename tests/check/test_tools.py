@@ -6,7 +6,19 @@ import pytest
 
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
-from tests.check.faults import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, method, refuses, told
+from tests.check.faults import (
+    R4,
+    R5,
+    Both,
+    capability,
+    elsewhere,
+    every_other,
+    gives,
+    in_result,
+    method,
+    notice,
+    refuses,
+)
 from tests.check.faulty_servers import (
     Adds,
     Answers,
@@ -70,7 +82,7 @@ class Remembers(Fault):
     def __init__(self):
         self.last = "nothing"
 
-    def said(self, message, request):
+    def sends(self, message, request):
         if request is not None and request.get("params", {}).get("name") == "echo" and "result" in message:
             message["result"]["content"] = [{"type": "text", "text": f"before: {self.last}"}]
             self.last = json.dumps(request["params"].get("arguments"))
@@ -85,7 +97,7 @@ class DeliveryCounts(Remembers):
         self.wraps = len(numbers) or wraps
         self.numbers = numbers
 
-    def said(self, message, request):
+    def sends(self, message, request):
         if request is not None and request.get("method") == "tools/call" and "result" in message:
             number = self.numbers[self.count] if self.numbers else self.count
             message["result"]["content"] = [{"type": "text", "text": f"call {number}"}]
@@ -99,7 +111,7 @@ def ends_in_a_call(message, _say):
     return False
 
 
-CHANGED = told("notifications/tools/list_changed")
+CHANGED = notice("notifications/tools/list_changed")
 
 
 def without_the_broken_one(request, data):

@@ -64,9 +64,9 @@ class Renames(WebFault):
     def head(self, request, status, fields):
         for n, (name, value) in enumerate(fields):
             if name == SESSION:
-                shown = self.name(len(self.real), value)
-                self.real[shown] = value
-                fields[n] = (name, shown)
+                renamed = self.name(len(self.real), value)
+                self.real[renamed] = value
+                fields[n] = (name, renamed)
         return status, fields
 
 
@@ -75,17 +75,17 @@ class Listening(WebFault):
 
     def __init__(self, message):
         self.message = message
-        self.said = asyncio.Event()
+        self.sent = asyncio.Event()
 
     async def response(self, request, reply):
         if request.method == "GET":
             reply.stream()
             reply.event(self.message)
             await reply.writer.drain()
-            self.said.set()
+            self.sent.set()
             await asyncio.Event().wait()
         if request.rpc_method == "ping":
-            await self.said.wait()
+            await self.sent.wait()
         return False
 
 
@@ -117,15 +117,15 @@ class Streams(WebFault):
         self.primed = primed
         self.twice = twice
         self.everything = everything
-        self.told = []
+        self.sent_events = []
 
     async def response(self, request, reply):
         after = request.field("Last-Event-ID")
         if request.method == "GET" and after is not None:
             reply.stream()
-            at = next(n for n, (name, _) in enumerate(self.told) if name == after)
+            at = next(n for n, (name, _) in enumerate(self.sent_events) if name == after)
             stream = after.partition(".")[0]
-            for name, message in self.told[at + 1 :]:
+            for name, message in self.sent_events[at + 1 :]:
                 if self.everything or name.partition(".")[0] == stream:
                     reply.event(message, id=name)
             reply.end()
@@ -133,11 +133,11 @@ class Streams(WebFault):
         if request.rpc_method != "ping":
             return False
         reply.stream()
-        stream = len(self.told)
+        stream = len(self.sent_events)
         events = ["", answer_to(request)] if self.primed else [LOG, answer_to(request)]
         for n, message in enumerate(events):
             name = "same" if self.twice else f"{stream}.{n}"
-            self.told.append((name, message))
+            self.sent_events.append((name, message))
             reply.event(message, id=name)
         reply.end()
         return True
@@ -214,13 +214,13 @@ def nothing(reply):
 test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests(CASES)
 
 
-@pytest.mark.parametrize(("second", "found"), [("session-b", []), ("session-a", ["HTTP-39"])])
-def test_event_ids_are_counted_in_each_session_of_a_connection(second, found):
+@pytest.mark.parametrize(("second", "rules"), [("session-b", []), ("session-a", ["HTTP-39"])])
+def test_event_ids_are_counted_in_each_session_of_a_connection(second, rules):
     journal = Journal.unnamed({})
     response = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": R4}}
-    told = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": R4, "capabilities": {}}}
+    answer = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": R4, "capabilities": {}}}
     journal.record_sent("post-1", json.dumps(response).encode(), response)
-    journal.record_received("post-1", [json.dumps(told).encode()])
+    journal.record_received("post-1", [json.dumps(answer).encode()])
     stream = [("Content-Type", "text/event-stream")]
     for channel, session in (("get-1", "session-a"), ("get-2", second)):
         head = [("Mcp-Session-Id", session)]
@@ -228,5 +228,5 @@ def test_event_ids_are_counted_in_each_session_of_a_connection(second, found):
         journal.record_http(channel, Dir.RECV, status=200, headers=stream)
         journal.record_sse(channel, "", id="2.1")
     Judge(journal).run_all()
-    assert [finding.rule for finding in journal.findings.all() if finding.rule == "HTTP-39"] == found
+    assert [finding.rule for finding in journal.findings.all() if finding.rule == "HTTP-39"] == rules
     journal.release()

@@ -148,6 +148,6 @@ test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests
 
 @pytest.mark.parametrize("id", ["HTTP-60", "HTTP-70"])
 async def test_a_server_of_both_eras_is_known_where_only_the_newest_revision_is_asked_for(id):
-    found, journal = await checked(Case(id, R5, None), None, {})
-    assert found.verdict in ("skip", "pass"), found
+    result, journal = await checked(Case(id, R5, None), None, {})
+    assert result.verdict in ("skip", "pass"), result
     journal.release()

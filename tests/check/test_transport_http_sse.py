@@ -60,8 +60,8 @@ def is_no_request(request):
 
 async def test_a_refused_post_is_reported_as_what_it_is():
     fault = Says(is_no_request, lambda _, reply: reply.body(400))
-    found, journal = await checked(Case("BASE-08", R1, None, server=Sse), fault, {})
-    assert "got status 400" in found.outcome.text
+    result, journal = await checked(Case("BASE-08", R1, None, server=Sse), fault, {})
+    assert "got status 400" in result.outcome.text
     journal.release()
 
 
@@ -79,7 +79,7 @@ def test_an_endpoint_of_another_origin_is_found_in_a_recording():
     stream = [("Content-Type", "text/event-stream")]
     journal.record_http("get-1", Dir.RECV, status=200, headers=stream)
     n = journal.record_sse("get-1", "http://evil.example/messages", event="endpoint")
-    (found,) = judged(journal, [checks()["SSE-03"]], Visited(R1, "sse", 1, len(journal)))
-    assert found.verdict == "fail"
-    assert found.outcome.evidence == (n,)
+    (result,) = judged(journal, [checks()["SSE-03"]], Visited(R1, "sse", 1, len(journal)))
+    assert result.verdict == "fail"
+    assert result.outcome.evidence == (n,)
     journal.release()

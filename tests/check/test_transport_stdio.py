@@ -85,7 +85,7 @@ class AnswersLate(Fault):
 class Nameless(Fault):
     """Does not say to which subscription a notification belongs."""
 
-    def said(self, message, request):
+    def sends(self, message, request):
         message.get("params", {}).get("_meta", {}).pop(SUBSCRIPTION, None)
         return [message]
 
@@ -107,9 +107,9 @@ CASES = [
 
 async def test_an_answer_that_was_on_its_way_is_no_late_one():
     case = Case("STDIO-08", R5, None, allowed=Allowed(calls=("slow",)))
-    found, journal = await checked(case, AnswersLate(0), {})
-    assert found.verdict == "skip"
-    assert "long enough" in found.outcome.text
+    judged, journal = await checked(case, AnswersLate(0), {})
+    assert judged.verdict == "skip"
+    assert "long enough" in judged.outcome.text
     journal.release()
 
 
@@ -147,8 +147,8 @@ async def test_a_busy_machine_may_take_longer_to_end_a_server(monkeypatch, slowe
     monkeypatch.setattr(process, "Child", Child)
     monkeypatch.setattr(process, "slowdown", lambda: slower)
     case = Case("STDIO-04", R4, ENDS_LATE, server=Process, limits=ENDS_SOON)
-    found, journal = await checked(case, case.fault, case.world)
-    assert found.verdict == verdict, found
+    judged, journal = await checked(case, case.fault, case.world)
+    assert judged.verdict == verdict, judged
     journal.release()
 
 

@@ -17,10 +17,10 @@ from tests.check.faults import (
     in_params,
     in_result,
     method,
+    notice,
     params,
     refuses,
     says_first,
-    told,
 )
 from tests.check.faulty_servers import Adds, Answers, Case, Takes, case_tests, is_found, is_not_blamed, refusal, result
 
@@ -32,7 +32,7 @@ MANY = {"items": 250}
 ENDS = defaults("end-listening", how="cancelled")
 PROGRESS = "notifications/progress"
 MESSAGE = "notifications/message"
-LOGGED = told(MESSAGE, level="info", data="begun")
+LOGGED = notice(MESSAGE, level="info", data="begun")
 
 
 def progress(**changes):
@@ -44,8 +44,8 @@ def logs(**changes):
     return Both(BRIEF, Notices(MESSAGE, in_params(**changes)))
 
 
-def values(*found, **more):
-    return Answers("completion/complete", in_result(completion={"values": list(found), **more}))
+def values(*listed, **more):
+    return Answers("completion/complete", in_result(completion={"values": list(listed), **more}))
 
 
 def numbers_as_text(message):
@@ -58,9 +58,9 @@ class AnswersAllTheSame(Takes):
 
     def __init__(self):
         self.running = []
-        super().__init__(self.take)
+        super().__init__(self.handle)
 
-    def take(self, message, say):
+    def handle(self, message, say):
         if method(message) == "tools/call":
             self.running.append(message)
         elif method(message) == "notifications/cancelled" and self.running:
@@ -98,12 +98,12 @@ CASES = [
     Case("UTIL-13", R4, logs(level="loud"), right=BRIEF, allowed=LOGS),
     Case("UTIL-14", R4, logs(data={"request": "Authorization: Bearer 6fa459eaee8a3ca4894edb77e160355e"}), right=BRIEF, allowed=LOGS),
     Case("UTIL-15", R4, progress(progress=1), right=FAST, allowed=WORKS),
-    Case("UTIL-16", R4, Both(FAST, says_first("tools/call", told(PROGRESS, progressToken=0, progress=1))), right=FAST, allowed=WORKS),
+    Case("UTIL-16", R4, Both(FAST, says_first("tools/call", notice(PROGRESS, progressToken=0, progress=1))), right=FAST, allowed=WORKS),
     Case("UTIL-17", R4, Both(FAST, Notices(PROGRESS, numbers_as_text)), right=FAST, allowed=WORKS),
     Case("UTIL-18", R4, AnswersAllTheSame(), allowed=Allowed(calls=("forget",))),
     Case("UTIL-19", R4, Takes(refuses_cancellations)),
     Case("UTIL-20", R4, Takes(pings_with_a_word)),
-    Case("UTIL-21", R5, Adds("tools/list", told("notifications/cancelled", requestId=1)), right=ENDS, allowed=Allowed(calls=("end-listening",))),
+    Case("UTIL-21", R5, Adds("tools/list", notice("notifications/cancelled", requestId=1)), right=ENDS, allowed=Allowed(calls=("end-listening",))),
 ]  # fmt: skip
 
 
@@ -159,11 +159,11 @@ async def test_completion_that_is_declared_and_unknown_is_found():
 
 async def test_a_ping_before_the_handshake_that_is_refused_is_found():
     def refuses_the_second(message, say):
-        before, said[0] = said[0], method(message)
-        if before == said[0] == "ping":
+        before, latest[0] = latest[0], method(message)
+        if before == latest[0] == "ping":
             say(refusal(message, -32600))
             return True
         return False
 
-    said = [None]
+    latest = [None]
     await is_found(Case("UTIL-20", R4, Takes(refuses_the_second)))

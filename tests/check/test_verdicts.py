@@ -82,9 +82,9 @@ BASELINES = {
 def failures(junit: str) -> int:
     suite = ElementTree.fromstring(junit).find("testsuite")
     assert suite is not None
-    found = len(suite.findall("testcase/failure"))
-    assert int(suite.attrib["failures"]) == found
-    return found
+    count = len(suite.findall("testcase/failure"))
+    assert int(suite.attrib["failures"]) == count
+    return count
 
 
 @pytest.mark.parametrize("known", BASELINES)
@@ -92,39 +92,39 @@ def failures(junit: str) -> int:
 @pytest.mark.parametrize("fail_on", FAILING)
 def test_every_format_says_what_the_exit_code_says(fail_on: FailOn, profile: Profile, known: str) -> None:
     for fail_under, level in itertools.product((0, 50, 100), ("", *get_args(CheckLevel))):
-        wanted = CheckSelection(levels=frozenset([level] if level else []))
-        results = [one for one in RESULTS if wanted.takes(one.check)]
-        found = BASELINES[known]
-        policy = Policy(fail_on, fail_under, profile, baseline_of(found) if found is not None else None)
+        selection = CheckSelection(levels=frozenset([level] if level else []))
+        results = [one for one in RESULTS if selection.takes(one.check)]
+        recorded = BASELINES[known]
+        policy = Policy(fail_on, fail_under, profile, baseline_of(recorded) if recorded is not None else None)
         report = Report(run_of(results), "run.mcp.jsonl", policy, SHOP)
         agrees(report)
 
 
 def agrees(report: Report) -> None:
-    shown = json.loads(json.dumps(report.as_json()))
+    data = json.loads(json.dumps(report.as_json()))
     fails = report.exit_code != 0
-    failing = [one for one in shown["results"] if one["ruling"] == "failing"]
-    assert shown["exit_code"] == report.exit_code == (5 if failing or report.below else 0)
-    assert len(shown["failing"]) == len(failing)
+    failing = [one for one in data["results"] if one["ruling"] == "failing"]
+    assert data["exit_code"] == report.exit_code == (5 if failing or report.below else 0)
+    assert len(data["failing"]) == len(failing)
     assert report.summary.startswith("Fails" if fails else "Passes")
 
     junit = document(report, "junit")
     assert failures(junit) == len(failing) + report.below
-    assert ElementTree.fromstring(junit).attrib["tests"] == str(len(shown["results"]) + bool(report.policy.fail_under))
+    assert ElementTree.fromstring(junit).attrib["tests"] == str(len(data["results"]) + bool(report.policy.fail_under))
 
     run = json.loads(document(report, "sarif"))["runs"][0]
     assert run["invocations"][0]["exitCode"] == report.exit_code
     rulings = [one["properties"]["ruling"] for one in run["results"]]
     assert rulings.count("failing") == len(failing)
-    assert rulings.count("gone") == len(shown["gone"])
+    assert rulings.count("gone") == len(data["gone"])
     states = [one.get("baselineState") for one in run["results"]]
-    if shown["policy"]["baseline"]:
+    if data["policy"]["baseline"]:
         findings = [one for one in run["results"] if one["properties"]["verdict"] in ("fail", "warn")]
-        assert sum(one["baselineState"] == "new" for one in findings) == len(shown["new"])
-        assert states.count("absent") == len(shown["gone"])
+        assert sum(one["baselineState"] == "new" for one in findings) == len(data["new"])
+        assert states.count("absent") == len(data["gone"])
     else:
         assert set(states) <= {None}
-        assert not shown["new"] + shown["gone"] + shown["known"]
+        assert not data["new"] + data["gone"] + data["known"]
 
     assert report.summary in document(report, "html")
     assert Inert(document(report, "html")).policy
@@ -141,33 +141,33 @@ def agrees(report: Report) -> None:
     assert not number or f"{number} failing" in badge
 
 
-def ids(found: list[dict[str, Any]]) -> list[str]:
-    return sorted(one["id"] for one in found)
+def ids(results: list[dict[str, Any]]) -> list[str]:
+    return sorted(one["id"] for one in results)
 
 
 def test_a_baseline_says_what_is_new_and_what_is_gone() -> None:
     policy = Policy("warn", baseline=baseline_of(BASELINES["half"]))
-    shown = Report(run_of(RESULTS), policy=policy, identity=SHOP).as_json()
-    assert ids(shown["known"]) == ["A-01", "A-02"]
-    assert ids(shown["new"]) == ids(shown["failing"]) == ["A-05", "A-06", "A-07", "A-08"]
-    assert shown["gone"] == [GONE]
+    report = Report(run_of(RESULTS), policy=policy, identity=SHOP).as_json()
+    assert ids(report["known"]) == ["A-01", "A-02"]
+    assert ids(report["new"]) == ids(report["failing"]) == ["A-05", "A-06", "A-07", "A-08"]
+    assert report["gone"] == [GONE]
 
 
 def test_a_fault_that_was_in_doubt_is_new() -> None:
     policy = Policy(baseline=baseline_of(BASELINES["milder"]))
-    shown = Report(run_of([RESULTS[0]]), policy=policy, identity=SHOP).as_json()
-    assert ids(shown["new"]) == ids(shown["failing"]) == ["A-01"]
+    report = Report(run_of([RESULTS[0]]), policy=policy, identity=SHOP).as_json()
+    assert ids(report["new"]) == ids(report["failing"]) == ["A-01"]
 
 
 def test_the_class_of_a_check_decides_its_verdict() -> None:
-    found = {(one.check.id, one.outcome.seen): one for one in RESULTS}
+    by_case = {(one.check.id, one.outcome.seen): one for one in RESULTS}
     for id, seen, default, strict in (
         ("A-01", "bad", "fail", "fail"),
         ("A-07", "doubtful", "warn", "warn"),
         ("A-02", "bad", "warn", "fail"),
         ("A-04", "remark", "note", "note"),
     ):
-        one = found[id, seen]
+        one = by_case[id, seen]
         assert (one.verdict, replace(one, strict=True).verdict) == (default, strict)
     advice = result("A-10", "quality", bad("no description"))
     assert (advice.verdict, replace(advice, strict=True).verdict) == ("note", "warn")
@@ -248,8 +248,8 @@ def test_a_server_that_prevents_most_checks_does_not_pass(reason: Skip) -> None:
 
 def test_a_withdrawn_requirement_counts_only_if_its_revision_is_named() -> None:
     def class_of(*revisions: str) -> str:
-        wanted = CheckSelection(revisions=revisions) if revisions else CheckSelection()
-        return next(check.check_class for check in wanted.rows() if check.id == "BASE-12")
+        selection = CheckSelection(revisions=revisions) if revisions else CheckSelection()
+        return next(check.check_class for check in selection.rows() if check.id == "BASE-12")
 
     assert (class_of(), class_of("2025-03-26"), class_of("2025-11-25")) == ("advice", "rule", "advice")
 
@@ -354,15 +354,15 @@ def test_the_files_agree_with_the_exit_code(
     words = [str(known) if word == "KNOWN" else word for word in words]
     files = [f"--{name}={tmp_path / name}" for name in ("junit", "sarif", "markdown", "html", "badge")]
     assert main.run(["check", "--json", *files, *words, str(HOSTILE)]) == code
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["exit_code"] == code
+    report = json.loads(capsys.readouterr().out)
+    assert report["exit_code"] == code
     assert bool(failures((tmp_path / "junit").read_text())) is bool(code)
     assert json.loads((tmp_path / "sarif").read_text())["runs"][0]["invocations"][0]["exitCode"] == code
     assert f'data-exit-code="{code}"' in (tmp_path / "html").read_text()
     assert ("failing" in (tmp_path / "badge").read_text()) is bool(code)
-    assert shown["summary"] in (tmp_path / "markdown").read_text().replace("`", "")
+    assert report["summary"] in (tmp_path / "markdown").read_text().replace("`", "")
     assert main.run(["check", *words, str(HOSTILE)]) == code
-    assert shown["summary"] in capsys.readouterr().out
+    assert report["summary"] in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

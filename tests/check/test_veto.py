@@ -86,9 +86,9 @@ async def test_one_wrong_answer_fails_the_run_and_its_recording(name):
     async with server(fault) as made:
         run, journal = await run_of(made, only=ONLY, allowed=ECHO)
     assert failed(run) == {id}
-    (found,) = (result for result in run.results if result.check.id == id)
-    assert found.outcome.text
-    assert all(0 < n <= len(journal) for n in found.outcome.evidence)
+    (result,) = (result for result in run.results if result.check.id == id)
+    assert result.outcome.text
+    assert all(0 < n <= len(journal) for n in result.outcome.evidence)
     assert failed(of_recording(journal, "the run", CheckSelection(only=ONLY))) == {id}
     journal.release()
 
@@ -99,7 +99,7 @@ async def test_the_recording_of_a_check_says_what_its_probes_found():
         run, journal = await run_of(server, only=only)
     again = of_recording(journal, "the run", CheckSelection(only=only))
     assert failed(run) == failed(again) == {"HTTP-05"}
-    live, recorded = ({each.check.id: each.outcome for each in found.results} for found in (run, again))
+    live, recorded = ({one.check.id: one.outcome for one in checked.results} for checked in (run, again))
     assert recorded == live
     journal.release()
 
@@ -114,8 +114,8 @@ async def test_outcomes_of_another_shape_say_nothing(rows):
     async with PlantedWeb() as server:
         _, journal = await run_of(server, only=frozenset(("BASE-01",)))
     journal.record_note("x", outcomes=rows)
-    found = of_recording(journal, "the run", CheckSelection(only=only))
-    assert {each.check.id: each.verdict for each in found.results} == {"BASE-01": "pass", "BASE-06": "skip"}
+    checked = of_recording(journal, "the run", CheckSelection(only=only))
+    assert {one.check.id: one.verdict for one in checked.results} == {"BASE-01": "pass", "BASE-06": "skip"}
     journal.release()
 
 
@@ -184,9 +184,9 @@ async def test_a_rate_limit_is_not_a_response_to_the_request():
     async with PlantedWeb(Limits(6)) as made:
         run, journal = await run_of(made, only=ids)
     journal.release()
-    found = {result.check.id: result.outcome for result in run.results}
+    outcomes = {result.check.id: result.outcome for result in run.results}
     assert {result.verdict for result in run.results} <= {"pass", "skip"}
-    assert found["UTIL-03"].skip is Skip.RATE_LIMIT
+    assert outcomes["UTIL-03"].skip is Skip.RATE_LIMIT
     assert run.deaths == []
 
 
@@ -210,14 +210,14 @@ async def test_the_live_judge_and_the_export_except_the_same_events(tmp_path):
     lines = [unnamed.line(n) for n in range(1, len(unnamed) + 1)]
     header = {"format": "mcp-recording", "version": 1, "target": {"kind": "stdio"}}
     file.write_bytes(b"\n".join([json.dumps(header).encode(), *lines, b""]))
-    found = []
+    findings = []
     journal = Journal.open(file)
     while journal.refresh():
         pass
-    for each in (unnamed, journal):
-        Judge(each).run_all()
-        found.append([(one.n, one.rule) for one in each.findings.all() if one.level != "note"])
-    assert found == [[], []]
+    for recording in (unnamed, journal):
+        Judge(recording).run_all()
+        findings.append([(one.n, one.rule) for one in recording.findings.all() if one.level != "note"])
+    assert findings == [[], []]
     unnamed.release()
     journal.release()
 
@@ -237,10 +237,10 @@ def test_an_error_without_an_id_may_answer_a_message_that_is_not_of_this_json_rp
 
 
 async def test_a_recording_decides_what_it_shows_and_skips_the_rest_with_a_reason():
-    wanted = CheckSelection(only=frozenset(("BASE-02", "TOOL-09", "BASE-07")))
+    selection = CheckSelection(only=frozenset(("BASE-02", "TOOL-09", "BASE-07")))
     async with Planted() as server:
         _, journal = await run_of(server, only=frozenset(("LIFE-10",)))
-    results = {result.check.id: result for result in of_recording(journal, "a session", wanted).results}
+    results = {result.check.id: result for result in of_recording(journal, "a session", selection).results}
     assert results["BASE-02"].verdict == "pass"
     assert results["TOOL-09"].outcome.text == "the recording does not show it: no structured content was seen"
     assert results["BASE-07"].outcome.text == "needs a live server, not a recording"
@@ -268,15 +268,15 @@ async def test_the_verdicts_are_the_same_on_a_busy_machine():
     """`python -m tests.check.stability` does this for whole runs."""
     only = frozenset(("base-protocol", "UTIL-17", "UTIL-18", "UTIL-20", "LIFE-06", "LIFE-07", "ECO-09"))
     allowed = Allowed(calls=("echo", "slow"))
-    found = []
+    verdicts = []
     for processes in (0, 4):
         async with Planted() as server:
             with busy(processes):
                 run, journal = await run_of(server, only=only, allowed=allowed)
-        found.append({result.check.id: result.verdict for result in run.results})
+        verdicts.append({result.check.id: result.verdict for result in run.results})
         journal.release()
-    assert found[0] == found[1]
-    assert found[0]["UTIL-18"] == "pass"
+    assert verdicts[0] == verdicts[1]
+    assert verdicts[0]["UTIL-18"] == "pass"
 
 
 def asks_too_early(message, request):
@@ -292,7 +292,7 @@ async def test_what_a_check_that_runs_once_has_found_is_not_repeated_for_other_r
     async with Planted(Answers("initialize", asks_too_early)) as server:
         run, journal = await run_of(server, only=only, revisions=(R4, R3))
     assert [visited.revision for visited in run.visits] == [R4, R3]
-    for found in (run, of_recording(journal, "the run", CheckSelection(only=only))):
-        told = [(each.visited.revision, each.outcome.seen) for each in found.results if each.check.id == "LIFE-06"]
-        assert told == [(R4, "bad")]
+    for checked in (run, of_recording(journal, "the run", CheckSelection(only=only))):
+        seen = [(one.visited.revision, one.outcome.seen) for one in checked.results if one.check.id == "LIFE-06"]
+        assert seen == [(R4, "bad")]
     journal.release()

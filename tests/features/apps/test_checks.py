@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.faults import R4, R5, Both, gives, told
+from tests.check.faults import R4, R5, Both, gives, notice
 from tests.check.faulty_servers import Adds, Answers, Case, Item, is_found, is_not_blamed
 
 URI = "ui://demo/board"
@@ -62,7 +62,7 @@ CASES = [
     Case("APP-12", R4, Both(listed(domain="a.io"), ui(domain="b.io")), right=Both(listed(domain="a.io"), RIGHT)),
     Case("APP-13", R4, app(text=LOADS),
          right=app(text=LOADS, _meta={"ui": {"csp": {"resourceDomains": ["https://cdn.example.com"]}}})),
-    Case("APP-14", R4, Both(RIGHT, Adds("tools/list", told("ui/notifications/size-changed"))), right=RIGHT),
+    Case("APP-14", R4, Both(RIGHT, Adds("tools/list", notice("ui/notifications/size-changed"))), right=RIGHT),
     Case("APP-15", R4, tool(visibility=["app"]), right=RIGHT),
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from inspector.client.options import Options
 from inspector.features.events.webhook_receiver import WebhookAddress
 from inspector.journal.journal import Journal
 from inspector.protocol.extensions import EVENTS
-from tests.check.faults import R4, R5, Both, capability, gives, in_result, params, refuses, told
+from tests.check.faults import R4, R5, Both, capability, gives, in_result, notice, params, refuses
 from tests.check.faulty_servers import (
     Adds,
     Answers,
@@ -76,7 +76,7 @@ class Notes(Fault):
     def __init__(self, change):
         self.change = change
 
-    def said(self, message, request):
+    def sends(self, message, request):
         name = str(message.get("method"))
         if not name.startswith("notifications/events/"):
             return [message]
@@ -183,7 +183,7 @@ CASES = [
     Case("EVENT-20", R5, Notes(lambda method, given: given | {"cursor": 5} if method == "heartbeat" else given),
          right=RIGHT, allowed=READ),
     Case("EVENT-21", R5, Deaf, right=RIGHT, allowed=READ),
-    Case("EVENT-22", R5, Adds("events/list", told("notifications/events/list_changed")), right=RIGHT),
+    Case("EVENT-22", R5, Adds("events/list", notice("notifications/events/list_changed")), right=RIGHT),
     Case("EVENT-23", R5, HOOKS, right=RIGHT, allowed=X),
     Case("EVENT-24", R5, HOOKS, right=refuses("events/subscribe", -32602), allowed=X),
     Case("EVENT-25", R5, Hooked(for_ever=True), right=Hooked(), allowed=HOOKED),
