@@ -229,7 +229,7 @@ class Chromium:
 
     async def addresses(self) -> list[str]:
         """The addresses of all pages, in order."""
-        return sorted(each["url"] for each in (await self.call("Target.getTargets"))["targetInfos"])
+        return sorted(target["url"] for target in (await self.call("Target.getTargets"))["targetInfos"])
 
     async def page(self, width: int = 1280, height: int = 800, *, touch: bool = False) -> Page:
         """A new page."""

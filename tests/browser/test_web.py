@@ -38,9 +38,9 @@ class Front:
     def interfaces(self) -> list[int]:
         """The interfaces that run now."""
         pid = self.process.pid
-        found = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-        self.seen.update(found)
-        return found
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        self.seen.update(children)
+        return children
 
     @property
     def origin(self) -> str:
@@ -99,7 +99,7 @@ async def opened(browser: Chromium, web: Front, *size: int, touch: bool = False)
 def is_clean(page: Page, web: Front) -> bool:
     """Whether a page had no problem, and loaded nothing from elsewhere."""
     here = (web.url, web.url.replace("http:", "ws:"))
-    return page.problems == [] and all(each.startswith((*here, "data:")) for each in page.requests)
+    return page.problems == [] and all(url.startswith((*here, "data:")) for url in page.requests)
 
 
 async def find_tool(page: Page, name: str) -> None:
@@ -325,9 +325,9 @@ async def test_no_file_holds_the_token(browser: Chromium, web: Front, tmp_path: 
     await page.press("q")
     await page.becomes(ENDED, True)
     token = web.url.rsplit("/", 2)[1].encode()
-    files = [each for each in tmp_path.rglob("*") if each.is_file()]
-    assert any(each.name.endswith(".mcp.jsonl") for each in files)
-    assert [each for each in files if token in each.read_bytes()] == []
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert any(file.name.endswith(".mcp.jsonl") for file in files)
+    assert [file for file in files if token in file.read_bytes()] == []
 
 
 async def test_a_browser_without_webgl_draws_too(web: Front) -> None:

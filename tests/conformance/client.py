@@ -111,9 +111,9 @@ async def try_everything(session: Session, context: dict[str, Any]) -> list[Insp
     running = [session.call_tool(name, arguments) for name, arguments in calls]
     running += [session.read_resource(resource["uri"]) for resource in catalog.resources.items[:RESOURCES_READ]]
     for prompt in catalog.prompts.items[:1]:
-        wanted = {argument["name"]: "sample" for argument in prompt.get("arguments", ()) if argument.get("required")}
-        running.append(session.get_prompt(prompt["name"], wanted))
-    wrong = [found.error for found in catalog.lists.values() if found.error is not None]
+        values = {argument["name"]: "sample" for argument in prompt.get("arguments", ()) if argument.get("required")}
+        running.append(session.get_prompt(prompt["name"], values))
+    wrong = [listing.error for listing in catalog.lists.values() if listing.error is not None]
     for call in running:
         try:
             await call.result()
@@ -138,8 +138,8 @@ async def try_skills(session: Session, *, opens: bool) -> None:
 async def main(url: str, context: dict[str, Any], *, opens_skills: bool) -> int:
     """Connect, try everything, leave. Returns the exit status."""
     target = HttpTarget(url)
-    told = {option: context[key] for key, option in LOGIN.items() if key in context}
-    login = AuthOptions(client_metadata_url=DOCUMENT, open_browser=False, **told)
+    login_options = {option: context[key] for key, option in LOGIN.items() if key in context}
+    login = AuthOptions(client_metadata_url=DOCUMENT, open_browser=False, **login_options)
     authorize = Authorizer(login, web=Fetching, person=Visitor(target), keeps=False)
     options = Options(timeout=PATIENCE, standing=ANSWERS, authorize=authorize)
     session = Session(target, Journal.unnamed(target.as_header()), options)
@@ -158,5 +158,5 @@ async def main(url: str, context: dict[str, Any], *, opens_skills: bool) -> int:
 
 
 if __name__ == "__main__":
-    told = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
-    sys.exit(asyncio.run(main(sys.argv[-1], told, opens_skills="--open-skills" in sys.argv)))
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    sys.exit(asyncio.run(main(sys.argv[-1], context, opens_skills="--open-skills" in sys.argv)))

@@ -42,7 +42,10 @@ def is_known(name: str, revision: str) -> bool:
 
 def markdown() -> str:
     """Both tables."""
-    required = [f"| `{found.name}` | {found.revision} | {found.successes} | {found.shows} |" for found in SCENARIOS]
+    required = [
+        f"| `{scenario.name}` | {scenario.revision} | {scenario.successes} | {scenario.shows} |"
+        for scenario in SCENARIOS
+    ]
     rest = [f"| `{pattern}` | {reason} |" for pattern, reason in NOT_REQUIRED.items()]
     return "\n".join(
         [

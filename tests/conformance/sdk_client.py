@@ -71,8 +71,8 @@ async def main(url: str, context: dict[str, Any]) -> None:
         if offered.prompts:
             listed = await attempt(client.list_prompts)
             for prompt in listed.prompts[:1] if listed else ():
-                wanted = {argument.name: "sample" for argument in prompt.arguments or () if argument.required}
-                group.start_soon(attempt, client.get_prompt, prompt.name, wanted)
+                values = {argument.name: "sample" for argument in prompt.arguments or () if argument.required}
+                group.start_soon(attempt, client.get_prompt, prompt.name, values)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ RATIO_LIMIT = 0.6
 async def run(scenario: Scenario, client: tuple[str, str]) -> Run:
     """Runs a scenario. The client is not told which one it is."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        said = Path(folder, "client.json")
-        told = ["--open-skills"] if scenario.opens_skills and client is OURS else []
-        timed = [sys.executable, "-ISE", str(HERE / "timed.py"), str(said), *client, *told]
+        report = Path(folder, "client.json")
+        options = ["--open-skills"] if scenario.opens_skills and client is OURS else []
+        timed = [sys.executable, "-ISE", str(HERE / "timed.py"), str(report), *client, *options]
         words = [
             NODE, str(PACKAGE / "dist/index.js"), "client", "--scenario", scenario.name,
             "--spec-version", scenario.revision, "--force", "-o", folder,
@@ -56,13 +56,13 @@ async def run(scenario: Scenario, client: tuple[str, str]) -> Run:
             with suppress(ProcessLookupError):  # whatever is left of this run, and nothing else
                 os.killpg(process.pid, SIGKILL)
             await process.wait()
-        return _read(Path(folder), said)
+        return _read(Path(folder), report)
 
 
-def _read(folder: Path, said: Path) -> Run:
+def _read(folder: Path, report: Path) -> Run:
     checks = [check for path in folder.rglob("checks.json") for check in json.loads(path.read_text())]
     stderr = "".join(path.read_text() for path in folder.rglob("stderr.txt"))
-    ended = json.loads(said.read_text()) if said.exists() else {"status": None, "cpu": 0.0}
+    ended = json.loads(report.read_text()) if report.exists() else {"status": None, "cpu": 0.0}
     return Run(tuple(checks), ended["status"], ended["cpu"], stderr)
 
 
@@ -84,12 +84,12 @@ async def run_all(scenarios: Iterable[Scenario], client: tuple[str, str]) -> dic
 
 def forgotten() -> list[str]:
     """Scenarios for clients that the suite's sets of requirements name and our file does not speak of."""
-    found = []
+    missing = []
     for revision in dict.fromkeys(scenario.revision for scenario in SCENARIOS):
         asked = yaml.safe_load((PACKAGE / "requirements" / f"{revision}.yaml").read_text())
         names = [*asked["client"], *(more["scenario"] for more in asked["not_scored"] if more["leg"] == "client")]
-        found += [f"{name} at {revision}" for name in names if not is_known(name, revision)]
-    return found
+        missing += [f"{name} at {revision}" for name in names if not is_known(name, revision)]
+    return missing
 
 
 def main(word: str = "") -> int:

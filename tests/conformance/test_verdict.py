@@ -31,9 +31,9 @@ def test_a_run_without_failures_is_passed() -> None:
 
 @pytest.mark.parametrize("status", ["FAILURE", "WARNING"])
 def test_failures_and_warnings_are_problems(status: str) -> None:
-    (found,) = problems(REQUIRED, Run((*GOOD, *checks(status)), status=0))
-    assert status.lower() in found
-    assert "check-0" in found
+    (problem,) = problems(REQUIRED, Run((*GOOD, *checks(status)), status=0))
+    assert status.lower() in problem
+    assert "check-0" in problem
 
 
 def test_doing_nothing_is_a_problem() -> None:
@@ -75,9 +75,9 @@ def test_the_client_is_blind_to_the_name_of_the_scenario() -> None:
 
 @pytest.mark.slow
 def test_the_time_and_the_end_of_a_command_are_taken(tmp_path: Path) -> None:
-    said = tmp_path / "said.json"
+    report = tmp_path / "said.json"
     words = [sys.executable, "-c", "sum(range(300_000)); raise SystemExit(3)"]
-    done = subprocess.run([sys.executable, str(HERE / "timed.py"), str(said), *words], timeout=60)
-    found = json.loads(said.read_text())
-    assert done.returncode == found["status"] == 3
-    assert found["cpu"] > 0
+    done = subprocess.run([sys.executable, str(HERE / "timed.py"), str(report), *words], timeout=60)
+    measured = json.loads(report.read_text())
+    assert done.returncode == measured["status"] == 3
+    assert measured["cpu"] > 0

@@ -34,15 +34,15 @@ class Run:
 
 def problems(scenario: Scenario, run: Run) -> list[str]:
     """The problem of a run; empty if it is correct."""
-    found = [
+    lines = [
         f"{check['status'].lower()}: {check['id']}: {check.get('errorMessage') or check.get('description', '')}"
         for check in run.checks
         if check["status"] in WRONG
     ]
     if run.successes < scenario.successes:
-        found.append(f"{run.successes} checks succeeded, of at least {scenario.successes}")
+        lines.append(f"{run.successes} checks succeeded, of at least {scenario.successes}")
     if run.status is None:
-        found.append("the client did not end by itself")
+        lines.append("the client did not end by itself")
     elif run.status != 0 and not scenario.refusal:
-        found.append(f"the client ended with status {run.status}")
-    return found
+        lines.append(f"the client ended with status {run.status}")
+    return lines

@@ -52,15 +52,15 @@ if "INSPECTOR_INTEROP" in os.environ:
         """Shows the tables, and what the judge says of the servers."""
         rows: dict[str, list[str]] = {}
         cells: dict[tuple[str, str], str] = {}
-        said: set[str] = set()
-        for report in (each for reports in terminalreporter.stats.values() for each in reports):
+        findings: set[str] = set()
+        for report in (test_report for reports in terminalreporter.stats.values() for test_report in reports):
             for name, value in getattr(report, "user_properties", ()):
                 if name == "row":
                     rows[value[0]] = value[1:]
                 elif name == "cell":
                     cells[value[0], value[1]] = value[2]
                 elif name == "said":
-                    said.update(value)
+                    findings.update(value)
         entries = [rows[entry.id] for entry in ENTRIES if entry.id in rows]
         sites = [
             [site.name, site.made_with, *(cells.get((site.id, column), "-") for column in COLUMNS)]
@@ -74,7 +74,7 @@ if "INSPECTOR_INTEROP" in os.environ:
             if order and "INSPECTOR_INTEROP_PAGE" in os.environ:
                 table.keep(order)
         terminalreporter.section("findings about the servers")
-        for line in sorted(said) or ["none"]:
+        for line in sorted(findings) or ["none"]:
             terminalreporter.write_line(line)
 
 else:

@@ -37,24 +37,24 @@ def get(url: str, accept: str = "*/*") -> bytes:
     return body
 
 
-def version_of(package: str, wanted: str) -> dict[str, Any]:
+def version_of(package: str, major: str) -> dict[str, Any]:
     """The registry's entry of a package's newest version below a major one."""
     registry = os.environ.get("NPM_CONFIG_REGISTRY", REGISTRY).rstrip("/")
     versions: dict[str, Any] = json.loads(get(f"{registry}/{package}", ABBREVIATED))["versions"]
-    fitting = [name for name in versions if name.startswith(f"{wanted}.") and "-" not in name]
+    fitting = [name for name in versions if name.startswith(f"{major}.") and "-" not in name]
     if not fitting:
-        sys.exit(f"{registry} has no {package} {wanted}.")
+        sys.exit(f"{registry} has no {package} {major}.")
     newest: dict[str, Any] = versions[max(fitting, key=lambda name: [int(part) for part in name.split(".")])]
     return newest
 
 
-def unpack(package: str, wanted: str, folder: Path) -> None:
+def unpack(package: str, major: str, folder: Path) -> None:
     """Fetches a package and puts what it holds into `folder`."""
-    found = version_of(package, wanted)["dist"]
-    body = get(found["tarball"])
-    kind, _, digest = found["integrity"].partition("-")
+    archive_entry = version_of(package, major)["dist"]
+    body = get(archive_entry["tarball"])
+    kind, _, digest = archive_entry["integrity"].partition("-")
     if hashlib.new(kind, body).digest() != base64.b64decode(digest):
-        sys.exit(f"{found['tarball']} is not what the registry says: its {kind} digest differs.")
+        sys.exit(f"{archive_entry['tarball']} is not what the registry says: its {kind} digest differs.")
     unpacked = folder.with_name(folder.name + ".new")
     shutil.rmtree(unpacked, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -23,10 +23,10 @@ SCRIPTS = Path(__file__).parent / "servers"
 CONSUMERS = Path(__file__).parent / "consumers"
 
 
-def is_there(folder: Path, wanted: str) -> bool:
+def is_there(folder: Path, source: str) -> bool:
     """Whether a folder holds what was made from `wanted`."""
     stamp = folder / ".installed-from"
-    return stamp.is_file() and stamp.read_text() == wanted
+    return stamp.is_file() and stamp.read_text() == source
 
 
 def run(words: Sequence[str], folder: Path) -> None:
@@ -38,15 +38,15 @@ def run(words: Sequence[str], folder: Path) -> None:
         sys.exit(f"interop: {' '.join(words)} failed:\n{ran.stdout.decode(errors='replace')}")
 
 
-def made(folder: Path, wanted: str, make: Callable[[], None]) -> str:
+def made(folder: Path, source: str, make: Callable[[], None]) -> str:
     """Creates a folder unless it exists; says what was done."""
-    if is_there(folder, wanted):
+    if is_there(folder, source):
         return ""
     begun = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     make()
-    (folder / ".installed-from").write_text(wanted)
+    (folder / ".installed-from").write_text(source)
     return f"interop: installed {folder.name} in {time.monotonic() - begun:.1f} s"
 
 
@@ -86,10 +86,10 @@ def project(
         (folder / "package.json").write_text(described)
         run([*npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], folder)
 
-    said = made(folder, described, make)
+    report = made(folder, described, make)
     for script in scripts.glob("*.mjs"):
         shutil.copy(script, folder)
-    return said
+    return report
 
 
 def main() -> None:
@@ -104,9 +104,9 @@ def main() -> None:
         installing.append(pool.submit(unpacked, cache / "unpacked", uv, consumers.UNPACKED))
         of_machine = consumers.NPM_OF_THIS_MACHINE
         installing.append(pool.submit(project, cache / "consumers", npm, consumers.NPM, of_machine, CONSUMERS))
-        for each in installing:
-            if said := each.result():
-                print(said, flush=True)
+        for installation in installing:
+            if report := installation.result():
+                print(report, flush=True)
 
 
 if __name__ == "__main__":

@@ -154,9 +154,9 @@ class Peer:
     def target(self) -> StdioTarget | HttpTarget:
         """The target that the words name."""
         given = self.words[1:] if self.words[0] == "--" else self.words
-        found = parse_target(given, command=self.words[0] == "--")
-        assert isinstance(found, StdioTarget | HttpTarget)
-        return found
+        target = parse_target(given, command=self.words[0] == "--")
+        assert isinstance(target, StdioTarget | HttpTarget)
+        return target
 
 
 STDIO = {

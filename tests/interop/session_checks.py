@@ -37,14 +37,15 @@ def look_at(recording: Path) -> None:
                 wrong = validate_message(event.message, revision=revision, direction="send", answered_method=asked)
                 assert wrong == [], event.text
         said_of_servers.update(
-            f"{server.server.name}: {found.rule} ({found.level}) {found.message}" for found in journal.findings.all()
+            f"{server.server.name}: {finding.rule} ({finding.level}) {finding.message}"
+            for finding in journal.findings.all()
         )
 
 
 def faults_of_ours(journal: Journal) -> list[Finding]:
     """Findings on our messages. A note does not count, because some calls are wrong on purpose."""
-    found = [each for each in journal.findings.all() if journal.index.dir(each.n) is Dir.SEND]
-    return [each for each in found if each.level != "note"]
+    findings = [finding for finding in journal.findings.all() if journal.index.dir(finding.n) is Dir.SEND]
+    return [finding for finding in findings if finding.level != "note"]
 
 
 def _said_in(message: Any) -> str:

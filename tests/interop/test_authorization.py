@@ -127,12 +127,12 @@ class Person:
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Site], Running]]:
     """Starts a site when it is first asked for."""
     with ExitStack() as stack:
-        found: dict[str, Running] = {}
+        sites: dict[str, Running] = {}
 
         def start(site: Site) -> Running:
-            if site.id not in found:
-                found[site.id] = stack.enter_context(running(site, tmp_path_factory.mktemp(site.id)))
-            return found[site.id]
+            if site.id not in sites:
+                sites[site.id] = stack.enter_context(running(site, tmp_path_factory.mktemp(site.id)))
+            return sites[site.id]
 
         yield start
 
@@ -162,7 +162,7 @@ def seen(record_property: Callable[[str, object], None], site: Running) -> Calla
 
 TOGETHER = [pytest.param(site, marks=pytest.mark.xdist_group(site.id), id=site.id) for site in SITES]
 """One process runs all tests of a site, so that it is started once."""
-ROTATING = [each for each in TOGETHER if each.id in ("python-sdk-2.3", "typescript-sdk-1.32", "oidc-provider-9")]
+ROTATING = [site for site in TOGETHER if site.id in ("python-sdk-2.3", "typescript-sdk-1.32", "oidc-provider-9")]
 """One site of each maker whose refresh tokens are good for one time; the last withdraws the login at the second."""
 each_site = pytest.mark.parametrize("site", TOGETHER, indirect=True)
 Seen = Callable[[str, str], None]
@@ -189,17 +189,17 @@ def test_a_login_is_kept_and_the_next_run_needs_no_browser(person: Person, site:
 @pytest.mark.parametrize("site", ROTATING, indirect=True)
 def test_a_login_in_chromium(person: Person, site: Running, tmp_path: Path) -> None:
     """Side effects of a real browser: it requests icons, keeps connections, and enforces the policy of the page."""
-    told = tmp_path / "told.json"
+    report = tmp_path / "told.json"
     browser = person.home / "browser"
-    browser.write_text(f'#!/bin/sh\nexec "{NODE}" "{CONSUMERS / "login.mjs"}" "$@" > "{told}"\n')
+    browser.write_text(f'#!/bin/sh\nexec "{NODE}" "{CONSUMERS / "login.mjs"}" "$@" > "{report}"\n')
     person.more["TMPDIR"] = str(tmp_path)
     ran = person("login", "--open-browser", "--json")
     assert ran.code == 0, ran.err
     assert person.did("authorize", "callback", "token")
     until = time.monotonic() + PATIENCE
-    while not told.stat().st_size and time.monotonic() < until:
+    while not report.stat().st_size and time.monotonic() < until:
         time.sleep(0.1)
-    seen = json.loads(told.read_text())
+    seen = json.loads(report.read_text())
     assert seen["paths"][-1] == "/callback"
     assert "go back to the terminal" in seen["text"]
     assert [what for path, what in seen["errors"] if path == "/callback"] == []
@@ -313,7 +313,7 @@ def test_commands_at_once_renew_a_token_once(person: Person, site: Running) -> N
         )
         for _ in range(3)
     ]  # fmt: skip
-    said = [command.communicate(timeout=2 * PATIENCE) for command in commands]
-    assert [command.returncode for command in commands] == [0] * 3, said
+    outputs = [command.communicate(timeout=2 * PATIENCE) for command in commands]
+    assert [command.returncode for command in commands] == [0] * 3, outputs
     ran = person.read()
     assert (ran.code, person.steps, person.opened) == (0, [], 1), ran.err

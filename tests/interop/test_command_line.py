@@ -66,12 +66,12 @@ def test_info_and_lists(terminal: Terminal) -> None:
     ran = terminal("tools", "--json")
     assert ran.code == 0
     assert offer.tools <= {tool["name"] for tool in ran.json["tools"]}
-    for verb, key, member, wanted in (
+    for verb, key, member, expected in (
         ("resources", "resources", "uri", offer.resource),
         ("templates", "resourceTemplates", "uriTemplate", offer.template),
         ("prompts", "prompts", "name", offer.prompt),
     ):
-        assert wanted in [item[member] for item in terminal(verb, "--json").json[key]]
+        assert expected in [item[member] for item in terminal(verb, "--json").json[key]]
     ran = terminal("tools")
     assert {line.split()[0] for line in ran.out.splitlines()} >= offer.tools
 

@@ -131,9 +131,9 @@ async def test_a_server_is_opened_listed_called_and_closed(
         journal.release()
     server = session.server
     starts = len(spawned(recording))
-    shown = [entry.name, entry.made_with, OVER[entry.over], server.era, server.revision, str(starts or "-")]
-    record_property("row", [entry.id, *shown, server.how, f"{ready:.2f} s"])
-    assert shown == entry.facts()
+    cells = [entry.name, entry.made_with, OVER[entry.over], server.era, server.revision, str(starts or "-")]
+    record_property("row", [entry.id, *cells, server.how, f"{ready:.2f} s"])
+    assert cells == entry.facts()
     assert server.how
     assert unlisted == {}
     assert entry.tool in tools

@@ -45,10 +45,10 @@ SAMPLES = ("demo-tour", "demo-http", "hostile")
 @pytest.fixture
 def journals() -> Iterator[dict[str, Journal]]:
     """The exported recordings: the samples, and the most hostile one."""
-    found = {name: opened(RECORDINGS / f"{name}.mcp.jsonl") for name in SAMPLES}
-    found |= {"worst": hostile(), "worst-http": hostile(http=True)}
-    yield found
-    for journal in found.values():
+    by_name = {name: opened(RECORDINGS / f"{name}.mcp.jsonl") for name in SAMPLES}
+    by_name |= {"worst": hostile(), "worst-http": hostile(http=True)}
+    yield by_name
+    for journal in by_name.values():
         journal.release()
 
 
@@ -62,7 +62,7 @@ def written(journals: dict[str, Journal], format: str, folder: Path, suffix: str
     return paths
 
 
-def said(words: list[str], folder: Path, **variables: str) -> str:
+def stdout_of(words: list[str], folder: Path, **variables: str) -> str:
     """The stdout of a program, which must succeed."""
     env = environment(folder, **{"TMPDIR": str(folder), **variables})
     ran = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -70,10 +70,10 @@ def said(words: list[str], folder: Path, **variables: str) -> str:
     return ran.stdout
 
 
-def told(script: str, paths: list[str], folder: Path, **variables: str) -> Any:
+def script_output(script: str, paths: list[str], folder: Path, **variables: str) -> Any:
     """The output of one of our scripts about files."""
     words = [NODE, str(CONSUMERS / script)] if script.endswith(".mjs") else [PYTHON, str(SCRIPTS / script)]
-    return json.loads(said([*words, *paths], folder, **variables))
+    return json.loads(stdout_of([*words, *paths], folder, **variables))
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_a_browser_runs_and_asks_for_nothing_of_a_server(
     journals["baited"] = baited(url)
     paths = written(journals, "html", tmp_path, ".html")
     ours: set[str] = set()
-    pages = told("browser.mjs", paths, tmp_path, **browser)
+    pages = script_output("browser.mjs", paths, tmp_path, **browser)
     for (name, journal), path, page in zip(journals.items(), paths, pages, strict=True):
         assert page["requests"] == [f"file://{path}"]
         assert (page["dialogs"], page["errors"]) == ([], [])
@@ -152,16 +152,16 @@ def test_a_browser_shows_searches_and_folds(
     journals: dict[str, Journal], browser: dict[str, str], tmp_path: Path
 ) -> None:
     paths = written({"demo-http": journals["demo-http"], "worst": journals["worst"]}, "html", tmp_path, ".html")
-    http, worst = told("browser.mjs", paths, tmp_path, **browser)
+    http, worst = script_output("browser.mjs", paths, tmp_path, **browser)
     assert (http["title"], http["counted"]) == ("127.0.0.1:8000", "67 of 67")
     assert '"method": "initialize"' in http["texts"][0]
     assert int(http["folded"].split()[0]) < 67
     assert http["searched"] == "9 of 67"
     assert int(worst["found"].split()[0]) > 10
-    shown = "\n".join(worst["texts"])
-    assert "123456789012345678901234567890" in shown
-    assert "␛[2J‹202E›" in shown
-    assert "\u202e" not in shown
+    text = "\n".join(worst["texts"])
+    assert "123456789012345678901234567890" in text
+    assert "␛[2J‹202E›" in text
+    assert "\u202e" not in text
 
 
 def test_a_browser_opens_a_hundred_thousand_events(browser: dict[str, str], tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_browser_opens_a_hundred_thousand_events(browser: dict[str, str], tmp_
     for n in range(1000):
         note = f'{{"method":"notifications/message","params":{{"level":"info","data":"{n}"}}}}'.encode()
         journal.record_received("stdio", [note] * 100)
-    (page,) = told("browser.mjs", written({"long": journal}, "html", tmp_path, ".html"), tmp_path, **browser)
+    (page,) = script_output("browser.mjs", written({"long": journal}, "html", tmp_path, ".html"), tmp_path, **browser)
     journal.release()
     assert page["counted"] == "100,000 of 100,000"
     assert 10 < page["drawn"] < 100
@@ -181,26 +181,26 @@ def test_a_browser_opens_a_hundred_thousand_events(browser: dict[str, str], tmp_
 
 def test_mermaid_draws_every_diagram(journals: dict[str, Journal], browser: dict[str, str], tmp_path: Path) -> None:
     paths = written(journals, "mermaid", tmp_path, ".mmd")
-    found = told("mermaid.mjs", paths, tmp_path, **browser)
-    assert found["dialogs"] == []
-    for path, picture in zip(paths, found["drawn"], strict=True):
+    output = script_output("mermaid.mjs", paths, tmp_path, **browser)
+    assert output["dialogs"] == []
+    for path, picture in zip(paths, output["drawn"], strict=True):
         lines = Path(path).read_text().splitlines()[3:]
         assert len(picture["messages"]) + len(picture["notes"]) == len(lines)
         assert not {"script", "img", "foreignObject", "a"} & set(picture["elements"])
-    worst = found["drawn"][list(journals).index("worst")]
+    worst = output["drawn"][list(journals).index("worst")]
     assert any("</script><script>alert(1)</script>" in text for text in worst["messages"])
     assert any("a;b#c%%d:e->>f" in text for text in worst["messages"])
 
 
 def test_a_validator_takes_every_archive(journals: dict[str, Journal], tmp_path: Path) -> None:
-    found = told("har.mjs", written(journals, "har", tmp_path, ".har"), tmp_path)
-    assert all(each.get("entries") for each in found), found
+    archives = script_output("har.mjs", written(journals, "har", tmp_path, ".har"), tmp_path)
+    assert all(archive.get("entries") for archive in archives), archives
 
 
 def test_opentelemetry_reads_every_trace(journals: dict[str, Journal], tmp_path: Path) -> None:
-    found = told("read_traces.py", written(journals, "otlp", tmp_path, ".json"), tmp_path)
-    assert len(found) == len(journals)
-    assert {"MCP session", "tools/call slow", "sampling/createMessage"} <= set(found[0])
+    traces = script_output("read_traces.py", written(journals, "otlp", tmp_path, ".json"), tmp_path)
+    assert len(traces) == len(journals)
+    assert {"MCP session", "tools/call slow", "sampling/createMessage"} <= set(traces[0])
 
 
 def test_opentelemetry_reads_the_spans_that_a_tap_streams(tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ def test_opentelemetry_reads_the_spans_that_a_tap_streams(tmp_path: Path) -> Non
     finally:
         server.shutdown()
         server.server_close()
-    found = told("read_traces.py", list(map(str, bodies)), tmp_path)
-    names = [name for trace in found for name in trace]
+    traces = script_output("read_traces.py", list(map(str, bodies)), tmp_path)
+    names = [name for trace in traces for name in trace]
     assert {"tools/call echo", "MCP session"} <= set(names)
 
 
@@ -274,7 +274,7 @@ def test_the_official_sdk_does_it_again(era: str, tmp_path: Path) -> None:
     path = recorded(tmp_path / "talk.mcp.jsonl", DEMO, era)
     program = tmp_path / "again.py"
     program.write_text(exported(opened(path), "python-sdk"))
-    text = said([str(CACHE / "python/mcp-2.3/bin/python"), "-W", "ignore", str(program)], tmp_path)
+    text = stdout_of([str(CACHE / "python/mcp-2.3/bin/python"), "-W", "ignore", str(program)], tmp_path)
     for part in ("it's here", "a haiku", "decline", "The demo server", "python", "Method not found"):
         assert part in text
 
@@ -283,7 +283,9 @@ def test_tests_made_of_a_modern_session_pass(tmp_path: Path) -> None:
     path = recorded(tmp_path / "talk.mcp.jsonl", DEMO, "modern")
     module = tmp_path / "test_again.py"
     module.write_text(exported(opened(path), "pytest"))
-    assert "8 passed" in said([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(module)], tmp_path)
+    assert "8 passed" in stdout_of(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(module)], tmp_path
+    )
 
 
 def test_curl_sends_it_again_over_http(tmp_path: Path) -> None:
@@ -295,7 +297,7 @@ def test_curl_sends_it_again_over_http(tmp_path: Path) -> None:
         script = tmp_path / "again.sh"
         script.write_text(exported(opened(path), "curl"))
         assert "redacted" not in script.read_text()
-        text = said(["sh", str(script)], tmp_path, PAUSE="3", WAIT="30")
+        text = stdout_of(["sh", str(script)], tmp_path, PAUSE="3", WAIT="30")
     for part in ("it's here", "a haiku", "The demo server", "-32601"):
         assert part in text
 
@@ -310,7 +312,7 @@ def test_mcp_cassette_reads_every_cassette_and_serves_one(
 
     tool = [PYTHON, str(SCRIPTS / "mcp_cassette_tool.py"), str(CACHE / "unpacked")]
     paths = written(journals, "mcp-cassette", tmp_path, ".json")
-    amounts = json.loads(said([*tool, "load", *paths], tmp_path))
+    amounts = json.loads(stdout_of([*tool, "load", *paths], tmp_path))
     assert amounts == [
         sum(event.kind_name in ("rpc", "invalid") for event in journal.events()) for journal in journals.values()
     ]
@@ -329,7 +331,7 @@ def test_mcp_recorder_reads_every_cassette_and_serves_one(
     import asyncio
 
     paths = written(journals, "mcp-recorder", tmp_path, ".json")
-    assert all(json.loads(said([PYTHON, str(SCRIPTS / "mcp_recorder_tool.py"), *paths], tmp_path)))
+    assert all(json.loads(stdout_of([PYTHON, str(SCRIPTS / "mcp_recorder_tool.py"), *paths], tmp_path)))
     (cassette,) = written({"talk": opened(talk)}, "mcp-recorder", tmp_path, ".json")
     port = free_port()
     words = [PYTHON, str(SCRIPTS / "mcp_recorder_here.py"), "replay", "--cassette", cassette, "--port", str(port)]
@@ -350,7 +352,7 @@ def test_mcporter_replays_what_it_asked_itself(tmp_path: Path) -> None:
     config.write_text(json.dumps({"mcpServers": {"demo": {"command": DEMO[0], "args": DEMO[1:]}}}))
     mcporter = [str(node), str(CONSUMERS / "node_modules/mcporter/dist/cli.js"), "--config", str(config)]
     asked = [*mcporter, "call", "demo.echo", "message=hello"]
-    said([*mcporter, "record", "theirs", "--server", "demo", "--", *asked], tmp_path)
+    stdout_of([*mcporter, "record", "theirs", "--server", "demo", "--", *asked], tmp_path)
     recordings = tmp_path / ".mcporter" / "recordings"
     journal = Journal.unnamed({"label": "demo"})
     for line in (recordings / "theirs.ndjson").read_text().splitlines():
@@ -363,4 +365,4 @@ def test_mcporter_replays_what_it_asked_itself(tmp_path: Path) -> None:
     (recordings / "ours.ndjson").write_text(exported(journal, "mcporter"))
     config.write_text(json.dumps({"mcpServers": {"demo": {"command": "/no/such/program"}}}))
     replay = {"MCPORTER_REPLAY": "ours", "MCPORTER_REPLAY_SERVER": "demo", "MCPORTER_DISABLE_KEEPALIVE": "*"}
-    assert "hello" in said(asked, tmp_path, **replay)
+    assert "hello" in stdout_of(asked, tmp_path, **replay)

@@ -51,11 +51,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name, _, version = self.path.strip("/").partition("@")
-        found = self.server.packages[name]
+        versions = self.server.packages[name]
         if version:
-            body = found[version] + (b"!" if name in self.server.altered else b"")
+            body = versions[version] + (b"!" if name in self.server.altered else b"")
         else:
-            body = json.dumps({"versions": {number: self.about(name, number) for number in found}}).encode()
+            body = json.dumps({"versions": {number: self.about(name, number) for number in versions}}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -24,15 +24,15 @@ pytestmark = pytest.mark.xdist_group("oidc-provider")
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """oidc-provider as it is."""
-    with running(PLAIN, tmp_path_factory.mktemp("plain")) as found:
-        yield found
+    with running(PLAIN, tmp_path_factory.mktemp("plain")) as site:
+        yield site
 
 
 @pytest.fixture(scope="module")
 def bound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """oidc-provider, and a server that takes only tokens with a proof."""
-    with running(BOUND, tmp_path_factory.mktemp("bound")) as found:
-        yield found
+    with running(BOUND, tmp_path_factory.mktemp("bound")) as site:
+        yield site
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from inspector.protocol.jsonrpc import Shape
 from tests.formats.journals import RECORDINGS, exported, opened
 from tests.interop.listening_servers import free_port, listening
 from tests.interop.peers import CACHE
-from tests.interop.test_exports import CONSUMERS, DEMO, PYTHON, SCRIPTS, said
+from tests.interop.test_exports import CONSUMERS, DEMO, PYTHON, SCRIPTS, stdout_of
 
 pytestmark = pytest.mark.interop
 
@@ -34,7 +34,7 @@ def test_a_recording_that_mcporter_made(tmp_path: Path) -> None:
     config.write_text(json.dumps({"mcpServers": {"demo": {"command": DEMO[0], "args": DEMO[1:]}}}))
     mcporter = [str(node), str(CONSUMERS / "node_modules/mcporter/dist/cli.js"), "--config", str(config)]
     asked = [*mcporter, "call", "demo.echo", "message=hello"]
-    said([*mcporter, "record", "theirs", "--server", "demo", "--", *asked], tmp_path)
+    stdout_of([*mcporter, "record", "theirs", "--server", "demo", "--", *asked], tmp_path)
     out = tmp_path / "ours.mcp.jsonl"
     made = import_file(tmp_path / ".mcporter" / "recordings" / "theirs.ndjson", out)
     journal = opened(out)
@@ -52,7 +52,7 @@ def test_a_cassette_that_mcp_cassette_wrote(name: str, tmp_path: Path) -> None:
     file, out = tmp_path / "session.json", tmp_path / "ours.mcp.jsonl"
     file.write_text(exported(journal, "mcp-cassette"), encoding="utf-8")
     before = file.read_bytes()
-    said([PYTHON, str(SCRIPTS / "mcp_cassette_tool.py"), str(CACHE / "unpacked"), "save", str(file)], tmp_path)
+    stdout_of([PYTHON, str(SCRIPTS / "mcp_cassette_tool.py"), str(CACHE / "unpacked"), "save", str(file)], tmp_path)
     assert file.read_bytes() != before
     assert import_file(file, out).format == "mcp-cassette"
     assert values(opened(out)) == values(journal)

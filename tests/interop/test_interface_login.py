@@ -28,8 +28,8 @@ pytestmark = pytest.mark.xdist_group("oidc-provider")
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Running]:
     """oidc-provider, running."""
-    with running(PLAIN, tmp_path) as found:
-        yield found
+    with running(PLAIN, tmp_path) as running_site:
+        yield running_site
 
 
 @pytest.fixture

@@ -77,8 +77,8 @@ async def test_the_sums_of_two_workers_are_those_of_the_server(tmp_path: Path, s
     assert code == 0, logs
     with (tmp_path / "sums_stats.csv").open() as file:
         rows = {row["Name"]: row for row in csv.DictReader(file)}
-    found = rows["echo"]
-    assert found["Type"] == "tools/call"
-    assert int(found["Failure Count"]) == 0, logs
-    assert int(found["Request Count"]) == CountingConnection.calls
+    sums = rows["echo"]
+    assert sums["Type"] == "tools/call"
+    assert int(sums["Failure Count"]) == 0, logs
+    assert int(sums["Request Count"]) == CountingConnection.calls
     assert CountingConnection.calls == pytest.approx(RATE * SECONDS, rel=0.1)

@@ -30,12 +30,12 @@ async def again(path: Path, target: StdioTarget | HttpTarget) -> RerunReport:
         journal.release()
 
 
-def told(report: RerunReport) -> list[str]:
+def differences(report: RerunReport) -> list[str]:
     """The differences as text."""
     return [
-        f"{each.recorded} {each.method} {each.name}: {each.verdict}, {each.note} {list(each.differences)[:3]}"
-        for each in report.outcomes
-        if each.differs
+        f"{outcome.recorded} {outcome.method} {outcome.name}: {outcome.verdict}, {outcome.note} {list(outcome.differences)[:3]}"
+        for outcome in report.outcomes
+        if outcome.differs
     ]
 
 
@@ -45,7 +45,7 @@ async def test_the_same_server_does_the_same(name: str, tmp_path: Path, request:
     path = tmp_path / "recorded.mcp.jsonl"
     tasks = await recorded(peer, path)
     report = await again(path, peer.target)
-    assert told(report) == []
+    assert differences(report) == []
     assert report.clean, report.error
     assert len(report.outcomes) > len(tasks)
 
@@ -61,8 +61,8 @@ async def test_the_same_task_comes_to_the_same_end(tmp_path: Path) -> None:
     journal.close()
     journal.release()
     report = await again(path, target)
-    assert told(report) == []
-    assert {"tasks/get", "tasks/result"} <= {each.method for each in report.outcomes}
+    assert differences(report) == []
+    assert {"tasks/get", "tasks/result"} <= {outcome.method for outcome in report.outcomes}
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -74,7 +74,7 @@ async def test_a_change_is_found_at_its_message(tmp_path: Path, era: str) -> Non
     changed = tmp_path / "changed.py"
     changed.write_text(script.replace(PLANTED, f"{PLANTED} + 1"))
     report = await again(path, StdioTarget((SDK[0], str(changed))))
-    assert [(each.method, each.name, each.verdict) for each in report.outcomes if each.differs] == [
+    assert [(outcome.method, outcome.name, outcome.verdict) for outcome in report.outcomes if outcome.differs] == [
         ("tools/call", "add", "different")
     ]
     assert report.first is not None

@@ -52,7 +52,7 @@ async def recorded(peer: Peer, path: Path) -> list[Task]:
         await session.load("tools")
         done.append((["tools"], [tool["name"] for tool in session.catalog.tools.items]))
         await session.load("resources")
-        done.append((["resources"], [each["uri"] for each in session.catalog.resources.items]))
+        done.append((["resources"], [resource["uri"] for resource in session.catalog.resources.items]))
         read = await session.read_resource(offer.resource).result()
         done.append((["read", offer.resource], read["contents"][0]["text"]))
         prompt = await session.get_prompt(offer.prompt, offer.prompt_arguments).result()
@@ -142,8 +142,8 @@ async def test_real_clients_finish_the_recorded_calls(
         for where in ([url], stdio):
             outcomes = await asyncio.gather(*(did(client, peer.era, tasks, where, home) for client in WORDS))
             for client, outcome in zip(WORDS, outcomes, strict=True):
-                assert [alike(each) for each in outcome] == expected, client
-                steps = [each["steps"] for each in outcome if isinstance(each, dict)]
+                assert [alike(result) for result in outcome] == expected, client
+                steps = [result["steps"] for result in outcome if isinstance(result, dict)]
                 assert steps[1] == peer.offer.steps, client
 
 

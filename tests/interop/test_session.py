@@ -152,11 +152,11 @@ async def test_a_call_can_be_cancelled_and_the_session_goes_on(peer: Peer, recor
         assert "hello" in text_of(await call(session, peer.offer.echo).result())
         n = slow.n
         assert session.journal.index.state(n) is State.CANCELLED
-        told = [event for event in session.journal.events() if "notifications/cancelled" in event.text]
+        cancellations = [event for event in session.journal.events() if "notifications/cancelled" in event.text]
         # In the modern era a call over HTTP is cancelled by closing its stream.
         closes = peer.era == "modern" and isinstance(peer.target, HttpTarget)
-        wanted = [] if closes else [{"requestId": slow.id, "reason": "enough"}]
-        assert [event.message["params"] for event in told] == wanted
+        expected = [] if closes else [{"requestId": slow.id, "reason": "enough"}]
+        assert [event.message["params"] for event in cancellations] == expected
 
 
 @pytest.mark.parametrize("name", ["sdk-modern-http", "typescript-http"])
@@ -175,9 +175,9 @@ async def test_an_argument_is_sent_as_a_header_field_too_where_the_tool_asks_for
 async def test_calls_run_side_by_side(peer: Peer, recording: Path) -> None:
     async with connected(peer, recording) as session:
         calls = [call(session, peer.offer.echo) for _ in range(20)]
-        answers = await asyncio.gather(*(each.result() for each in calls))
+        answers = await asyncio.gather(*(running.result() for running in calls))
         assert all("hello" in text_of(answer) for answer in answers)
-        assert len({each.answer_n for each in calls}) == 20
+        assert len({running.answer_n for running in calls}) == 20
 
 
 async def test_sampling_is_answered_inside_the_call(peer: Peer, recording: Path) -> None:
@@ -202,8 +202,10 @@ async def test_elicitation_is_answered_with_the_forms_defaults(peer: Peer, recor
         assert (asked.topic, asked.mode) == ("elicitation", "form")
         assert asked.message
         content = Form(asked.schema).defaults()
-        wanted = asked.schema["properties"]
-        assert {key: value["default"] for key, value in wanted.items() if "default" in value}.items() <= content.items()
+        properties = asked.schema["properties"]
+        assert {
+            key: value["default"] for key, value in properties.items() if "default" in value
+        }.items() <= content.items()
         asked.accept(content | {"name": "Ada"})
         answer = text_of(await eliciting.result())
         assert "accept" in answer
@@ -260,11 +262,11 @@ async def test_log_messages_keep_to_the_level(peer: Peer, recording: Path) -> No
         await session.set_log_level("warning")
         if peer.offer.log is not None:
             await call(session, peer.offer.log).result()
-        logged = [event.message["params"]["level"] for event in told(session.journal, "notifications/message")]
+        logged = [event.message["params"]["level"] for event in received(session.journal, "notifications/message")]
         assert ("warning" in logged, "info" in logged) == (peer.offer.log is not None, False)
 
 
-def told(journal: Journal, method: str) -> list[Any]:
+def received(journal: Journal, method: str) -> list[Any]:
     """The notifications with this method."""
     return [event for event in journal.events() if event.dir is Dir.RECV and journal.index.method(event.n) == method]
 

@@ -55,8 +55,8 @@ def methods(path: Path) -> set[str]:
 
 async def outcomes(where: dict[str, list[str]], peer: Peer, tasks: list[Task], home: Path) -> list[Any]:
     """The results of the same tasks that each client prints at its own address."""
-    said = await asyncio.gather(*(did(client, peer.era, tasks, where[client], home) for client in WORDS))
-    return [[without_roots(alike(outcome)) for outcome in each] for each in said]
+    printed = await asyncio.gather(*(did(client, peer.era, tasks, where[client], home) for client in WORDS))
+    return [[without_roots(alike(outcome)) for outcome in results] for results in printed]
 
 
 def without_roots(outcome: Any) -> Any:

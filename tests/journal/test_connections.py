@@ -101,11 +101,11 @@ def test_it_is_the_same_live_slice_by_slice_and_read_back(steps: list[str]) -> N
     for step in steps:
         play(journal, step)
         view.extend()
-    found = parse("phase:negotiation").numbers(journal)
-    assert view.numbers.tolist() == found
-    assert [n for n in range(1, len(journal) + 1) if parse("phase:negotiation").matches(journal, n)] == found
+    numbers = parse("phase:negotiation").numbers(journal)
+    assert view.numbers.tolist() == numbers
+    assert [n for n in range(1, len(journal) + 1) if parse("phase:negotiation").matches(journal, n)] == numbers
     inside = [n for low, high in ranges(journal) for n in range(low, high + 1)]
-    assert [n for n in inside if steps[n - 1] != "stderr"] == found
+    assert [n for n in inside if steps[n - 1] != "stderr"] == numbers
     again = Journal.unnamed({})
     for event in journal.events():
         if event.fields.get("event"):

@@ -96,6 +96,6 @@ def test_what_shows_a_failure(journal: Journal) -> None:
     journal.record_received("stdio", [b"no JSON"])
     lost = journal.record_life("stdio", "lost", **{"for": 2})
     journal.record_life("stdio", "exit", status=0)
-    found = failures(journal.index, 0, len(journal))
-    assert [n for n, failed in enumerate(found, 1) if failed] == [error, error + 1, lost]
+    flags = failures(journal.index, 0, len(journal))
+    assert [n for n, failed in enumerate(flags, 1) if failed] == [error, error + 1, lost]
     assert failures(journal.index, lost - 1, lost) == b"\1"

@@ -31,7 +31,7 @@ def test_every_term_is_offered_with_what_it_means() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "values"),
     [
         ("method:to", ["method:tools/*", "method:tools/list", "method:tools/call"]),
         ("method:prog", ["method:notifications/progress"]),
@@ -48,8 +48,8 @@ def test_every_term_is_offered_with_what_it_means() -> None:
         ('"open', []),
     ],
 )
-def test_offers_values_that_were_seen(text: str, found: list[str]) -> None:
-    assert texts(text, ("echo", "pay", "go pay"))[: len(found) or 1] == found
+def test_offers_values_that_were_seen(text: str, values: list[str]) -> None:
+    assert texts(text, ("echo", "pay", "go pay"))[: len(values) or 1] == values
 
 
 def test_a_completion_takes_the_place_of_its_term() -> None:

@@ -53,7 +53,7 @@ def progress(journal: Journal, token: Any) -> int:
     return receive(journal, {"method": "notifications/progress", "params": {"progressToken": token, "progress": 1}})
 
 
-def found(journal: Journal, text: str) -> list[int]:
+def matching(journal: Journal, text: str) -> list[int]:
     return parse(text).numbers(journal)
 
 
@@ -130,7 +130,7 @@ def talk(journal: Journal) -> Journal:
     ],
 )
 def test_finds(talk: Journal, text: str, numbers: list[int]) -> None:
-    assert found(talk, text) == numbers
+    assert matching(talk, text) == numbers
 
 
 def test_evaluates_a_part(talk: Journal) -> None:
@@ -155,19 +155,19 @@ def test_duration_counts_for_request_and_answer(journal: Journal) -> None:
     answer(journal, 1)
     call(journal, 2)
     answer(journal, 2)
-    assert found(journal, "duration:>500ms") == [1, 2]
-    assert found(journal, "duration:<0.1ms") == [3, 4]
-    assert found(journal, "duration:600ms") == [1, 2]
-    assert found(journal, "duration:0.5s-0.6s") == [1, 2]
-    assert found(journal, "duration:>=600000us") == [1, 2]
-    assert found(journal, "time:>0.65s") == [3, 4]
+    assert matching(journal, "duration:>500ms") == [1, 2]
+    assert matching(journal, "duration:<0.1ms") == [3, 4]
+    assert matching(journal, "duration:600ms") == [1, 2]
+    assert matching(journal, "duration:0.5s-0.6s") == [1, 2]
+    assert matching(journal, "duration:>=600000us") == [1, 2]
+    assert matching(journal, "time:>0.65s") == [3, 4]
 
 
 def test_size_is_that_of_the_message(journal: Journal) -> None:
     journal.record_received("stdio", [b'"%s"' % (b"x" * 998), b'"%s"' % (b"x" * 999)])
-    assert found(journal, "size:>1k") == [2]
-    assert found(journal, "size:1000") == [1]
-    assert found(journal, "size:1.0k") == [1, 2]
+    assert matching(journal, "size:>1k") == [2]
+    assert matching(journal, "size:1000") == [1]
+    assert matching(journal, "size:1.0k") == [1, 2]
 
 
 def test_time_by_the_clock(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_time_by_the_clock(tmp_path: Path) -> None:
     journal = Journal.open(path)
     journal.refresh()
     second = journal.clock(2_000_000).strftime("%H:%M:%S")
-    assert found(journal, f"time:{second}") == [2]
-    assert found(journal, f"time:>{second}") == [3]
+    assert matching(journal, f"time:{second}") == [2]
+    assert matching(journal, f"time:>{second}") == [3]
     journal.release()
 
 
@@ -189,18 +189,18 @@ def test_exchange_takes_in_what_the_server_asks_within_it(journal: Journal) -> N
     send(journal, {"jsonrpc": "2.0", "id": 1, "result": {"action": "decline"}})
     answer(journal, 9)
     send(journal, {"jsonrpc": "2.0", "id": 1, "method": "ping"})
-    assert found(journal, "exchange:9") == [1, 2, 3, 4, 5]
-    assert found(journal, "exchange:#4") == [1, 2, 3, 4, 5]
-    assert found(journal, "exchange:1") == [6]
+    assert matching(journal, "exchange:9") == [1, 2, 3, 4, 5]
+    assert matching(journal, "exchange:#4") == [1, 2, 3, 4, 5]
+    assert matching(journal, "exchange:1") == [6]
 
 
 def test_finding_by_rule_and_level(talk: Journal) -> None:
     talk.findings.add(Finding(6, "TOOL-21", "must", "wrong"))
     talk.findings.add(Finding(8, "HTTP-18", "should", "odd"))
-    assert found(talk, "finding:*") == [6, 8]
-    assert found(talk, "finding:tool-*") == [6]
-    assert found(talk, "finding:should") == [8]
-    assert found(talk, "-finding:* method:tools/call") == [4, 7, 11]
+    assert matching(talk, "finding:*") == [6, 8]
+    assert matching(talk, "finding:tool-*") == [6]
+    assert matching(talk, "finding:should") == [8]
+    assert matching(talk, "-finding:* method:tools/call") == [4, 7, 11]
 
 
 # Text, however it is escaped
@@ -218,8 +218,8 @@ def test_finding_by_rule_and_level(talk: Journal) -> None:
 )
 def test_text_is_found_through_its_escapes(journal: Journal, raw: str) -> None:
     journal.record_received("stdio", [raw.encode()])
-    assert found(journal, '"são/paulo \\"X\\""') == [1]
-    assert found(journal, '"são/paulo \\"y\\""') == []
+    assert matching(journal, '"são/paulo \\"X\\""') == [1]
+    assert matching(journal, '"são/paulo \\"y\\""') == []
 
 
 @given(st.text(max_size=12), st.booleans())
@@ -228,7 +228,7 @@ def test_text_finds_any_text_in_any_message(text: str, ascii: bool) -> None:
     message = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {"t": f"<{text}>"}}, ensure_ascii=ascii)
     journal.record_received("stdio", [message.encode("utf-8", "surrogatepass")])
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    assert found(journal, f'"<{quoted}>"') == [1]
+    assert matching(journal, f'"<{quoted}>"') == [1]
     journal.release()
 
 
@@ -238,9 +238,9 @@ def test_text_finds_nothing_else(needle: str, text: str) -> None:
     journal.record_stderr("", [text.encode()])
     quoted = needle.replace("\\", "\\\\").replace('"', '\\"')
     if not set('\\"/\n') & set(needle + text):
-        assert found(journal, f'"{quoted}"') == ([1] if needle in text else [])
+        assert matching(journal, f'"{quoted}"') == ([1] if needle in text else [])
     elif needle in text:
-        assert found(journal, f'"{quoted}"') == [1]
+        assert matching(journal, f'"{quoted}"') == [1]
     journal.release()
 
 
@@ -250,20 +250,20 @@ def test_text_does_not_find_the_envelope(journal: Journal, word: str) -> None:
     journal.record_stderr("stderr", [b"x"])
     journal.record_received("stdio", [b"[]"])
     quoted = word.replace('"', '\\"')
-    assert found(journal, f'"{quoted}"') == []
+    assert matching(journal, f'"{quoted}"') == []
 
 
 def test_text_is_found_in_the_facts_of_other_events(journal: Journal) -> None:
     journal.record_http("post-1", Dir.SEND, method="POST", url="https://shop.example/mcp", headers=[("Accept", "x/y")])
     journal.record_life("stdio", "exit", status=3)
-    assert found(journal, "shop.example") == [1]
-    assert found(journal, "accept") == [1]
-    assert found(journal, "exit") == [2]
+    assert matching(journal, "shop.example") == [1]
+    assert matching(journal, "accept") == [1]
+    assert matching(journal, "exit") == [2]
 
 
 def test_text_is_found_in_bytes_that_are_not_utf8(journal: Journal) -> None:
     journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"\xff caf","params":{}}'])
-    assert found(journal, "caf") == [1]
+    assert matching(journal, "caf") == [1]
 
 
 def test_text_is_found_in_lines_that_another_tool_wrote(tmp_path: Path) -> None:
@@ -272,8 +272,8 @@ def test_text_is_found_in_lines_that_another_tool_wrote(tmp_path: Path) -> None:
     path.write_bytes(header_line({}) + json.dumps(line).encode() + b"\n" + json.dumps(line | {"n": 2}).encode() + b"\n")
     journal = Journal.open(path)
     journal.refresh()
-    assert found(journal, "GRÜSSE | grüße") == [1, 2]
-    assert found(journal, "recv") == []
+    assert matching(journal, "GRÜSSE | grüße") == [1, 2]
+    assert matching(journal, "recv") == []
     journal.release()
 
 
@@ -281,21 +281,21 @@ def test_text_is_found_across_the_blocks_of_a_long_line(journal: Journal) -> Non
     body = "x" * ((1 << 20) - 60)
     for filler in range(0, 120, 7):
         journal.record_stderr("", [(body + "y" * filler + "Needle" + body).encode()])
-    assert found(journal, "needle") == list(range(1, len(journal) + 1))
-    assert found(journal, "needles") == []
+    assert matching(journal, "needle") == list(range(1, len(journal) + 1))
+    assert matching(journal, "needles") == []
 
 
 def test_sparse_events_are_read_without_the_rest(journal: Journal) -> None:
     for n in range(1, 400):
         journal.record_stderr("", [b"needle " + b"x" * (3000 if n % 50 else 10)])
-    assert found(journal, "needle size:<100") == list(range(50, 400, 50))
+    assert matching(journal, "needle size:<100") == list(range(50, 400, 50))
 
 
 def test_exchange_takes_in_what_is_about_a_nested_request(journal: Journal) -> None:
     call(journal, 9)
     receive(journal, {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {"message": "?"}})
     receive(journal, {"method": "notifications/cancelled", "params": {"requestId": 1}})
-    assert found(journal, "exchange:9") == [1, 2, 3]
+    assert matching(journal, "exchange:9") == [1, 2, 3]
     assert parse("exchange:9").numbers(journal, 3) == [3]
 
 
@@ -515,11 +515,11 @@ def test_the_runs_of_a_flow(journal: Journal) -> None:
     all_of_it = [*range(one[0], one[1] + 1), *range(two[0], two[1] + 1)]
     assert list(view.numbers) == all_of_it
     for name in ("calls/orders.yaml", "orders.yaml", "ord*", "calls/*rs.yaml"):
-        assert found(journal, f"run:{name}") == all_of_it
-    assert found(journal, "run:orders.yaml#1") == list(range(one[0], one[1] + 1))
-    assert found(journal, "run:orders.yaml#2 dir:recv") == [two[1]]
-    assert found(journal, "run:orders.yaml#3") == found(journal, "run:other") == []
-    assert len(found(journal, 'run:"a b.yaml"')) == 4
+        assert matching(journal, f"run:{name}") == all_of_it
+    assert matching(journal, "run:orders.yaml#1") == list(range(one[0], one[1] + 1))
+    assert matching(journal, "run:orders.yaml#2 dir:recv") == [two[1]]
+    assert matching(journal, "run:orders.yaml#3") == matching(journal, "run:other") == []
+    assert len(matching(journal, 'run:"a b.yaml"')) == 4
     again = run("calls/orders.yaml")
     view.extend()
     assert list(view.numbers) == [*all_of_it, *range(again[0], again[1] + 1)]

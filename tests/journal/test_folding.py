@@ -26,13 +26,13 @@ def read(name: str) -> Journal:
 
 
 def folding(journal: Journal, *, starts: bool = False) -> Folding:
-    found = Folding(journal, starts=starts)
-    found.advance(len(journal))
-    return found
+    fold = Folding(journal, starts=starts)
+    fold.advance(len(journal))
+    return fold
 
 
-def rows(found: Folding) -> list[int]:
-    numbers = FoldedRows(found)
+def rows(fold: Folding) -> list[int]:
+    numbers = FoldedRows(fold)
     return [numbers[position] for position in range(len(numbers))]
 
 
@@ -41,33 +41,33 @@ def page(talk: Talk, id: int, cursor: str = "", next: str = "") -> None:
     talk.answer(id, {"tools": [{"name": f"t{id}"}], **({"nextCursor": next} if next else {})})
 
 
-def matches(found: Folding, text: str) -> list[int]:
-    view = FoldedMatches(found, FilteredView(found.journal, parse(text)))
-    while view.filtered.seen < found.seen:
-        view.apply(view.filtered.scan(found.seen))
+def matches(fold: Folding, text: str) -> list[int]:
+    view = FoldedMatches(fold, FilteredView(fold.journal, parse(text)))
+    while view.filtered.seen < fold.seen:
+        view.apply(view.filtered.scan(fold.seen))
     return list(view.numbers)
 
 
 def test_heads_and_stream_ends_stand_in_the_rows_of_their_messages() -> None:
-    found = folding(read("http-resumed"))
-    assert rows(found) == [1, 6, 7, 8, 15, 16, 20, 26, 28]
-    assert found.folded(16) == [17, 24]
-    assert found.folded(26) == [18, 19, 21, 22, 23, 25, 27]
-    assert found.folded(7) == [9, 13, 14], "a notification that was posted"
-    assert found.folded(8) == [10, 11, 12], "a GET that carries no message"
+    fold = folding(read("http-resumed"))
+    assert rows(fold) == [1, 6, 7, 8, 15, 16, 20, 26, 28]
+    assert fold.folded(16) == [17, 24]
+    assert fold.folded(26) == [18, 19, 21, 22, 23, 25, 27]
+    assert fold.folded(7) == [9, 13, 14], "a notification that was posted"
+    assert fold.folded(8) == [10, 11, 12], "a GET that carries no message"
 
 
 @pytest.mark.parametrize("starts", [False, True])
 @pytest.mark.parametrize("name", ["http-json", "http-legacy", "http-modern", "http-sse", "stdio-legacy", "hostile"])
 def test_every_event_has_a_row_or_stands_in_one(name: str, starts: bool) -> None:
     journal = read(name)
-    found = folding(journal, starts=starts)
-    shown = rows(found)
-    assert sorted([*shown, *found.hidden]) == list(range(1, len(journal) + 1))
-    assert {found.row(n) for n in found.hidden} <= set(shown)
-    assert sorted(m for n in shown for m in found.folded(n)) == list(found.hidden)
-    numbers = FoldedRows(found)
-    assert [numbers.position(n) for n in shown] == list(range(len(shown)))
+    fold = folding(journal, starts=starts)
+    visible = rows(fold)
+    assert sorted([*visible, *fold.hidden]) == list(range(1, len(journal) + 1))
+    assert {fold.row(n) for n in fold.hidden} <= set(visible)
+    assert sorted(m for n in visible for m in fold.folded(n)) == list(fold.hidden)
+    numbers = FoldedRows(fold)
+    assert [numbers.position(n) for n in visible] == list(range(len(visible)))
 
 
 @pytest.mark.parametrize("starts", [False, True])
@@ -129,11 +129,11 @@ def test_the_start_of_a_session_is_one_row(after: list[Any], row: int) -> None:
     talk = started()
     for name, *rest in after:
         getattr(talk, name)(*rest)
-    found = folding(talk.journal, starts=True)
-    assert [n for n in rows(found) if n < 14] == [1, 10, 11], "stderr and a list that failed are shown"
-    assert (found.is_start(1), list(found.group(1))[:7]) == (True, [1, 2, 3, 4, 5, 7, 12])
-    assert [found.row(n) for n in (6, 8, 9, 13)] == [1] * 4
-    assert found.row(14) == row
+    fold = folding(talk.journal, starts=True)
+    assert [n for n in rows(fold) if n < 14] == [1, 10, 11], "stderr and a list that failed are shown"
+    assert (fold.is_start(1), list(fold.group(1))[:7]) == (True, [1, 2, 3, 4, 5, 7, 12])
+    assert [fold.row(n) for n in (6, 8, 9, 13)] == [1] * 4
+    assert fold.row(14) == row
     assert rows(folding(talk.journal))[:5] == [1, 2, 3, 4, 5], "only where it is wanted"
 
 
@@ -151,10 +151,10 @@ def test_the_progress_of_one_call_is_one_row() -> None:
         talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
     for id in (1, 1, 2, 1):
         talk.notice("progress", progressToken=id, progress=1)
-    found = folding(talk.journal)
-    assert rows(found) == [1, 2, 3, 5]
-    assert [list(found.group(n)) for n in (3, 5)] == [[3, 4, 6], []]
-    assert (found.folded(3), found.is_start(3)) == ([4, 6], False)
+    fold = folding(talk.journal)
+    assert rows(fold) == [1, 2, 3, 5]
+    assert [list(fold.group(n)) for n in (3, 5)] == [[3, 4, 6], []]
+    assert (fold.folded(3), fold.is_start(3)) == ([4, 6], False)
 
 
 def test_progress_after_many_other_folded_events_has_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,9 +165,9 @@ def test_progress_after_many_other_folded_events_has_another_row(monkeypatch: py
         talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
     for id in (1, 2, *[2] * 5, 1):
         talk.notice("progress", progressToken=id, progress=1)
-    found = folding(talk.journal)
-    assert rows(found) == [1, 2, 3, 4, 9, 10]
-    assert [found.folded(n) for n in rows(found)] == [[], [], [], [5, 6, 7, 8], [], []]
+    fold = folding(talk.journal)
+    assert rows(fold) == [1, 2, 3, 4, 9, 10]
+    assert [fold.folded(n) for n in rows(fold)] == [[], [], [], [5, 6, 7, 8], [], []]
 
 
 def test_progress_of_any_number_of_calls_fills_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,67 +178,67 @@ def test_progress_of_any_number_of_calls_fills_no_table(monkeypatch: pytest.Monk
         for _ in range(3):
             talk.notice("progress", progressToken=id, progress=1)
         talk.say(id, "x")
-    found = folding(talk.journal, starts=True)
-    assert [found.folded(n) for n in rows(found)].count([]) == 40
-    assert {name: len(table) for name, table in vars(found).items() if isinstance(table, dict) and len(table) > 3} == {}
+    fold = folding(talk.journal, starts=True)
+    assert [fold.folded(n) for n in rows(fold)].count([]) == 40
+    assert {name: len(table) for name, table in vars(fold).items() if isinstance(table, dict) and len(table) > 3} == {}
 
 
 def test_the_events_of_a_row_are_looked_for_once_until_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
-    look = Folding._members
-    monkeypatch.setattr(Folding, "_members", lambda self, n: (searched.append(n), look(self, n))[1])
+    find_members = Folding._members
+    monkeypatch.setattr(Folding, "_members", lambda self, n: (searched.append(n), find_members(self, n))[1])
     talk = Talk()
     for id in (1, 2):
         talk.ask(id, "tools/call", {"_meta": {"progressToken": id}})
     talk.notice("progress", progressToken=1, progress=1)
     talk.notice("progress", progressToken=1, progress=2)
-    found = folding(talk.journal)
-    assert [found.folded(n) for n in (1, 2, 3)] == [[], [], [4]]
+    fold = folding(talk.journal)
+    assert [fold.folded(n) for n in (1, 2, 3)] == [[], [], [4]]
     searched.clear()
     for _ in range(3):
-        assert [found.folded(n) for n in (1, 2, 3)] == [[], [], [4]]
+        assert [fold.folded(n) for n in (1, 2, 3)] == [[], [], [4]]
     talk.notice("progress", progressToken=1, progress=3)
-    found.advance(5)
-    assert found.folded(1) == []
+    fold.advance(5)
+    assert fold.folded(1) == []
     assert searched == []
-    assert found.folded(3) == [4, 5]
+    assert fold.folded(3) == [4, 5]
     assert set(searched) == {3, 4, 5}
 
 
 def test_a_response_head_stands_with_the_request_until_the_answer_is_there() -> None:
     journal = read("http-json")
-    found = Folding(journal)
-    found.advance(18)
-    assert found.row(18) == 16
-    assert found.advance(19) >= {16, 18}
-    assert found.row(18) == 19
+    fold = Folding(journal)
+    fold.advance(18)
+    assert fold.row(18) == 16
+    assert fold.advance(19) >= {16, 18}
+    assert fold.row(18) == 19
 
 
 def test_a_head_that_was_recorded_before_its_message_is_folded_when_that_comes() -> None:
     talk = Talk({"kind": "http", "url": "http://x/"})
     head = talk.journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
-    found = folding(talk.journal)
-    assert rows(found) == [head]
+    fold = folding(talk.journal)
+    assert rows(fold) == [head]
     request = talk.ask(1, "ping")
     talk.send({"jsonrpc": "2.0", "id": 1, "method": "ping"}, "post-1")
-    assert found.advance(len(talk.journal)) >= {head}
-    assert rows(found) == [request, request + 1]
-    assert found.row(head) == request + 1
+    assert fold.advance(len(talk.journal)) >= {head}
+    assert rows(fold) == [request, request + 1]
+    assert fold.row(head) == request + 1
 
 
 def test_the_pages_of_a_list_are_one_row() -> None:
     talk = Talk()
     page(talk, 1, next="a")
-    found = folding(talk.journal)
-    assert rows(found) == [1, 2]
+    fold = folding(talk.journal)
+    assert rows(fold) == [1, 2]
     page(talk, 2, cursor="a", next="b")
     page(talk, 3, cursor="b")
     page(talk, 4)
-    found.advance(len(talk.journal))
-    assert rows(found) == [1, 7, 8]
-    assert found.list_messages(1) == [1, 2, 3, 4, 5, 6]
-    assert found.folded(1) == [2, 3, 4, 5, 6]
-    assert found.list_messages(7) == []
+    fold.advance(len(talk.journal))
+    assert rows(fold) == [1, 7, 8]
+    assert fold.list_messages(1) == [1, 2, 3, 4, 5, 6]
+    assert fold.folded(1) == [2, 3, 4, 5, 6]
+    assert fold.list_messages(7) == []
 
 
 def test_the_polls_of_a_task_are_one_row_and_those_of_an_endless_one_several() -> None:
@@ -246,44 +246,44 @@ def test_the_polls_of_a_task_are_one_row_and_those_of_an_endless_one_several() -
     for id, task in enumerate(("a", "a", "b", "a")):
         talk.ask(id, "tasks/get", {"taskId": task})
         talk.answer(id, {"taskId": task, "status": "working"})
-    found = folding(talk.journal)
-    assert rows(found) == [1, 5, 6]
-    assert found.list_messages(1) == [1, 2, 3, 4, 7, 8]
-    assert found.folded(1) == [2, 3, 4, 7, 8]
+    fold = folding(talk.journal)
+    assert rows(fold) == [1, 5, 6]
+    assert fold.list_messages(1) == [1, 2, 3, 4, 7, 8]
+    assert fold.folded(1) == [2, 3, 4, 7, 8]
     for id in range(10, 10 + MAX_POLLS):
         talk.ask(id, "tasks/get", {"taskId": "a"})
         talk.answer(id, {"taskId": "a", "status": "completed"})
-    found.advance(len(talk.journal))
-    assert rows(found) == [1, 5, 6, 9 + 2 * (MAX_POLLS - 3)]
+    fold.advance(len(talk.journal))
+    assert rows(fold) == [1, 5, 6, 9 + 2 * (MAX_POLLS - 3)]
 
 
 def test_a_page_that_is_requested_before_the_one_before_it_came_is_folded_too() -> None:
     talk = Talk()
     talk.ask(1, "tools/list")
     talk.ask(2, "tools/list", {"cursor": "guessed"})
-    found = folding(talk.journal)
-    assert rows(found) == [1]
+    fold = folding(talk.journal)
+    assert rows(fold) == [1]
     talk.answer(2, {"tools": []})
     talk.answer(1, {"tools": []})
-    found.advance(len(talk.journal))
-    assert rows(found) == [1]
+    fold.advance(len(talk.journal))
+    assert rows(fold) == [1]
 
 
 def test_a_match_on_a_folded_event_shows_its_row() -> None:
-    found = folding(read("http-resumed"))
-    assert matches(found, "kind:http dir:recv") == [6, 7, 8, 26, 28]
-    assert matches(found, "kind:life stream-end") == [26]
+    fold = folding(read("http-resumed"))
+    assert matches(fold, "kind:http dir:recv") == [6, 7, 8, 26, 28]
+    assert matches(fold, "kind:life stream-end") == [26]
 
 
 def test_a_match_goes_with_its_event_to_another_row() -> None:
     journal = read("http-json")
-    found = Folding(journal)
-    found.advance(18)
-    view = FoldedMatches(found, FilteredView(journal, parse("kind:http dir:recv n:18")))
+    fold = Folding(journal)
+    fold.advance(18)
+    view = FoldedMatches(fold, FilteredView(journal, parse("kind:http dir:recv n:18")))
     view.apply(view.filtered.scan(18))
     assert list(view.numbers) == [16]
-    changed = found.advance(19)
-    view.look_again({*changed, *map(found.row, changed)})
+    changed = fold.advance(19)
+    view.look_again({*changed, *map(fold.row, changed)})
     assert list(view.numbers) == [19]
     view.apply(view.filtered.scan(19))
     assert list(view.numbers) == [19]
@@ -294,9 +294,9 @@ def test_a_million_messages_over_stdio_cost_no_memory(tmp_path: Path) -> None:
     for id in range(50):
         talk.call(id, "a")
         talk.say(id, "x")
-    found = folding(talk.journal)
-    assert len(found.hidden) == 0
-    assert len(FoldedRows(found)) == 100
+    fold = folding(talk.journal)
+    assert len(fold.hidden) == 0
+    assert len(FoldedRows(fold)) == 100
 
 
 def test_any_number_of_heads_without_a_message_is_shown(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_any_number_of_heads_without_a_message_is_shown(tmp_path: Path) -> None:
     for _ in range(5):
         talk.journal.record_http("http", Dir.SEND, method="GET", url="http://x/", headers=[])
         talk.journal.record_http("http", Dir.RECV, status=404, headers=[])
-    found = folding(talk.journal)
-    assert rows(found) == [1, 3, 5, 7, 9]
-    shown: Any = [found.folded(n) for n in rows(found)]
-    assert shown == [[2], [4], [6], [8], [10]]
+    fold = folding(talk.journal)
+    assert rows(fold) == [1, 3, 5, 7, 9]
+    folded: Any = [fold.folded(n) for n in rows(fold)]
+    assert folded == [[2], [4], [6], [8], [10]]

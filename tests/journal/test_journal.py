@@ -402,8 +402,8 @@ def test_secrets_that_we_hold_never_reach_the_file(tmp_path):
     journal.record_received(
         "stdio", [json.dumps({"echo": secret}, ensure_ascii=False).encode(), b"\xff " + secret.encode()]
     )
-    for said in (b'{"a":1}', b"no JSON", f'{{"a":"{quoted}"}}'.encode()):
-        journal.record_received("post-1", [said], f',"sse":{{"event":"{quoted}","id":"{quoted}"}}')
+    for body in (b'{"a":1}', b"no JSON", f'{{"a":"{quoted}"}}'.encode()):
+        journal.record_received("post-1", [body], f',"sse":{{"event":"{quoted}","id":"{quoted}"}}')
     journal.record_stderr("stderr", [f"using {secret}".encode()])
     journal.record_life("stdio", "spawn", argv=[secret])
     journal.record_http("post-1", Dir.SEND, url="https://u:pw@h/x?access_token=abc", headers=[("X-Key", secret)])

@@ -62,11 +62,11 @@ def test_rows_stay_when_events_are_added_in_any_slices() -> None:
 def test_a_period_has_the_requests_that_overlap_it(begin: int, end: int) -> None:
     talk, spans = busy(80)
     lane = lanes_of(talk).sent
-    wanted = sorted(low for low, high in spans if low <= end and high >= begin)
-    found = [position for row in range(len(lane.rows)) for position in lane.rows.within(row, begin, end)]
-    assert sorted(lane.begins[position] for position in found) == wanted
-    assert lane.overlapping(begin, end) == len(wanted)
-    assert len(lane.at(begin, end, 1000)) == len(wanted)
+    expected = sorted(low for low, high in spans if low <= end and high >= begin)
+    positions = [position for row in range(len(lane.rows)) for position in lane.rows.within(row, begin, end)]
+    assert sorted(lane.begins[position] for position in positions) == expected
+    assert lane.overlapping(begin, end) == len(expected)
+    assert len(lane.at(begin, end, 1000)) == len(expected)
 
 
 def test_the_number_in_flight_is_the_largest_of_a_period() -> None:
@@ -98,8 +98,8 @@ def test_a_row_skips_what_is_in_the_same_step() -> None:
         talk.at(id).call(id, "a")
         talk.at(id + 0.5).say(id, "x")
     lane = lanes_of(talk).sent
-    found = [lane.begins[position] for position in lane.rows.within(0, 0, 200_000, 20_000)]
-    assert found == [1000, 20_000, 40_000, 60_000, 80_000, 100_000]
+    begins = [lane.begins[position] for position in lane.rows.within(0, 0, 200_000, 20_000)]
+    assert begins == [1000, 20_000, 40_000, 60_000, 80_000, 100_000]
 
 
 def test_a_request_ends_by_its_fate_too() -> None:
@@ -219,6 +219,6 @@ def test_a_request_that_ends_as_a_period_begins_is_in_it() -> None:
     talk.at(10).call(1, "a")
     talk.at(20).say(1, "x")
     lane = lanes_of(talk).sent
-    for begin, wanted in ((20_000, 1), (20_001, 0)):
-        found = lane.overlapping(begin, 30_000), len(lane.at(begin, 30_000, 9)), lane.flying(begin, 30_000)
-        assert found == (wanted,) * 3
+    for begin, expected in ((20_000, 1), (20_001, 0)):
+        counts = lane.overlapping(begin, 30_000), len(lane.at(begin, 30_000, 9)), lane.flying(begin, 30_000)
+        assert counts == (expected,) * 3

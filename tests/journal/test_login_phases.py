@@ -12,13 +12,13 @@ from tests.tui.recorded_conversation import Talk
 
 
 def parts_of(talk: Talk) -> list[LoginPart]:
-    found = LoginParts(talk.journal)
+    stepwise = LoginParts(talk.journal)
     for last in range(len(talk.journal) + 1):  # whatever is read at once, the parts are the same
-        found.advance(last)
+        stepwise.advance(last)
     at_once = LoginParts(talk.journal)
     at_once.advance(len(talk.journal))
-    assert found.parts == at_once.parts
-    return found.parts
+    assert stepwise.parts == at_once.parts
+    return stepwise.parts
 
 
 def step(talk: Talk, at: float, name: str, ok: bool = True, **facts: Any) -> int:
@@ -83,8 +83,8 @@ def test_a_refused_login_fails_in_its_part() -> None:
     step(talk, 2000, "callback", ok=False)
     step(talk, 9000, "challenge")
     step(talk, 9010, "metadata", ok=False)
-    found = [(part.name, part.failed) for part in parts_of(talk)]
-    assert found == [("discovery", False), ("browser", True), ("discovery", True)]
+    parts = [(part.name, part.failed) for part in parts_of(talk)]
+    assert parts == [("discovery", False), ("browser", True), ("discovery", True)]
 
 
 def test_a_device_code_waits_for_a_person() -> None:

@@ -184,9 +184,9 @@ def test_the_filter_follows_the_marks(tmp_path: Path) -> None:
     journal.record_received("stdio", [ANSWER])
     view, named = FilteredView(journal, parse("mark:*")), FilteredView(journal, parse("mark:slow"))
     journal.mark(2, "Slow answer")
-    for each in (view, named):
-        each.extend()
-        assert list(each.numbers) == [2]
+    for filtered in (view, named):
+        filtered.extend()
+        assert list(filtered.numbers) == [2]
     journal.mark(2, "right")
     journal.mark(1)
     view.extend(), named.extend()

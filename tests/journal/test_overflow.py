@@ -71,25 +71,30 @@ def test_beyond_the_limit_messages_are_counted_and_their_bodies_are_not_kept(tmp
     journal = begin(path)
     talk(journal)
     journal.close()
-    found = read(path)
-    lost = found.event(found.index.dropped[-2])
+    recording = read(path)
+    lost = recording.event(recording.index.dropped[-2])
     assert (lost.kind, lost.raw, lost.data) == (Kind.RPC, None, None)
-    assert lost.dropped == found.index.size(lost.n) > 200
-    assert found.dropped == (len(found.index.dropped), sum(found.index.size(n) for n in found.index.dropped))
-    assert found.ended is not None
+    assert lost.dropped == recording.index.size(lost.n) > 200
+    assert recording.dropped == (
+        len(recording.index.dropped),
+        sum(recording.index.size(n) for n in recording.index.dropped),
+    )
+    assert recording.ended is not None
     assert "y" * 200 not in path.read_text().splitlines()[-3]
 
 
 def test_what_was_not_kept_is_paired_live_and_later_alike(tmp_path):
     journal = begin(tmp_path / "a.mcp.jsonl")
     talk(journal)
-    found = read(tmp_path / "a.mcp.jsonl")
-    assert [getattr(found.index.views, name) for name in COLUMNS] == [
+    recording = read(tmp_path / "a.mcp.jsonl")
+    assert [getattr(recording.index.views, name) for name in COLUMNS] == [
         getattr(journal.index.views, name) for name in COLUMNS
     ]
-    assert found.index.dropped == journal.index.dropped
-    calls = [n for n in range(1, len(found) + 1) if found.index.method(n) == "tools/call" and found.index.pair(n)]
-    assert {found.index.state(n) for n in calls} == {State.DONE}
+    assert recording.index.dropped == journal.index.dropped
+    calls = [
+        n for n in range(1, len(recording) + 1) if recording.index.method(n) == "tools/call" and recording.index.pair(n)
+    ]
+    assert {recording.index.state(n) for n in calls} == {State.DONE}
 
 
 def test_the_recording_says_when_it_was_full_and_how_much_is_missing(tmp_path):
@@ -101,11 +106,11 @@ def test_the_recording_says_when_it_was_full_and_how_much_is_missing(tmp_path):
     assert journal.incomplete.startswith(f"recording full: {events} bodies not recorded (")
     journal.close()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    (told,) = [line for line in lines if line.get("event") == "recording-full"]
-    assert told["reason"] == "limit"
+    (full,) = [line for line in lines if line.get("event") == "recording-full"]
+    assert full["reason"] == "limit"
     assert lines[-1]["dropped"] == {"events": events, "bytes": octets}
-    found = read(path)
-    assert found.notices == [f"This recording is not complete: {found.incomplete}."]
+    recording = read(path)
+    assert recording.notices == [f"This recording is not complete: {recording.incomplete}."]
 
 
 def test_the_newest_bodies_can_be_read_while_the_session_lives(tmp_path):
@@ -272,10 +277,10 @@ def test_every_export_copes_and_says_that_something_is_missing(tmp_path, format)
     journal = begin(tmp_path / "a.mcp.jsonl")
     talk(journal)
     journal.close()
-    found = read(tmp_path / "a.mcp.jsonl")
+    recording = read(tmp_path / "a.mcp.jsonl")
     out = io.StringIO()
-    notes = formats.export(found, format, out)
-    assert notes[0] == f"The recording is not complete: {found.incomplete}."
+    notes = formats.export(recording, format, out)
+    assert notes[0] == f"The recording is not complete: {recording.incomplete}."
     assert out.getvalue()
 
 
@@ -283,21 +288,21 @@ def test_the_judge_does_not_blame_what_was_not_kept(tmp_path):
     journal = begin(tmp_path / "a.mcp.jsonl")
     talk(journal)
     journal.close()
-    found = read(tmp_path / "a.mcp.jsonl")
-    judge = Judge(found)
+    recording = read(tmp_path / "a.mcp.jsonl")
+    judge = Judge(recording)
     judge.run_all()
     judge.end()
-    assert not [finding for finding in found.findings.all() if finding.n in found.index.dropped]
+    assert not [finding for finding in recording.findings.all() if finding.n in recording.index.dropped]
 
 
 def test_a_rerun_leaves_out_what_was_not_kept(tmp_path):
     journal = begin(tmp_path / "a.mcp.jsonl")
     talk(journal)
     journal.close()
-    found = read(tmp_path / "a.mcp.jsonl")
-    sent = [step.n for step in ClientScript(found).steps() if step.do == "send"]
+    recording = read(tmp_path / "a.mcp.jsonl")
+    sent = [step.n for step in ClientScript(recording).steps() if step.do == "send"]
     assert sent
-    assert not set(sent) & set(found.index.dropped)
+    assert not set(sent) & set(recording.index.dropped)
 
 
 class File:

@@ -38,9 +38,9 @@ events = st.tuples(
 )  # fmt: skip
 
 
-def _index(found: list[Any]) -> Index:
+def _index(events: list[Any]) -> Index:
     index = Index()
-    for kind, dir, shape, method, id, channel, conn, t in found:
+    for kind, dir, shape, method, id, channel, conn, t in events:
         message = _message(shape, method, id) if kind is Kind.RPC else None
         index.add(t, dir, kind, channel, 0, 0, message, conn=conn)
     return index
@@ -59,13 +59,13 @@ queries = st.fixed_dictionaries({}, optional={
 })  # fmt: skip
 
 
-def _fits(index: Index, n: int, wanted: dict[str, Any]) -> bool:
+def _fits(index: Index, n: int, conditions: dict[str, Any]) -> bool:
     """The same, one condition after the other."""
     facts: dict[str, Callable[[int], Any]] = {
         "kind": index.kind, "dir": index.dir, "shape": index.shape, "state": index.state, "method": index.method,
         "channel": index.channel, "conn": index.conn, "inside": index.parent,
     }  # fmt: skip
-    for name, value in wanted.items():
+    for name, value in conditions.items():
         if name == "prefix":
             fits = index.method(n).startswith(value)
         elif name == "id":
@@ -85,11 +85,11 @@ def _fits(index: Index, n: int, wanted: dict[str, Any]) -> bool:
 
 
 @given(st.lists(events, min_size=3, max_size=40), queries, st.integers(0, 42), st.none() | st.integers(0, 42))
-def test_each_way_of_asking(found: list[Any], wanted: dict[str, Any], after: int, upto: int | None) -> None:
-    index = _index(found)
-    query = Query(**wanted)
+def test_each_way_of_asking(rows: list[Any], conditions: dict[str, Any], after: int, upto: int | None) -> None:
+    index = _index(rows)
+    query = Query(**conditions)
     last = index.count if upto is None else min(upto, index.count)
-    right = [n for n in range(after + 1, last + 1) if _fits(index, n, wanted)]
+    right = [n for n in range(after + 1, last + 1) if _fits(index, n, conditions)]
     with patch.object(query_module, "_FIRST", 2), patch.object(query_module, "_SLICE", 7):
         assert query.numbers(index, after, upto) == right
         assert list(query.forwards(index, after, upto)) == right
@@ -101,8 +101,8 @@ def test_each_way_of_asking(found: list[Any], wanted: dict[str, Any], after: int
 
 
 @given(st.lists(events, max_size=40), queries, queries)
-def test_two_queries_by_kind_direction_and_shape(found: list[Any], one: dict[str, Any], other: dict[str, Any]) -> None:
-    index = _index(found)
+def test_two_queries_by_kind_direction_and_shape(rows: list[Any], one: dict[str, Any], other: dict[str, Any]) -> None:
+    index = _index(rows)
     one, other = ({name: facts[name] for name in ("kind", "dir", "shape") if name in facts} for facts in (one, other))
     right = [n for n in range(1, index.count + 1) if _fits(index, n, one) or _fits(index, n, other)]
     joined = Query(**one) | Query(**other)

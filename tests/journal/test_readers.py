@@ -38,14 +38,14 @@ def lines() -> list[tuple[str, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_only_the_journal_knows(rule: str) -> None:
-    found = [f"{where}: {line.strip()}" for where, line in lines() if RULES[rule].search(line)]
-    assert not found, f"These lines know what only inspector/journal/ should, {rule}.\n" + "\n".join(found)
+    matches = [f"{where}: {line.strip()}" for where, line in lines() if RULES[rule].search(line)]
+    assert not matches, f"These lines know what only inspector/journal/ should, {rule}.\n" + "\n".join(matches)
 
 
 @pytest.mark.slow
 def test_one_class_is_an_exchange() -> None:
-    found = [where for where, line in lines() if re.match(r"class Exchange\b(?!\(exchange\.Exchange\))", line)]
-    assert not found, f"An exchange is `inspector.journal.exchange.Exchange`; name these for what they are: {found}"
+    places = [where for where, line in lines() if re.match(r"class Exchange\b(?!\(exchange\.Exchange\))", line)]
+    assert not places, f"An exchange is `inspector.journal.exchange.Exchange`; name these for what they are: {places}"
 
 
 @pytest.mark.parametrize(("rule", "line"), [

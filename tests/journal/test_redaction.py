@@ -57,19 +57,19 @@ def test_other_headers_stay_in_their_order(redactor):
     ],
 )
 def test_urls(redactor, url, hidden):
-    shown, changed = redactor.url(url)
+    redacted, changed = redactor.url(url)
     assert changed
-    assert hidden not in shown
+    assert hidden not in redacted
     assert redactor.url("https://h/x?a=1&b=2") == ("https://h/x?a=1&b=2", False)
 
 
 @pytest.mark.parametrize("field", sorted(SECRET_FIELDS))
 def test_oauth_bodies_of_both_kinds(redactor, field):
     for body in (json.dumps({"a": [{field: "SECRET"}], "b": 1}), f"grant=x&{field}=SECRET&b=1"):
-        shown, changed = redactor.oauth_body(body)
+        redacted, changed = redactor.oauth_body(body)
         assert changed
-        assert "SECRET" not in shown
-        assert "b" in shown
+        assert "SECRET" not in redacted
+        assert "b" in redacted
 
 
 def test_oauth_bodies_without_secrets_stay_as_they_are(redactor):
@@ -86,9 +86,9 @@ def test_a_body_nested_without_end_is_left_alone_below_a_bound(redactor):
 
 def test_a_command_line(redactor):
     redactor.add("hunter22")
-    shown, changed = redactor.argv(["serve", "--key=hunter22"])
+    redacted, changed = redactor.argv(["serve", "--key=hunter22"])
     assert changed
-    assert "hunter22" not in " ".join(shown)
+    assert "hunter22" not in " ".join(redacted)
     assert redactor.argv(["serve"]) == (["serve"], False)
 
 
@@ -102,9 +102,9 @@ def test_very_short_values_are_not_looked_for(redactor):
 def test_a_held_secret_is_found_wherever_it_stands(secret, before, after):
     redactor = Redactor([secret])
     for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
-        shown, changed = redactor.text(f"{before}{form}{after}")
+        redacted, changed = redactor.text(f"{before}{form}{after}")
         assert changed
-        assert "‹redacted " in shown
+        assert "‹redacted " in redacted
 
 
 def test_a_strangers_headers_that_are_not_header_fields_are_facts_like_others() -> None:
@@ -114,10 +114,10 @@ def test_a_strangers_headers_that_are_not_header_fields_are_facts_like_others() 
 
 
 def test_the_token_in_an_answer_that_broke_off_is_hidden() -> None:
-    shown, changed = Redactor().oauth_body('{"token_type":"Bearer","access_token" : "abc-\\"def", "expires_in":')
+    redacted, changed = Redactor().oauth_body('{"token_type":"Bearer","access_token" : "abc-\\"def", "expires_in":')
     assert changed
-    assert "abc-" not in shown
-    assert "token_type" in shown
+    assert "abc-" not in redacted
+    assert "token_type" in redacted
     assert "abc-def" not in Redactor().oauth_body('{"refresh_token":"abc-def')[0]
 
 
@@ -162,9 +162,9 @@ def test_a_message_without_its_secrets_is_still_the_same_message() -> None:
         '{"jsonrpc":"2.0", "id":1234567,"method":"roots/list",\n'
         r'"tools":[{"name":"root","n":1234567.0,"at":"\/se\/cret\n","roots":"my tools","x":12345670}]}'
     )
-    shown, changed = redactor.json(text)
+    redacted, changed = redactor.json(text)
     assert changed
-    value = json.loads(shown)
+    value = json.loads(redacted)
     assert (value["method"], set(value)) == ("roots/list", {"jsonrpc", "id", "method", "tools"})
     (tool,) = value["tools"]
     assert (tool["n"], tool["x"]) == (1234567.0, 12345670)
@@ -183,15 +183,15 @@ def test_any_message_stays_json_and_returns(secret: str, length: int, before: st
         "result": {before + secret + after: [secret, {"x": after + secret, "y": [cut, f"{cut}…"]}]},
     }
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
-        shown = json.loads(redactor.json(text)[0])
-        assert redactor.restored(shown) == value
+        redacted = json.loads(redactor.json(text)[0])
+        assert redactor.restored(redacted) == value
 
 
 @given(st.text(st.sampled_from('ab1-_/. é"'), min_size=13, max_size=30), st.integers(12, 29), st.text(max_size=9))
 def test_a_beginning_before_the_sign_of_a_cut_is_never_recorded(secret: str, length: int, before: str) -> None:
     assume(len(secret) > length)
-    shown, _ = Redactor([secret]).text(f"{before}{secret[:length]}…")
-    assert secret[:12] not in shown
+    redacted, _ = Redactor([secret]).text(f"{before}{secret[:length]}…")
+    assert secret[:12] not in redacted
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
@@ -201,19 +201,19 @@ def test_a_message_with_a_secret_that_was_cut_off_is_still_the_same_message(asci
     inner = {"key": cut, "more": [f"bad key {cut}…"]}
     value = {"result": {"text": json.dumps(inner), "name": "weather-server", cut: [f"{cut}…", f"{cut}, it is"]}}
     for text in (json.dumps(value, ensure_ascii=ascii_only), json.dumps(value, ensure_ascii=ascii_only, indent=2)):
-        shown, changed = redactor.json(text)
+        redacted, changed = redactor.json(text)
         assert changed
-        assert "4f9a" not in shown
-        found = json.loads(shown)["result"]
-        assert found["name"] == "weather-server"
-        assert json.loads(found["text"])["more"][0].endswith("›…")
-        assert redactor.restored(json.loads(shown)) == value
+        assert "4f9a" not in redacted
+        result = json.loads(redacted)["result"]
+        assert result["name"] == "weather-server"
+        assert json.loads(result["text"])["more"][0].endswith("›…")
+        assert redactor.restored(json.loads(redacted)) == value
 
 
 def test_a_number_that_is_a_secret_is_cut_out() -> None:
-    shown, _ = Redactor(["987654"]).json('{"pin":987654,"port":9876}')
-    assert json.loads(shown)["pin"].startswith("‹redacted ")
-    assert json.loads(shown)["port"] == 9876
+    redacted, _ = Redactor(["987654"]).json('{"pin":987654,"port":9876}')
+    assert json.loads(redacted)["pin"].startswith("‹redacted ")
+    assert json.loads(redacted)["port"] == 9876
 
 
 def test_what_a_server_says_in_an_error_loses_its_secrets() -> None:
@@ -270,26 +270,30 @@ def test_a_secret_in_json_in_json_is_not_recorded(secret: str, ensure_ascii: boo
         inner = text_of({"type": "text", "text": inner})
     message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": inner}]}}
     (frame,) = journal.record_received("stdio", [text_of(message).encode()])
-    shown = frame.message["result"]["content"][0]["text"]
+    redacted = frame.message["result"]["content"][0]["text"]
     for _ in range(2):
-        shown = json.loads(shown)["text"]
-    assert json.loads(shown)["header"].startswith("Bearer ‹redacted ")
-    assert json.loads(shown)["kept"] == 1.0
+        redacted = json.loads(redacted)["text"]
+    assert json.loads(redacted)["header"].startswith("Bearer ‹redacted ")
+    assert json.loads(redacted)["kept"] == 1.0
     assert journal.event(1).message == frame.message
     assert journal.redactor.restored(frame.message) == message
 
 
 def test_a_message_whose_letters_are_all_escaped_has_no_secret() -> None:
     escaped = "".join(f"\\u{ord(char):04x}" for char in "key ghp_0Az9tail")
-    shown, changed = Redactor(["ghp_0Az9tail"]).json(f'{{"a":"{escaped}"}}')
+    redacted, changed = Redactor(["ghp_0Az9tail"]).json(f'{{"a":"{escaped}"}}')
     assert changed
-    assert json.loads(shown)["a"].startswith("key ‹redacted ")
+    assert json.loads(redacted)["a"].startswith("key ‹redacted ")
 
 
 def test_a_secret_in_a_url_in_json_is_not_recorded() -> None:
     journal = Journal.unnamed({}, ["tok/en+Ab 12"])
-    said = {"jsonrpc": "2.0", "method": "x", "params": {"a": "https://h/?q=%7B%22t%22%3A%22tok%2Fen%2BAb+12%22%7D&b=1"}}
-    (frame,) = journal.record_received("stdio", [json.dumps(said).encode()])
+    message = {
+        "jsonrpc": "2.0",
+        "method": "x",
+        "params": {"a": "https://h/?q=%7B%22t%22%3A%22tok%2Fen%2BAb+12%22%7D&b=1"},
+    }
+    (frame,) = journal.record_received("stdio", [json.dumps(message).encode()])
     before, _, after = frame.message["params"]["a"].partition("‹redacted ")
     assert (before, after[8:]) == ("https://h/?q=%7B%22t%22%3A%22", "›%22%7D&b=1")
 
@@ -299,13 +303,13 @@ def test_a_private_key_on_stderr_or_stdout_is_not_recorded() -> None:
     lines = ["starting", "-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----", "started"]
     for secrets in ([], ["some-secret"]):
         journal = Journal.unnamed({}, secrets)
-        shown = [line for one in lines for line in journal.record_stderr("stderr", [one.encode()])]
+        redacted = [line for one in lines for line in journal.record_stderr("stderr", [one.encode()])]
         for one in lines:
             journal.record_received("stdio", [one.encode()])
         key = ["‹redacted private key›"] * 4
         texts = [journal.event(n).text for n in range(1, len(journal) + 1)]
         assert texts == ["starting", *key, "started"] * 2
-        assert [line.decode() for line in shown] == texts[:6]
+        assert [line.decode() for line in redacted] == texts[:6]
         assert [journal.event(n).fields.get("redacted") for n in (1, 2)] == [None, True]
 
 
@@ -331,9 +335,9 @@ def test_a_secret_in_two_lines_of_stderr_is_not_recorded(secret: str) -> None:
     journal = Journal.unnamed({}, [secret])
     half = len(secret) // 2
     lines = [f"token={secret[:half]}".encode(), f"      {secret[half:]} is wrong".encode(), b"\xff"]
-    shown = journal.record_stderr("stderr", lines)
+    redacted = journal.record_stderr("stderr", lines)
     texts = [journal.event(n).text for n in (1, 2)]
-    assert [line.decode() for line in shown[:2]] == texts
+    assert [line.decode() for line in redacted[:2]] == texts
     assert texts[0].startswith("token=‹redacted ")
     assert texts[1].endswith("› is wrong")
     assert secret[:half] not in texts[0]

@@ -60,7 +60,7 @@ def exchange_messages(journal, calls, first=0):
         answers = [{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}]
         if id % 10:
             answers.append({"jsonrpc": "2.0", "id": id, "result": {"isError": id % 3 == 0}})
-        journal.record_received("stdio", [json.dumps(each).encode() for each in answers])
+        journal.record_received("stdio", [json.dumps(answer).encode() for answer in answers])
 
 
 def facts(journal):
@@ -263,7 +263,7 @@ def name_events_that_are_not_there(folder, path):
 
 def take_that_of_another_recording(folder, path):
     other = recorded(path.with_name("b.mcp.jsonl"), CALLS + 5)
-    (theirs,) = (each for each in folders() if each != folder)
+    (theirs,) = (candidate for candidate in folders() if candidate != folder)
     shutil.rmtree(folder)
     theirs.rename(folder)
     assert other.exists()
@@ -287,11 +287,11 @@ def link_a_column(folder, path):
 def change_the_recording(folder, path):
     text = path.read_bytes()
     at = len(text) // 2
-    found = os.stat(path)
+    info = os.stat(path)
     with open(path, "r+b") as file:
         file.seek(text.index(b"tools/call", at))
         file.write(b"tools/list")
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns + 1))
 
 
 @pytest.mark.parametrize("harm", [
@@ -312,11 +312,11 @@ def test_a_saved_index_that_is_not_right_is_made_again(path, monkeypatch, harm):
 def test_a_recording_that_was_changed_where_nothing_is_compared_is_read_again(tmp_path, monkeypatch):
     """Its length and the time of its last change are as they were."""
     path = recorded(tmp_path / "long.mcp.jsonl", 10 * CALLS)
-    found, text = os.stat(path), path.read_bytes()
+    info, text = os.stat(path), path.read_bytes()
     with open(path, "r+b") as file:
         file.seek(text.index(b"tools/call", len(text) // 2))
         file.write(b"tools/list")
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
     journal, known = opened(path)
     assert known == 0
     assert (facts(journal), beside(journal)) == in_memory(path, monkeypatch)
@@ -326,7 +326,7 @@ def test_a_recording_that_was_changed_where_nothing_is_compared_is_read_again(tm
 def test_files_are_private_and_go_with_their_recording(path):
     (folder,) = folders()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
     assert recordings_folder.delete(path)
     assert not folders()
 

@@ -47,17 +47,17 @@ def test_counts_errors_and_percentiles_of_each_tool() -> None:
         script.call(n, "echo", n, n + seconds)
     script.call(8, "fail", 5, 5.5, result={"isError": True})
     script.call(9, "hang", 6, None)
-    found = measure(script.journal)
+    measured = measure(script.journal)
     echo, fail, hang = (
-        next(group for group in found.groups if group.name == name) for name in ("echo", "fail", "hang")
+        next(group for group in measured.groups if group.name == name) for name in ("echo", "fail", "hang")
     )
     assert (echo.count, echo.errors, echo.open) == (4, 0, 0)
     assert [echo.percentile(part) for part in (50, 95, 100)] == [200_000, 400_000, 400_000]
     assert (fail.count, fail.errors) == (1, 1)
     assert (hang.count, hang.open, hang.percentile(50)) == (1, 1, None)
-    assert found.server == 1_500_000
-    assert found.total.count == 6
-    assert found.groups[0] is echo  # the longest first
+    assert measured.server == 1_500_000
+    assert measured.total.count == 6
+    assert measured.groups[0] is echo  # the longest first
 
 
 def test_overlapping_calls_count_once_in_the_time_of_the_server() -> None:
@@ -75,10 +75,10 @@ def test_the_time_of_a_person_is_not_the_servers() -> None:
     script.receive(1, id="q", method="elicitation/create", params={})
     script.send(9, id="q", result={"action": "accept"})
     script.receive(10, id=1, result={})
-    found = measure(script.journal)
-    ask = next(group for group in found.groups if group.name == "ask")
+    measured = measure(script.journal)
+    ask = next(group for group in measured.groups if group.name == "ask")
     assert (ask.percentile(50), ask.person) == (2 * SECOND, 8 * SECOND)
-    assert (found.server, found.person) == (2 * SECOND, 8 * SECOND)
+    assert (measured.server, measured.person) == (2 * SECOND, 8 * SECOND)
 
 
 def test_the_time_of_the_network_is_that_of_connecting() -> None:
@@ -99,8 +99,8 @@ def test_requests_that_an_addon_answered_or_delayed_are_counted(did: str, count:
     assert measure(script.journal).by_addons == count
     script.journal.close()
     script.journal.release()
-    said = "Addons answered or delayed 1 request: these times are not the server's."
-    assert (said in run("stats", str(path)).err) == (count == 1)
+    notice = "Addons answered or delayed 1 request: these times are not the server's."
+    assert (notice in run("stats", str(path)).err) == (count == 1)
 
 
 def test_a_part_of_a_recording() -> None:
@@ -116,9 +116,9 @@ def test_very_many_names_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script()
     for n in range(9):
         script.call(n, f"tool-{n}", n, n + 0.5)
-    found = measure(script.journal)
-    assert sum(group.count for group in found.groups) == 9
-    assert len(found.groups) == 4
+    measured = measure(script.journal)
+    assert sum(group.count for group in measured.groups) == 9
+    assert len(measured.groups) == 4
 
 
 @pytest.mark.parametrize(("part", "value"), [(0, 1), (50, 2), (75, 3), (76, 4), (100, 4)])
@@ -141,7 +141,7 @@ def test_the_verb_prints_a_row_for_each_tool(run: Run, tmp_path: Path) -> None:
     assert "echo␛[31m" in lines[2]
     assert lines[3].split()[:3] == ["total", "2", "1"]
     assert lines[-1] == "1.5 s in all: server 750 ms, network 0 ms."
-    found = json.loads(run("stats", str(path), "--json", "--sort", "count").out)
-    assert found["total"]["count"] == 2
-    assert found["methods"][0]["p50"] in (0.25, 0.5)
+    document = json.loads(run("stats", str(path), "--json", "--sort", "count").out)
+    assert document["total"]["count"] == 2
+    assert document["methods"][0]["p50"] in (0.25, 0.5)
     assert run("stats", str(path), "--sort", "name").code == 2

@@ -98,8 +98,10 @@ class App:
         """Tells progress at once, and answers only when the test says so."""
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
         params = {"progressToken": message["params"]["_meta"]["progressToken"], "progress": 1}
-        told = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
-        await send({"type": "http.response.body", "body": f"data: {json.dumps(told)}\n\n".encode(), "more_body": True})
+        progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+        await send(
+            {"type": "http.response.body", "body": f"data: {json.dumps(progress)}\n\n".encode(), "more_body": True}
+        )
         await self.proceed.wait()
         await send({"type": "http.response.body", "body": b"data: " + self.answer(message, {}) + b"\n\n"})
 

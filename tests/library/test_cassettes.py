@@ -142,8 +142,8 @@ async def test_new_episodes_are_asked_of_the_server_and_appended(path: Path, era
         assert times == sorted(times)
         assert not recording.findings()
     assert await say(taped(path, "none", ["/no/such/program"], era=era), "c", "b", "a") == ["c", "b", "a"]
-    found = await inspector.rerun(path, DEMO)
-    assert found.clean, found.as_json()
+    report = await inspector.rerun(path, DEMO)
+    assert report.clean, report.as_json()
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
 
 
@@ -189,7 +189,7 @@ def server(path: Path, mode: Mode, target: Any = DEMO) -> CassetteServer:
 
 async def through(made: CassetteServer, over: str, *words: str) -> list[str]:
     """Have a client that is not ours say words; here it is one of ours, in the legacy era."""
-    async with made as found, inspector.open(getattr(found, over), era="legacy") as session:
+    async with made as running, inspector.open(getattr(running, over), era="legacy") as session:
         return [(await session.call_tool("echo", {"message": word})).text for word in words]
 
 
@@ -204,7 +204,7 @@ async def test_a_foreign_client_is_recorded_and_then_answered(path: Path, over: 
     assert words_of(path) == ["a", "b", "c"]
     assert await through(server(path, "none", gone), over, "c") == ["c"]
     with pytest.raises(inspector.RecordingError, match="To accept the change, run: pytest --mcp"):  # noqa: PT012
-        async with server(path, "none") as found, inspector.open(getattr(found, over), era="legacy") as session:
+        async with server(path, "none") as running, inspector.open(getattr(running, over), era="legacy") as session:
             with pytest.raises(inspector.ServerError):
                 await session.call_tool("echo", {"message": "d"})
     with pytest.raises(AssertionError, match="To accept the change, run"):
@@ -216,12 +216,12 @@ async def test_a_foreign_client_is_recorded_and_then_answered(path: Path, over: 
 
 
 async def test_several_clients_of_a_server_are_one_recording(path: Path) -> None:
-    async with server(path, "once", App()) as found:
+    async with server(path, "once", App()) as running:
         for word in ("a", "b"):
-            async with inspector.open(found.url, era="legacy") as session:
+            async with inspector.open(running.url, era="legacy") as session:
                 await session.call_tool("echo", {"message": word})
     assert words_of(path) == ["a", "b"]
-    async with server(path, "new-episodes", App()) as found, inspector.open(found.url, era="legacy") as session:
+    async with server(path, "new-episodes", App()) as running, inspector.open(running.url, era="legacy") as session:
         assert (await session.call_tool("echo", {"message": "c"})).structured == {"message": "c"}
     assert words_of(path) == ["a", "b", "c"]
 

@@ -32,13 +32,13 @@ def test_long_texts_show_where_they_part() -> None:
 
 
 def test_texts_of_several_lines_are_shown_by_lines() -> None:
-    shown = differences({"t": "one\ntwo\nthree\n"}, {"t": "one\n2\nthree\n"})
-    assert shown[0] == "$.t: the texts differ"
-    assert [line.strip() for line in shown[-4:]] == ["one", "-two", "+2", "three"]
+    lines = differences({"t": "one\ntwo\nthree\n"}, {"t": "one\n2\nthree\n"})
+    assert lines[0] == "$.t: the texts differ"
+    assert [line.strip() for line in lines[-4:]] == ["one", "-two", "+2", "three"]
 
 
 def test_much_is_cut_and_what_a_server_says_is_made_safe() -> None:
-    shown = differences(list(range(1000)), [number + 0.5 for number in range(1000)])
-    assert len(shown) == MAX_COUNT + 1
-    assert shown[-1] == "… and more"
+    lines = differences(list(range(1000)), [number + 0.5 for number in range(1000)])
+    assert len(lines) == MAX_COUNT + 1
+    assert lines[-1] == "… and more"
     assert "\x1b" not in "".join(differences({"a\x1b[2J": "\x1b[31m"}, {"a\x1b[2J": "x\x1b\n"}))

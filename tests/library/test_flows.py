@@ -79,9 +79,9 @@ async def test_an_environment_of_a_cloned_folder_needs_trust(
     assert "by-secret" not in result.failure
     assert "city=***" in result.failure
     # pytest runs the code of the folder anyway.
-    _, shown = run("--inspector-calls", "calls", "--inspector-environment", "ci")
-    assert "was not opened" not in shown
-    assert "city=***" in shown
+    _, output = run("--inspector-calls", "calls", "--inspector-environment", "ci")
+    assert "was not opened" not in output
+    assert "city=***" in output
 
 
 def test_the_example_of_the_page_runs(flow: Path) -> None:
@@ -126,17 +126,17 @@ def test_pytest_collects_flows(flow: Path, run: Callable[..., tuple[int, str]]) 
     )
     (flow.parent / "other.yaml").write_text("a: 1\n")
     (home / "test_one.py").write_text("def test_one(): pass\n")
-    code, shown = pytest_process(home, "--inspector-calls", "calls", "-vv")
+    code, output = pytest_process(home, "--inspector-calls", "calls", "-vv")
     assert code == 1
-    assert re.search(r"calls/weather.yaml(::Weather)? .*PASSED", shown)
-    assert re.search(r"calls/bad.yaml(::Bad)? .*FAILED", shown)
-    assert 'found      "Kyoto"' in shown
-    assert "Traceback" not in shown
-    assert "1 failed, 2 passed" in shown
+    assert re.search(r"calls/weather.yaml(::Weather)? .*PASSED", output)
+    assert re.search(r"calls/bad.yaml(::Bad)? .*FAILED", output)
+    assert 'found      "Kyoto"' in output
+    assert "Traceback" not in output
+    assert "1 failed, 2 passed" in output
     assert "1 passed" in run()[1]
     (flow.parent / "bad.yaml").write_text("inspector: 1\nstepz: []\n")
-    _, shown = run("--inspector-calls", "calls/bad.yaml", "test_one.py")
-    assert "bad.yaml:2:1: Unknown key “stepz”. Did you mean “steps”?" in shown
+    _, output = run("--inspector-calls", "calls/bad.yaml", "test_one.py")
+    assert "bad.yaml:2:1: Unknown key “stepz”. Did you mean “steps”?" in output
     assert run("--inspector-calls", "nothing")[0] == 4
 
 
@@ -149,6 +149,6 @@ def test_the_fixture_runs_a_flow(flow: Path, run: Callable[..., tuple[int, str]]
     (home / "test_page.py").write_text(
         page + "\n\ndef test_fails(inspector_flow):\n    inspector_flow('calls/weather.yaml', set={'city': 'Rome'})\n"
     )
-    _, shown = run("test_page.py")
-    assert "1 failed, 1 passed" in shown
-    assert "FlowFailed" in shown
+    _, output = run("test_page.py")
+    assert "1 failed, 1 passed" in output
+    assert "FlowFailed" in output

@@ -21,9 +21,9 @@ CLASSES = [
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_public_class_says_what_an_object_is(name: str) -> None:
-    shown = getattr(inspector, name)
-    assert shown.__repr__ is not object.__repr__
-    if dataclasses.is_dataclass(shown) and shown.__repr__.__qualname__.endswith("__create_fn__.<locals>.__repr__"):
+    public = getattr(inspector, name)
+    assert public.__repr__ is not object.__repr__
+    if dataclasses.is_dataclass(public) and public.__repr__.__qualname__.endswith("__create_fn__.<locals>.__repr__"):
         # The generated one is for a few short values: not for reports with members that are objects in turn.
         assert name in {"AuthOptions", "ExpectationResult", "Finding", "PlannedCall"}
 
@@ -34,29 +34,29 @@ async def test_what_calls_return_is_one_short_line(tmp_path: Path, monkeypatch: 
     kept = tmp_path / "s.mcp.jsonl"
     steps: list[inspector.Progress] = []
     async with inspector.open(DEMO, record=kept) as session:
-        found: list[object] = [session, session.server, session.recording, (await session.tools())[0]]
-        found += [await session.call_tool("slow", {"seconds": 0.1, "steps": 2}, progress=steps.append)]
-        found += [
+        values: list[object] = [session, session.server, session.recording, (await session.tools())[0]]
+        values += [await session.call_tool("slow", {"seconds": 0.1, "steps": 2}, progress=steps.append)]
+        values += [
             steps[0],
             session.notifications("notifications/message"),
             await session.read_resource("demo://readme"),
         ]
-    found += [await inspector.check(DEMO, only=["lifecycle"], revisions="2025-11-25")]
-    found += [
+    values += [await inspector.check(DEMO, only=["lifecycle"], revisions="2025-11-25")]
+    values += [
         await inspector.diff(str(kept), str(kept)),
         await inspector.rerun(str(kept), DEMO),
         await inspector.doctor(DEMO),
     ]
-    found += [await inspector.load(DEMO, "add", {"a": 1, "b": 2}, seconds=0.2, warm_up=0, floor=False)]
+    values += [await inspector.load(DEMO, "add", {"a": 1, "b": 2}, seconds=0.2, warm_up=0, floor=False)]
     async with inspector.serve(kept) as server:
-        found += [server, server.report]
-    shown = [repr(each) for each in found]
-    for text in shown:
+        values += [server, server.report]
+    texts = [repr(value) for value in values]
+    for text in texts:
         assert len(text) < 500, text
         assert "\n" not in text
         assert " object at 0x" not in text
-    assert "<inspector.Server inspector-demo 1.0.0, 2026-07-28>" in shown
-    assert "<inspector.Progress 1 of 2, step 1 of 2>" in shown
+    assert "<inspector.Server inspector-demo 1.0.0, 2026-07-28>" in texts
+    assert "<inspector.Progress 1 of 2, step 1 of 2>" in texts
 
 
 def test_a_server_cannot_print_control_characters_through_a_repr() -> None:
@@ -70,9 +70,9 @@ def test_a_server_cannot_print_control_characters_through_a_repr() -> None:
 def test_a_traceback_names_the_remedy() -> None:
     with pytest.raises(inspector.SessionLost) as caught:
         inspector.open_sync(DEMO).tools()
-    shown = traceback.format_exception(caught.value)
-    assert shown[-1] == "Hint: Use it with `with`, or call connect().\n"
-    assert shown[-2].endswith("SessionLost: The session is not connected.\n")
+    lines = traceback.format_exception(caught.value)
+    assert lines[-1] == "Hint: Use it with `with`, or call connect().\n"
+    assert lines[-2].endswith("SessionLost: The session is not connected.\n")
     error = inspector.UsageError("No.", hint="Do this.")
     error.add_note("Another note.")
     error.hint = "Do that."

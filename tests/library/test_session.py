@@ -31,28 +31,28 @@ def notification(method: str, **params: Any) -> dict[str, Any]:
 
 
 async def test_a_tool_is_called() -> None:
-    said = {"content": [{"type": "text", "text": "4"}], "structuredContent": {"sum": 4}, "x": 1}
-    async with session_on(Server(tools__call=said)) as session:
+    raw = {"content": [{"type": "text", "text": "4"}], "structuredContent": {"sum": 4}, "x": 1}
+    async with session_on(Server(tools__call=raw)) as session:
         answer = await session.call_tool("add", {"a": 2, "b": 2})
         assert (answer.text, answer.structured, answer.is_error, answer["x"]) == ("4", {"sum": 4}, False, 1)
-        assert answer.raw == said
+        assert answer.raw == raw
         assert answer.raise_for_error() is answer
         assert answer.seconds >= 0
-        assert session.recording[answer.n].message["result"] == said
+        assert session.recording[answer.n].message["result"] == raw
     (exchange,) = session.recording.exchanges("method:tools/call")
     assert exchange.params["arguments"] == {"a": 2, "b": 2}
-    assert (exchange.name, exchange.state, exchange.result, exchange.error) == ("add", "done", said, None)
+    assert (exchange.name, exchange.state, exchange.result, exchange.error) == ("add", "done", raw, None)
     assert session.recording.is_complete
 
 
 async def test_a_tool_that_fails_gives_a_result_that_says_so() -> None:
-    said = {"content": [{"type": "text", "text": "no such city"}], "isError": True}
-    async with session_on(Server(tools__call=said)) as session:
+    raw = {"content": [{"type": "text", "text": "no such city"}], "isError": True}
+    async with session_on(Server(tools__call=raw)) as session:
         answer = await session.call_tool("weather")
         assert answer.is_error
         with pytest.raises(inspector.ToolFailed, match="The tool weather failed: no such city") as caught:
             answer.raise_for_error()
-        assert caught.value.result == said
+        assert caught.value.result == raw
 
 
 @pytest.mark.parametrize("odd", [None, 7, [], {}, {"content": 3}, {"content": [None, {"type": 4}], "isError": "yes"}])
@@ -72,12 +72,12 @@ async def test_any_result_is_a_result(odd: Any) -> None:
 
 async def test_results_are_exact_and_errors_are_without_secrets() -> None:
     secret = "tok-Ab12cd34"
-    said = {"content": [{"type": "text", "text": f"using {secret}"}]}
+    raw = {"content": [{"type": "text", "text": f"using {secret}"}]}
 
     def answer(message: dict[str, Any], reply: Any) -> None:
         bad = {"code": -1, "message": f"no {secret}", "data": secret}
         works = message["params"]["name"] == "works"
-        reply(result(message, said) if works else {"jsonrpc": "2.0", "id": message["id"], "error": bad})
+        reply(result(message, raw) if works else {"jsonrpc": "2.0", "id": message["id"], "error": bad})
 
     server = Server(tools__call=answer)
     session = Session(
@@ -86,7 +86,7 @@ async def test_results_are_exact_and_errors_are_without_secrets() -> None:
     )  # fmt: skip
     async with session:
         called = await session.call_tool("works")
-        assert called.raw == said
+        assert called.raw == raw
         with pytest.raises(inspector.ServerError, match="no ‹redacted ") as caught:
             await session.call_tool("fails")
         assert secret not in f"{caught.value!r} {caught.value} {caught.value.as_json()}"
@@ -126,7 +126,7 @@ async def test_resources_and_prompts() -> None:
             ("a://b", "text/plain", None), ("", "", b"\x89PNG"),
         ]  # fmt: skip
         prompt = await session.get_prompt("greet", {"name": "Ada"})
-        assert (prompt.description, [(each.role, each.text) for each in prompt.messages]) == ("d", [("user", "hello")])
+        assert (prompt.description, [(item.role, item.text) for item in prompt.messages]) == ("d", [("user", "hello")])
         assert await session.complete("greet", "language", "py") == ["python", "pytest"]
         await session.complete("a://{b}", "b", "")
     refs = [message["params"]["ref"]["type"] for message in server.asked("completion/complete")]
@@ -155,12 +155,12 @@ async def test_progress_is_reported_in_order_and_before_the_result() -> None:
         reply(notification("notifications/progress", progressToken="another", progress=99))
         reply(result(message, {"content": []}))
 
-    told: list[tuple[Any, Any, Any, Any]] = []
+    updates: list[tuple[Any, Any, Any, Any]] = []
     async with session_on(Server(tools__call=work)) as session:
         await session.call_tool(
-            "slow", progress=lambda step: told.append((step.value, step.total, step.message, step.count))
+            "slow", progress=lambda step: updates.append((step.value, step.total, step.message, step.count))
         )
-        assert told == [(1, 3, "s1", 1), (2, 3, "s2", 2), (3, 3, "s3", 3)]
+        assert updates == [(1, 3, "s1", 1), (2, 3, "s2", 2), (3, 3, "s3", 3)]
 
 
 async def test_what_the_callback_of_progress_raises_ends_the_call() -> None:
@@ -217,7 +217,7 @@ async def test_notifications_are_iterated_from_when_they_were_wanted() -> None:
 
 
 async def _drain(stream: Any) -> list[Any]:
-    return [told.params.get("data") async for told in stream]
+    return [notification.params.get("data") async for notification in stream]
 
 
 async def test_a_connection_that_is_lost_ends_the_iteration_with_the_reason() -> None:
@@ -245,8 +245,8 @@ def asking(method: str, params: dict[str, Any]) -> Any:
         async def __call__(self, message: Any, reply: Any) -> None:
             if message.get("method") is None and str(message.get("id")).startswith("q"):
                 asked = self.waiting.pop(int(message["id"][1:]))
-                said = message.get("result", message.get("error"))
-                reply(result(asked, {"structuredContent": said, "content": []}))
+                response = message.get("result", message.get("error"))
+                reply(result(asked, {"structuredContent": response, "content": []}))
             await super().__call__(message, reply)
 
     server = Asking(tools__call=call)
@@ -272,8 +272,8 @@ async def test_sampling_is_answered_by_a_callback() -> None:
         return asked.messages[0].text.replace("2 + 2?", "4")
 
     async with session_on(asking("sampling/createMessage", SAMPLING), sampling=model) as session:
-        said = (await session.call_tool("t")).structured
-        assert said["content"] == {"type": "text", "text": "4"}
+        structured = (await session.call_tool("t")).structured
+        assert structured["content"] == {"type": "text", "text": "4"}
     whole = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "x"}}
     async with session_on(asking("sampling/createMessage", SAMPLING), sampling=lambda _asked: whole) as session:
         assert (await session.call_tool("t")).structured == whole
@@ -340,11 +340,11 @@ async def test_a_plain_traceback_of_a_server_that_exited_shows_hint_and_stderr()
     session = inspector.open([sys.executable, "-c", program], env={"API_KEY": "TOP-SECRET-9"})
     with pytest.raises(inspector.ServerExited) as caught:
         await session.connect()
-    shown = "".join(traceback.format_exception(caught.value))
-    assert "Hint:" not in shown
-    assert "Last lines on stderr:\n  no database" in shown
-    assert "\x1b" not in shown
-    assert "TOP-SECRET-9" not in shown
+    text = "".join(traceback.format_exception(caught.value))
+    assert "Hint:" not in text
+    assert "Last lines on stderr:\n  no database" in text
+    assert "\x1b" not in text
+    assert "TOP-SECRET-9" not in text
     with pytest.raises(inspector.ServerExited) as silent:
         await inspector.open([sys.executable, "-c", "raise SystemExit(3)"]).connect()
     assert "Hint: It wrote nothing to stderr." in "".join(traceback.format_exception(silent.value))
@@ -382,10 +382,10 @@ async def test_a_real_server_in_either_era(era: Any, tmp_path: Path) -> None:
         assert session.server.era == era
         assert (await session.call_tool("ask-user")).text
         assert len(questions) == 1
-        told: list[float] = []
-        await session.call_tool("slow", {"seconds": 0.01, "steps": 3}, progress=lambda step: told.append(step.value))
-        assert told
-        assert told == sorted(told)
+        values: list[float] = []
+        await session.call_tool("slow", {"seconds": 0.01, "steps": 3}, progress=lambda step: values.append(step.value))
+        assert values
+        assert values == sorted(values)
         assert (await session.call_tool("task-slow", {"seconds": 0.05}, as_task=True)).raise_for_error()
         assert [task.status for task in await session.tasks()] == ["completed"]
         updates = session.notifications("notifications/resources/updated")

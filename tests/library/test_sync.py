@@ -50,7 +50,7 @@ def test_a_script_uses_a_real_server_and_leaves_nothing(tmp_path: Path) -> None:
         assert session.read_resource("demo://readme").text
         assert "ready" in repr(session)
     assert threads() == []
-    assert [told.params["uri"] for told in updates] == []
+    assert [update.params["uri"] for update in updates] == []
     with pytest.raises(inspector.SessionLost):
         session.tools()
     session.close()
@@ -121,8 +121,8 @@ def test_ctrl_c_ends_a_script_and_its_server(ending: str, tmp_path: Path) -> Non
     server = int(running.stdout.readline())
     if ending != "pass":
         running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    assert (b"KeyboardInterrupt" in said) == (ending != "pass"), said
+    _, stderr = running.communicate(timeout=60)
+    assert (b"KeyboardInterrupt" in stderr) == (ending != "pass"), stderr
     assert running.returncode == (0 if ending == "pass" else -signal.SIGINT)
     with pytest.raises(ProcessLookupError):
         os.kill(server, 0)
@@ -187,9 +187,9 @@ def test_notifications_are_awaited() -> None:
         reply(result(message, {}))
 
     with SyncSession(session_on(Server(tools__call=call))) as session:
-        told = session.notifications("notifications/a")
+        notifications = session.notifications("notifications/a")
         session.call_tool("t")
-        assert next(told).params == {"x": 1}
+        assert next(notifications).params == {"x": 1}
         session.notify("notifications/b")
         with pytest.raises(inspector.NotOffered):
             session.tasks()

@@ -25,17 +25,17 @@ async def record(path: Path, *words: str) -> Path:
 
 
 async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) -> None:
-    wanted = {"only": ["tools"], "revisions": "2025-06-18"}
-    found = await inspector.check(App(), **wanted)
-    assert not found.ok
-    assert found.counts["fail"] == len([result for result in found.results if result.verdict == "fail"]) > 0
-    assert found.score is not None
-    assert found.problem == ""
-    (first, *_) = found.results
-    assert first.check.id in found.faults
-    document = json.loads(json.dumps(found.as_json()))
-    assert (document["format"], document["score"]) == ("mcp-check", found.score)
-    again = await inspector.check(App(), baseline=document, **wanted)
+    selection = {"only": ["tools"], "revisions": "2025-06-18"}
+    report = await inspector.check(App(), **selection)
+    assert not report.ok
+    assert report.counts["fail"] == len([result for result in report.results if result.verdict == "fail"]) > 0
+    assert report.score is not None
+    assert report.problem == ""
+    (first, *_) = report.results
+    assert first.check.id in report.faults
+    document = json.loads(json.dumps(report.as_json()))
+    assert (document["format"], document["score"]) == ("mcp-check", report.score)
+    again = await inspector.check(App(), baseline=document, **selection)
     assert again.ok
     seen = await inspector.check(str(await record(tmp_path / "a.mcp.jsonl", "x")))
     assert seen.results
@@ -45,12 +45,12 @@ async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) 
 
 async def test_limits_of_hosts_are_notes_of_a_check() -> None:
     file = ROOT / "recordings" / "demo-tour.mcp.jsonl"
-    found = await inspector.check(str(file), only="hosts", hosts=["claude-code", "openai-strict"])
-    assert found.ok
-    assert found.counts["note"] > 0
-    notes = [result for result in found.results if result.verdict == "note"]
+    report = await inspector.check(str(file), only="hosts", hosts=["claude-code", "openai-strict"])
+    assert report.ok
+    assert report.counts["note"] > 0
+    notes = [result for result in report.results if result.verdict == "note"]
     assert {result.check.group for result in notes} == {"hosts"}
-    assert all(result.check.id in found.limits for result in notes)
+    assert all(result.check.id in report.limits for result in notes)
     assert (await inspector.check(str(file), only="LIFE-01")).limits == ""
     with pytest.raises(inspector.UsageError, match="needs hosts"):
         await inspector.check(str(file), only="hosts")
@@ -60,15 +60,15 @@ async def test_limits_of_hosts_are_notes_of_a_check() -> None:
 
 @pytest.mark.slow
 async def test_a_check_starts_and_sends_as_much_as_that_of_the_command_line() -> None:
-    wanted = {"only": ["lifecycle"], "revisions": ["2025-11-25", "2026-07-28"]}
-    found = (await inspector.check(DEMO, **wanted)).as_json()
+    selection = {"only": ["lifecycle"], "revisions": ["2025-11-25", "2026-07-28"]}
+    report = (await inspector.check(DEMO, **selection)).as_json()
     words = ["check", "--json", "--no-record", "--only", "lifecycle", "--revision", "2025-11-25,2026-07-28", "--"]
     done = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-m", "inspector", *words, *DEMO], capture_output=True, text=True, check=False
     )
     other = json.loads(done.stdout)
     for name in ("starts", "visits", "counts"):
-        assert found[name] == other[name], name
+        assert report[name] == other[name], name
 
 
 @pytest.mark.slow
@@ -76,12 +76,12 @@ async def test_recordings_and_servers_are_compared(tmp_path: Path) -> None:
     a, b = await record(tmp_path / "a.mcp.jsonl", "x", "y"), await record(tmp_path / "b.mcp.jsonl", "x", "z")
     same = await inspector.diff(str(a), App())
     assert (same.same, same.changes, same.conversation) == (True, [], None)
-    found = await inspector.diff(str(a), str(b))
-    assert not found.same
-    assert found.changes == []
-    assert found.conversation is not None
-    assert {step.kind for step in found.conversation.steps} == {"same", "changed"}
-    assert json.loads(json.dumps(found.as_json()))["same"] is False
+    comparison = await inspector.diff(str(a), str(b))
+    assert not comparison.same
+    assert comparison.changes == []
+    assert comparison.conversation is not None
+    assert {step.kind for step in comparison.conversation.steps} == {"same", "changed"}
+    assert json.loads(json.dumps(comparison.as_json()))["same"] is False
     assert (await inspector.diff(str(a), str(b), conversation=False)).same
     with pytest.raises(inspector.ConnectionProblem, match=r"^B \(.*\): "):
         await inspector.diff(str(a), [sys.executable, "-c", "raise SystemExit(3)"])
@@ -89,9 +89,9 @@ async def test_recordings_and_servers_are_compared(tmp_path: Path) -> None:
 
 async def test_a_recording_is_run_again(tmp_path: Path) -> None:
     source = await record(tmp_path / "a.mcp.jsonl", "x")
-    found = await inspector.rerun(source, App(), record=tmp_path / "again.mcp.jsonl")
-    assert found.clean
-    assert found.as_json()["counts"] == {"same": 2}
+    report = await inspector.rerun(source, App(), record=tmp_path / "again.mcp.jsonl")
+    assert report.clean
+    assert report.as_json()["counts"] == {"same": 2}
     assert (tmp_path / "again.mcp.jsonl").exists()
     other = inspector.open(App(path="/other"), path="/mcp")
     gone = await inspector.rerun(source, other)
@@ -102,10 +102,10 @@ async def test_a_recording_is_run_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_target_is_diagnosed(tmp_path: Path) -> None:
-    found = await inspector.doctor([sys.executable, "-c", "raise SystemExit(3)"])
-    assert (found.outcome, found.exit_code) == ("fails", 4)
-    assert "exit code 3" in found.cause
-    assert json.loads(json.dumps(found.as_json()))["outcome"] == "fails"
+    diagnosis = await inspector.doctor([sys.executable, "-c", "raise SystemExit(3)"])
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("fails", 4)
+    assert "exit code 3" in diagnosis.cause
+    assert json.loads(json.dumps(diagnosis.as_json()))["outcome"] == "fails"
     recorded = await inspector.doctor(str(await record(tmp_path / "a.mcp.jsonl", "x")))
     assert recorded.kind == "recording"
     config = tmp_path / "inspector.json"

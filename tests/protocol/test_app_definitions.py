@@ -35,15 +35,15 @@ def test_both_with_the_same_uri_are_no_problem():
     assert rules({"ui": {"resourceUri": "ui://a/b"}, "ui/resourceUri": "ui://a/b"}) == []
 
 
-@pytest.mark.parametrize(("visibility", "mark", "found"), [
+@pytest.mark.parametrize(("visibility", "mark", "ids"), [
     (["app"], "UI, app only", []), (["model"], "UI", []), ([], "UI, hidden", ["APP-02"]), ("model", "UI", ["APP-02"]),
     (["user"], "UI, hidden", ["APP-02"]), (None, "UI", ["APP-02"]), ([["app"]], "UI, hidden", ["APP-02"]),
 ])  # fmt: skip
-def test_visibility(visibility, mark, found):
+def test_visibility(visibility, mark, ids):
     """C-APP-04."""
     meta = {"ui": {"resourceUri": "ui://a/b", "visibility": visibility}}
     assert tool_app(tool(meta)).mark == mark
-    assert rules(meta) == found
+    assert rules(meta) == ids
     assert is_for_model(tool(meta)) == ("app only" not in mark and "hidden" not in mark)
 
 

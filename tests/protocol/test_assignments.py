@@ -73,13 +73,13 @@ def test_a_type_that_json_schema_does_not_have_takes_text_as_it_is_written(kind:
     ],
 )
 def test_words_become_values_typed_by_the_schema(words: list[str], value: Any) -> None:
-    found = parse_assignments(words, SCHEMA)
-    assert found.value == value
-    assert found.warnings == []
+    assignments = parse_assignments(words, SCHEMA)
+    assert assignments.value == value
+    assert assignments.warnings == []
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["text"], "text is not of the form key=value"),
         (["=x"], "=x is not of the form key=value"),
@@ -99,18 +99,18 @@ def test_words_become_values_typed_by_the_schema(words: list[str], value: Any) -
         (["count=\x1b[2J"], "count: ␛[2J is not a whole number"),
     ],
 )
-def test_what_cannot_be_meant_is_an_error(words: list[str], said: str) -> None:
+def test_what_cannot_be_meant_is_an_error(words: list[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_assignments(words, SCHEMA)
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 def test_a_key_the_schema_does_not_know_is_sent_with_a_warning() -> None:
-    found = parse_assignments(["txet=x", "where.ciyt=5", "zzz=[1]"], SCHEMA)
-    assert found.value == {"txet": "x", "where": {"ciyt": 5}, "zzz": [1]}
-    assert found.warnings[0] == "The schema has no txet; did you mean text?"
-    assert found.warnings[1] == "The schema has no where.ciyt; did you mean city?"
-    assert found.warnings[2].startswith("The schema has no zzz; it has text, count,")
+    assignments = parse_assignments(["txet=x", "where.ciyt=5", "zzz=[1]"], SCHEMA)
+    assert assignments.value == {"txet": "x", "where": {"ciyt": 5}, "zzz": [1]}
+    assert assignments.warnings[0] == "The schema has no txet; did you mean text?"
+    assert assignments.warnings[1] == "The schema has no where.ciyt; did you mean city?"
+    assert assignments.warnings[2].startswith("The schema has no zzz; it has text, count,")
 
 
 def test_a_schema_that_says_nothing_warns_of_nothing() -> None:
@@ -121,10 +121,10 @@ def test_a_schema_that_says_nothing_warns_of_nothing() -> None:
 @given(st.lists(st.text(st.sampled_from("ab.=:0[{\"'}]tags\n"), max_size=8), max_size=4))
 def test_no_words_raise_anything_but_a_usage_error(words: list[str]) -> None:
     try:
-        found = parse_assignments(words, SCHEMA)
+        assignments = parse_assignments(words, SCHEMA)
     except UsageError:
         return
-    assert isinstance(found.value, dict)
+    assert isinstance(assignments.value, dict)
 
 
 EMAIL = {"type": "object", "properties": {"kind": {"const": "email"}, "to": {"type": "string"}}}

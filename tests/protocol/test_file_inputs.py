@@ -16,7 +16,7 @@ ANY = FileInput("", (), None, "")
 
 def test_a_text_property_takes_a_file():
     assert file_input(CHART) == FileInput("", ("image/png", ".pdf"), 4, "")
-    assert [each.where for each in file_inputs({"properties": {"chart": CHART}})] == ["/properties/chart"]
+    assert [item.where for item in file_inputs({"properties": {"chart": CHART}})] == ["/properties/chart"]
 
 
 @pytest.mark.parametrize("schema", [
@@ -86,8 +86,8 @@ DOT = "data:image/png;base64,AP/kCg=="
 
 def test_the_files_among_arguments():
     """C-FILE-04."""
-    found = list(file_values(SCHEMA, {"chart": DOT, "all": [DOT, "data:,x", "data:a;base64,?"], "n": 1}))
-    assert [(each.value, each.media_type, each.size) for each in found] == [(DOT, "image/png", 4)] * 2
-    assert found[0].sha256 == hashlib.sha256(b"\x00\xff\xe4\n").hexdigest()
+    files = list(file_values(SCHEMA, {"chart": DOT, "all": [DOT, "data:,x", "data:a;base64,?"], "n": 1}))
+    assert [(file.value, file.media_type, file.size) for file in files] == [(DOT, "image/png", 4)] * 2
+    assert files[0].sha256 == hashlib.sha256(b"\x00\xff\xe4\n").hexdigest()
     assert list(file_values({"type": "object", "properties": {"chart": {"type": "string"}}}, {"chart": DOT})) == []
     assert list(file_values(None, {"chart": DOT})) == []

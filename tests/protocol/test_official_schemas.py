@@ -22,9 +22,11 @@ JSON = st.recursive(
 )
 
 
-def told(message: Any, revision: str, direction: Any = "recv", method: str | None = None) -> list[tuple[str, str, str]]:
-    found = validate_message(message, revision=revision, direction=direction, answered_method=method)
-    return [(violation.path, violation.message, violation.definition) for violation in found]
+def violations_of(
+    message: Any, revision: str, direction: Any = "recv", method: str | None = None
+) -> list[tuple[str, str, str]]:
+    violations = validate_message(message, revision=revision, direction=direction, answered_method=method)
+    return [(violation.path, violation.message, violation.definition) for violation in violations]
 
 
 def reply(result: Any) -> dict[str, Any]:
@@ -85,99 +87,102 @@ def test_every_request_has_the_definition_of_its_result(revision: str) -> None:
 def test_a_request_needs_its_params_in_every_revision() -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {}}}
     for revision in REVISIONS:
-        found = told(call, revision, "send")
-        assert ("/params", '"name" is missing', "CallToolRequest") in found
+        violations = violations_of(call, revision, "send")
+        assert ("/params", '"name" is missing', "CallToolRequest") in violations
         call["params"]["name"] = "x"  # type: ignore[index]
-        assert [item for item in told(call, revision, "send") if "_meta" not in item[1]] == []
+        assert [item for item in violations_of(call, revision, "send") if "_meta" not in item[1]] == []
         del call["params"]["name"]  # type: ignore[attr-defined]
 
 
 def test_envelopes() -> None:
     for revision in REVISIONS:
-        assert told({"jsonrpc": "2.0", "method": "unknown/method", "id": "a", "params": {}}, revision) == []
-        assert told({"jsonrpc": "2.0", "method": "x/y"}, revision) == []
-        assert told({"jsonrpc": "1.0", "method": "x/y"}, revision)[0][:2] == ("/jsonrpc", 'expected "2.0"')
-        assert told({"jsonrpc": "2.0", "method": "x/y", "id": None}, revision)[0][0] == "/id"
-        assert told({"jsonrpc": "2.0", "method": "x/y", "id": 1.5}, revision)[0][0] == "/id"
-        assert told({"jsonrpc": "2.0", "method": "x/y", "params": []}, revision)[0][0] == "/params"
-        assert told({"id": 1, "result": {"resultType": "complete"}}, revision)[0][1] == '"jsonrpc" is missing'
+        assert violations_of({"jsonrpc": "2.0", "method": "unknown/method", "id": "a", "params": {}}, revision) == []
+        assert violations_of({"jsonrpc": "2.0", "method": "x/y"}, revision) == []
+        assert violations_of({"jsonrpc": "1.0", "method": "x/y"}, revision)[0][:2] == ("/jsonrpc", 'expected "2.0"')
+        assert violations_of({"jsonrpc": "2.0", "method": "x/y", "id": None}, revision)[0][0] == "/id"
+        assert violations_of({"jsonrpc": "2.0", "method": "x/y", "id": 1.5}, revision)[0][0] == "/id"
+        assert violations_of({"jsonrpc": "2.0", "method": "x/y", "params": []}, revision)[0][0] == "/params"
+        assert violations_of({"id": 1, "result": {"resultType": "complete"}}, revision)[0][1] == '"jsonrpc" is missing'
         for nothing in (None, 5, "text", [], {}, {"method": 5}, {"jsonrpc": "2.0", "id": 1}):
-            assert told(nothing, revision)[0][1].endswith("is not a JSON-RPC message")
-        assert "has a result and an error" in told({**reply({}), **failure(1)}, revision)[0][1]
+            assert violations_of(nothing, revision)[0][1].endswith("is not a JSON-RPC message")
+        assert "has a result and an error" in violations_of({**reply({}), **failure(1)}, revision)[0][1]
 
 
 def test_a_result_is_held_against_the_request_it_answers() -> None:
     for revision in REVISIONS:
         wrong = reply({"content": [{"type": "text"}], "resultType": "complete"})
-        assert told(wrong, revision) == []
-        found = told(wrong, revision, "recv", "tools/call")
-        assert found
-        assert {item[2] for item in found} == {"CallToolResult"}
-        assert found[0][0].startswith("/result/content/0")
+        assert violations_of(wrong, revision) == []
+        violations = violations_of(wrong, revision, "recv", "tools/call")
+        assert violations
+        assert {item[2] for item in violations} == {"CallToolResult"}
+        assert violations[0][0].startswith("/result/content/0")
         right = reply({"content": [{"type": "text", "text": "x"}], "resultType": "complete"})
-        assert told(right, revision, "recv", "tools/call") == []
-        assert told(wrong, revision, "recv", "unknown/method") == []
-        assert told(reply(5), revision, "recv", "tools/call")[0][0] == "/result"
+        assert violations_of(right, revision, "recv", "tools/call") == []
+        assert violations_of(wrong, revision, "recv", "unknown/method") == []
+        assert violations_of(reply(5), revision, "recv", "tools/call")[0][0] == "/result"
 
 
 def test_results_that_ask_for_input_belong_to_the_methods_that_may() -> None:
     asks = reply({"resultType": "input_required", "inputRequests": {"a": {"method": "roots/list"}}})
-    assert told(asks, R5, "recv", "tools/call") == []
-    assert told(asks, R5, "recv", "tools/list")[0][2] == "ListToolsResult"
+    assert violations_of(asks, R5, "recv", "tools/call") == []
+    assert violations_of(asks, R5, "recv", "tools/list")[0][2] == "ListToolsResult"
     bad = reply({"resultType": "input_required", "inputRequests": {"a": {"method": "tools/list"}}})
-    assert told(bad, R5, "recv", "tools/call")[0][2] == "InputRequiredResult"
-    assert told(reply({"content": []}), R5, "recv", "tools/call")[0][1] == '"resultType" is missing'
+    assert violations_of(bad, R5, "recv", "tools/call")[0][2] == "InputRequiredResult"
+    assert violations_of(reply({"content": []}), R5, "recv", "tools/call")[0][1] == '"resultType" is missing'
 
 
 def test_a_task_answers_where_a_task_was_requested() -> None:
     task = {"taskId": "1", "status": "working", "createdAt": "x", "lastUpdatedAt": "x", "ttl": None}
-    assert told(reply({"task": task}), R4, "recv", "tools/call") == []
-    assert told(reply({"task": task}), R4, "send", "elicitation/create") == []
-    assert told(reply({"task": task}), R4, "recv", "prompts/get")[0][2] == "GetPromptResult"
-    assert told(reply({"task": {}}), R4, "recv", "tools/call")[0][2] == "CreateTaskResult"
+    assert violations_of(reply({"task": task}), R4, "recv", "tools/call") == []
+    assert violations_of(reply({"task": task}), R4, "send", "elicitation/create") == []
+    assert violations_of(reply({"task": task}), R4, "recv", "prompts/get")[0][2] == "GetPromptResult"
+    assert violations_of(reply({"task": {}}), R4, "recv", "tools/call")[0][2] == "CreateTaskResult"
 
 
 def test_errors_are_held_against_their_code() -> None:
     for revision in REVISIONS:
-        assert told(failure(-32601), revision) == []
-        assert told({"jsonrpc": "2.0", "id": 1, "error": {"code": "x", "message": 5}}, revision)[0][0] == "/error/code"
-        assert told({"jsonrpc": "2.0", "id": 1, "error": "x"}, revision)[0][0] == "/error"
-    assert told({"jsonrpc": "2.0", "error": {"code": 1, "message": "m"}}, R1)[0][1] == '"id" is missing'
-    assert told({"jsonrpc": "2.0", "error": {"code": 1, "message": "m"}}, R4) == []
-    assert told(failure(-32042), R3) == []
-    assert told(failure(-32042), R4)[0][2] == "URLElicitationRequiredError"
-    assert told(failure(-32022, data={"supported": [R5], "requested": "x"}), R5) == []
-    assert told(failure(-32022, data={"supported": R5}), R5)[0][2] == "UnsupportedProtocolVersionError"
+        assert violations_of(failure(-32601), revision) == []
+        assert (
+            violations_of({"jsonrpc": "2.0", "id": 1, "error": {"code": "x", "message": 5}}, revision)[0][0]
+            == "/error/code"
+        )
+        assert violations_of({"jsonrpc": "2.0", "id": 1, "error": "x"}, revision)[0][0] == "/error"
+    assert violations_of({"jsonrpc": "2.0", "error": {"code": 1, "message": "m"}}, R1)[0][1] == '"id" is missing'
+    assert violations_of({"jsonrpc": "2.0", "error": {"code": 1, "message": "m"}}, R4) == []
+    assert violations_of(failure(-32042), R3) == []
+    assert violations_of(failure(-32042), R4)[0][2] == "URLElicitationRequiredError"
+    assert violations_of(failure(-32022, data={"supported": [R5], "requested": "x"}), R5) == []
+    assert violations_of(failure(-32022, data={"supported": R5}), R5)[0][2] == "UnsupportedProtocolVersionError"
     assert Catalogue.for_revision(R5).error_of(-32021) == "MissingRequiredClientCapabilityError"
     assert Catalogue.for_revision(R5).error_of({"a": 1}) == "JSONRPCErrorResponse"
 
 
 def test_a_method_of_the_other_side_or_of_another_revision_is_a_violation() -> None:
     listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert told(listing, R4, "recv") == [
+    assert violations_of(listing, R4, "recv") == [
         ("/method", "tools/list is not a request that a server may send in 2025-11-25", "ServerRequest")
     ]
-    assert told(listing, R4, "send") == []
+    assert violations_of(listing, R4, "send") == []
     asking = {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {}}
-    assert told(asking, R2, "recv")[0][0] == "/method"
+    assert violations_of(asking, R2, "recv")[0][0] == "/method"
     changed = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
-    assert told(changed, R4, "send") == []
-    assert told(changed, R5, "send")[0][0] == "/method"
+    assert violations_of(changed, R4, "send") == []
+    assert violations_of(changed, R5, "send")[0][0] == "/method"
 
 
 def test_batches_are_looked_through_and_belong_to_one_revision() -> None:
     batch = [{"jsonrpc": "2.0", "method": "x/y"}, {"jsonrpc": "2.0", "id": None, "method": "x/y"}, 5, []]
-    found = told(batch, R2)
-    assert [path for path, _, _ in found] == ["/1/id", "/2", "/3"]
-    assert told(batch, R3)[0][1] == "is a batch, which 2025-06-18 does not have"
+    violations = violations_of(batch, R2)
+    assert [path for path, _, _ in violations] == ["/1/id", "/2", "/3"]
+    assert violations_of(batch, R3)[0][1] == "is a batch, which 2025-06-18 does not have"
 
 
 def test_numbers_with_a_fraction_and_null_are_values() -> None:
     for revision in (R3, R4):
         answer = reply({"action": "accept", "content": {"n": 1.5, "b": True, "s": "x"}})
-        assert told(answer, revision, "send", "elicitation/create") == []
+        assert violations_of(answer, revision, "send", "elicitation/create") == []
         answer["result"]["content"]["n"] = {}
-        assert told(answer, revision, "send", "elicitation/create")[0][0].startswith("/result/content/n")
+        assert violations_of(answer, revision, "send", "elicitation/create")[0][0].startswith("/result/content/n")
     capabilities = {"extensions": {"x/y": {"a": 1.5, "b": None, "c": [{}]}}}
     assert Catalogue.for_revision(R5).check("ServerCapabilities", capabilities) == []
 
@@ -196,14 +201,14 @@ def test_unknown_revisions_and_definitions_are_errors() -> None:
     st.sampled_from([None, "tools/call", "tools/list", "x"]),
 )
 def test_no_message_raises(message: Any, revision: str, direction: Any, method: str | None) -> None:
-    told(message, revision, direction, method)
+    violations_of(message, revision, direction, method)
 
 
 def test_hostile_results_take_bounded_work() -> None:
     deep: Any = {}
     for _ in range(100_000):
         deep = [deep]
-    assert "not checked" in told(reply({"content": deep}), R4, "recv", "tools/call")[0][1]
+    assert "not checked" in violations_of(reply({"content": deep}), R4, "recv", "tools/call")[0][1]
     many = reply({"tools": [{"name": n} for n in range(5_000)]})
     assert len(validate_message(many, revision=R4, direction="recv", answered_method="tools/list")) == 50
     big = reply({"content": [{"type": "image", "data": "A" * 1_000_000, "mimeType": 5}] * 20})

@@ -83,7 +83,7 @@ def test_records_are_the_list_or_the_only_list_of_an_object() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "schema", "said"),
+    ("of", "schema", "message"),
     [
         (result(None, "x"), {"type": "object"}, "structuredContent is null, although the tool has an outputSchema"),
         ({"content": []}, {"type": "object"}, "structuredContent is missing, although the tool has an outputSchema"),
@@ -94,9 +94,11 @@ def test_records_are_the_list_or_the_only_list_of_an_object() -> None:
     ],
 )
 def test_null_is_a_missing_structured_result_unless_the_schema_accepts_it(
-    of: Any, schema: Any, said: str | None
+    of: Any, schema: Any, message: str | None
 ) -> None:
-    assert [each.message for each in schema_errors(Validator(schema), of, 5)] == ([said] if said else [])
+    assert [violation.message for violation in schema_errors(Validator(schema), of, 5)] == (
+        [message] if message else []
+    )
 
 
 def test_null_is_not_a_structured_result() -> None:

@@ -31,38 +31,38 @@ ORDERS = """{"total": 3, "rows": [
 
 
 def table(text: str = ORDERS, path: tuple[str, ...] = ("rows",)) -> Table:
-    found = table_of(text, path)
-    assert found is not None
-    return found
+    parsed = table_of(text, path)
+    assert parsed is not None
+    return parsed
 
 
-def shown(found: Table, rows: Any = None) -> list[list[str]]:
-    return [[cell_text(value) for value in found.cells(row)] for row in (range(len(found)) if rows is None else rows)]
+def cell_texts(parsed: Table, rows: Any = None) -> list[list[str]]:
+    return [[cell_text(value) for value in parsed.cells(row)] for row in (range(len(parsed)) if rows is None else rows)]
 
 
 def test_columns_come_by_key_and_values_as_written() -> None:
-    found = table()
-    assert [column.name for column in found.columns] == ["id", "customer", "total", "tags", "country"]
-    assert [column.is_numeric for column in found.columns] == [True, False, True, False, False]
-    assert found.columns[0].longest == 30
-    assert shown(found) == [
+    parsed = table()
+    assert [column.name for column in parsed.columns] == ["id", "customer", "total", "tags", "country"]
+    assert [column.is_numeric for column in parsed.columns] == [True, False, True, False, False]
+    assert parsed.columns[0].longest == 30
+    assert cell_texts(parsed) == [
         ["3492", "Red Brick Books", "1984.20", '["a", 1.50]', ""],
         ["123456789012345678901234567890", "Ōsaka Paper Co", "", "", "JP"],
         ["-1", "café é", "1e3", "", ""],
     ]
-    assert found.cells(0)[4] is MISSING
-    assert found.cells(2)[4] is None
-    assert found.json(1) == '{"id": 123456789012345678901234567890, "customer": "Ōsaka Paper Co", "country": "JP"}'
+    assert parsed.cells(0)[4] is MISSING
+    assert parsed.cells(2)[4] is None
+    assert parsed.json(1) == '{"id": 123456789012345678901234567890, "customer": "Ōsaka Paper Co", "country": "JP"}'
 
 
 def test_numbers_sort_by_value_text_by_letters_and_missing_values_last() -> None:
-    found = table()
-    assert list(found.ordered(range(3), 0)) == [2, 0, 1]
-    assert list(found.ordered(range(3), 0, descending=True)) == [1, 0, 2]
-    assert list(found.ordered(range(3), 1)) == [2, 0, 1]
-    assert list(found.ordered(range(3), 2)) == [2, 0, 1]
-    assert list(found.ordered(range(3), 2, descending=True)) == [0, 2, 1]
-    assert list(found.ordered(range(3), 0, stopped=lambda: True)) == []
+    parsed = table()
+    assert list(parsed.ordered(range(3), 0)) == [2, 0, 1]
+    assert list(parsed.ordered(range(3), 0, descending=True)) == [1, 0, 2]
+    assert list(parsed.ordered(range(3), 1)) == [2, 0, 1]
+    assert list(parsed.ordered(range(3), 2)) == [2, 0, 1]
+    assert list(parsed.ordered(range(3), 2, descending=True)) == [0, 2, 1]
+    assert list(parsed.ordered(range(3), 0, stopped=lambda: True)) == []
 
 
 @pytest.mark.parametrize(
@@ -94,25 +94,25 @@ def test_what_a_filter_looks_for_can_be_marked() -> None:
 
 
 def test_csv_has_the_values_unchanged_and_formulas_are_counted() -> None:
-    found = table('[{"a": "=1+1", "b": -5, "c": "x\\n\\"y\\""}, {"a": "@cmd", "b": "-5"}]', ())
-    saved = found.csv([1, 0], [2, 0, 1])
+    parsed = table('[{"a": "=1+1", "b": -5, "c": "x\\n\\"y\\""}, {"a": "@cmd", "b": "-5"}]', ())
+    saved = parsed.csv([1, 0], [2, 0, 1])
     assert list(csv.reader(io.StringIO(saved.decode()))) == [
         ["c", "a", "b"],
         ["", "@cmd", "-5"],
         ['x\n"y"', "=1+1", "-5"],
     ]
-    assert found.formulas([0, 1], [0, 1, 2]) == 2
-    assert found.formulas([0, 1], [1, 2]) == 0
+    assert parsed.formulas([0, 1], [0, 1, 2]) == 2
+    assert parsed.formulas([0, 1], [1, 2]) == 0
 
 
 def test_a_place_in_the_structured_value_is_a_cell() -> None:
-    found = table()
-    assert found.place("/rows/2/total") == (2, 2)
-    assert found.place("/rows/0/tags/1") == (0, 3)
-    assert found.place("/rows/1") == (1, None)
-    assert found.place("/rows/1/new") == (1, None)
-    assert found.place("/rows/9/id") is None
-    assert found.place("/total") is None
+    parsed = table()
+    assert parsed.place("/rows/2/total") == (2, 2)
+    assert parsed.place("/rows/0/tags/1") == (0, 3)
+    assert parsed.place("/rows/1") == (1, None)
+    assert parsed.place("/rows/1/new") == (1, None)
+    assert parsed.place("/rows/9/id") is None
+    assert parsed.place("/total") is None
 
 
 @pytest.mark.parametrize("between", [",", ", ", " ,", " ,\n\t", "\r\n,\r\n"])
@@ -156,28 +156,28 @@ CSV = 'id,customer,total\n1,"Brick, Red",10.5\n2,"two\nlines",007\n\n3,,9\n'
 
 
 def test_delimited_text_is_a_table() -> None:
-    found = table_of_text(CSV)
-    assert found is not None
-    assert [column.name for column in found.columns] == ["id", "customer", "total"]
-    assert [column.is_numeric for column in found.columns] == [True, False, False]
-    assert shown(found) == [["1", "Brick, Red", "10.5"], ["2", "two\nlines", "007"], ["3", "", "9"]]
-    assert type(found.cells(0)[0]) is WrittenNumber
-    assert json.loads(found.json(0)) == {"id": 1, "customer": "Brick, Red", "total": "10.5"}
+    parsed = table_of_text(CSV)
+    assert parsed is not None
+    assert [column.name for column in parsed.columns] == ["id", "customer", "total"]
+    assert [column.is_numeric for column in parsed.columns] == [True, False, False]
+    assert cell_texts(parsed) == [["1", "Brick, Red", "10.5"], ["2", "two\nlines", "007"], ["3", "", "9"]]
+    assert type(parsed.cells(0)[0]) is WrittenNumber
+    assert json.loads(parsed.json(0)) == {"id": 1, "customer": "Brick, Red", "total": "10.5"}
 
 
 @pytest.mark.parametrize("text", ["a\tb\n1\t2\n3\t4\n", "a;b\n1;2\n3;4\n", "a,b\r\n1,2\r\n3,4"])
 def test_tabs_semicolons_and_line_ends(text: str) -> None:
-    found = table_of_text(text)
-    assert found is not None
-    assert shown(found) == [["1", "2"], ["3", "4"]]
+    parsed = table_of_text(text)
+    assert parsed is not None
+    assert cell_texts(parsed) == [["1", "2"], ["3", "4"]]
 
 
 def test_declared_csv_may_be_ragged() -> None:
-    found = table_of_text("a,b\n1\n1,2,3\n", "text/csv; charset=utf-8")
-    assert found is not None
-    assert [column.name for column in found.columns] == ["a", "b", "column 3"]
-    assert found.cells(0)[1] is MISSING
-    assert shown(found)[1] == ["1", "2", "3"]
+    parsed = table_of_text("a,b\n1\n1,2,3\n", "text/csv; charset=utf-8")
+    assert parsed is not None
+    assert [column.name for column in parsed.columns] == ["a", "b", "column 3"]
+    assert parsed.cells(0)[1] is MISSING
+    assert cell_texts(parsed)[1] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -203,12 +203,12 @@ def test_other_text_is_not_a_table(text: str) -> None:
     st.lists(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())))
 )
 def test_every_list_of_objects_reads_back(rows: list[dict[str, Any]]) -> None:
-    found = table_of(json.dumps(rows))
+    parsed = table_of(json.dumps(rows))
     if not rows:
-        assert found is None
+        assert parsed is None
         return
-    assert found is not None
-    assert [json.loads(found.json(at)) for at in range(len(found))] == rows
-    assert len(found.matching("")) == len(rows)
-    for at in range(len(found.columns)):
-        assert sorted(found.ordered(range(len(rows)), at)) == list(range(len(rows)))
+    assert parsed is not None
+    assert [json.loads(parsed.json(at)) for at in range(len(parsed))] == rows
+    assert len(parsed.matching("")) == len(rows)
+    for at in range(len(parsed.columns)):
+        assert sorted(parsed.ordered(range(len(rows)), at)) == list(range(len(rows)))

@@ -207,7 +207,7 @@ def test_values_of_other_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("{", "character 1: an expression has no closing brace"),
         ("a}", "character 2: a brace has no opening brace"),
@@ -230,10 +230,10 @@ def test_values_of_other_types() -> None:
         ("{a}" * 1001, "more than 1,000 variables"),
     ],
 )
-def test_what_is_not_a_template_says_where(source: str, said: str) -> None:
+def test_what_is_not_a_template_says_where(source: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         Template.parse(source)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert "\x1b" not in caught.value.message
 
 

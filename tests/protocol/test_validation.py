@@ -24,7 +24,7 @@ JSON = st.recursive(
 )
 
 
-def told(schema: Any, value: Any, limit: int = 50) -> list[tuple[str, str]]:
+def errors_of(schema: Any, value: Any, limit: int = 50) -> list[tuple[str, str]]:
     return [(violation.path, violation.message) for violation in Validator(schema).errors(value, limit)]
 
 
@@ -79,10 +79,10 @@ def test_nothing_is_fetched_or_read(schema: dict[str, Any], canary: Any, tmp_pat
     for base in (url, tmp_path.as_uri()):
         hostile = json.loads(json.dumps(schema).replace("URL", base))
         try:
-            found = Validator(hostile).errors("text")
+            errors = Validator(hostile).errors("text")
         except SchemaError:
             continue
-        assert found == []  # had the reference been followed, "text" were no integer
+        assert errors == []  # had the reference been followed, "text" were no integer
     assert asked == []
 
 
@@ -95,7 +95,7 @@ def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    ("schema", "message"),
     [
         (None, "null, not an object"),
         ([1], "an array, not an object"),
@@ -121,16 +121,16 @@ def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
         ({"pattern": "((a{1000}){1000}){1000}"}, "pattern size"),
     ],
 )
-def test_a_schema_that_cannot_be_used_says_why(schema: Any, said: str) -> None:
+def test_a_schema_that_cannot_be_used_says_why(schema: Any, message: str) -> None:
     """C-BASE-13, C-BASE-15."""
     with pytest.raises(SchemaError) as caught:
         Validator(schema)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert len(caught.value.message) < 400
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "said"),
+    ("schema", "value", "errors"),
     [
         ({"properties": {"a\ud800": {"type": "string"}}}, {"a\ud800": 1}, [("/a\ufffd", "expected string, got 1")]),
         ({"description": "\ud800", "type": "integer"}, "x", [("", 'expected integer, got "x"')]),
@@ -138,25 +138,27 @@ def test_a_schema_that_cannot_be_used_says_why(schema: Any, said: str) -> None:
         ({"required": ["\ud800"]}, {}, [("", '"\ufffd" is missing')]),
     ],
 )
-def test_a_schema_with_a_lone_surrogate_is_checked_like_any_other(schema: Any, value: Any, said: Any) -> None:
-    assert told(schema, value) == said
+def test_a_schema_with_a_lone_surrogate_is_checked_like_any_other(schema: Any, value: Any, errors: Any) -> None:
+    assert errors_of(schema, value) == errors
 
 
 def test_the_dialect_is_2020_12_unless_stated() -> None:
     """C-BASE-13."""
     tuple_of_2020 = {"prefixItems": [{"type": "string"}]}
-    assert told(tuple_of_2020, [1]) == [("/0", "expected string, got 1")]
-    assert told({"$schema": "http://json-schema.org/draft-07/schema#", **tuple_of_2020}, [1]) == []
+    assert errors_of(tuple_of_2020, [1]) == [("/0", "expected string, got 1")]
+    assert errors_of({"$schema": "http://json-schema.org/draft-07/schema#", **tuple_of_2020}, [1]) == []
     tuple_of_7 = {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]}
-    assert told(tuple_of_7, [1]) == [("/0", "expected string, got 1")]
+    assert errors_of(tuple_of_7, [1]) == [("/0", "expected string, got 1")]
     for plain in DIALECTS:
         for scheme in ("http://", "https://"):
             for end in ("", "#"):
-                assert told({"$schema": scheme + plain + end, "type": "string"}, 1) == [("", "expected string, got 1")]
+                assert errors_of({"$schema": scheme + plain + end, "type": "string"}, 1) == [
+                    ("", "expected string, got 1")
+                ]
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "said"),
+    ("schema", "value", "message"),
     [
         ({"type": "integer"}, 12.5, "expected integer, got 12.5"),
         ({"type": ["string", "null"]}, {}, "expected null or string, got an empty object"),
@@ -193,8 +195,8 @@ def test_the_dialect_is_2020_12_unless_stated() -> None:
         ({"type": "integer"}, "\ud800\x1b[2J", 'expected integer, got "�␛[2J"'),
     ],
 )
-def test_messages_are_short_and_plain(schema: Any, value: Any, said: str) -> None:
-    assert told(schema, value) == [("", said)]
+def test_messages_are_short_and_plain(schema: Any, value: Any, message: str) -> None:
+    assert errors_of(schema, value) == [("", message)]
 
 
 def test_what_matches_has_no_errors() -> None:
@@ -208,7 +210,7 @@ def test_what_matches_has_no_errors() -> None:
         ({"$dynamicAnchor": "n", "properties": {"c": {"$dynamicRef": "#n"}}}, {"c": {"c": {}}}),
         ({"format": "made-up"}, "x"),
     ):
-        assert told(schema, value) == []
+        assert errors_of(schema, value) == []
         assert Validator(schema).is_valid(value)
 
 
@@ -218,7 +220,7 @@ def test_a_variant_that_was_meant_is_the_one_that_is_explained() -> None:
             "x": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"k": {"type": "integer"}}}]}
         }
     }
-    assert told(schema, {"x": {"k": "v"}}) == [("/x/k", 'expected integer, got "v"')]
+    assert errors_of(schema, {"x": {"k": "v"}}) == [("/x/k", 'expected integer, got "v"')]
 
 
 def test_required_members_are_named() -> None:
@@ -227,7 +229,7 @@ def test_required_members_are_named() -> None:
 
 
 def test_the_number_of_errors_is_limited() -> None:
-    assert len(told({"items": {"type": "string"}}, [1] * 100, limit=7)) == 7
+    assert len(errors_of({"items": {"type": "string"}}, [1] * 100, limit=7)) == 7
 
 
 @given(JSON, JSON)
@@ -257,8 +259,8 @@ def test_schemas_that_double_at_every_step_are_not_checked(keyword: str, levels:
 
 def test_doubling_along_the_value_is_not_checked_either() -> None:
     validator = Validator({"anyOf": [{"properties": {"c": {"$ref": "#"}}, "required": ["z"]}] * 2, "type": "object"})
-    found = [validator.errors(nested(depth, lambda inner: {"c": inner}, {}))[0].keyword for depth in (3, 150)]
-    assert found == ["anyOf", "limit"]
+    keywords = [validator.errors(nested(depth, lambda inner: {"c": inner}, {}))[0].keyword for depth in (3, 150)]
+    assert keywords == ["anyOf", "limit"]
 
 
 @pytest.mark.parametrize("name", ["#n", "inner", "inner#/$defs/x", "inner#n"])
@@ -273,21 +275,23 @@ def test_doubling_hidden_behind_ids_and_anchors_is_found_too(name: str) -> None:
 
 
 def test_patterns_cannot_take_for_ever() -> None:
-    assert told({"pattern": "(a+)+$"}, "a" * 5000 + "b") == [("", "does not match (a+)+$")]
+    assert errors_of({"pattern": "(a+)+$"}, "a" * 5000 + "b") == [("", "does not match (a+)+$")]
     heavy = {"pattern": "(a{0,300}b?){0,300}$"}
     assert Validator(heavy).errors("ab" * 200_000)[0].keyword == "limit"
     assert Validator(heavy).errors("ab" * 20) == []
     backtracking = r"^(\w*)(\w*)(\w*)(\w*)\1\2\3\4!$"
-    assert told({"pattern": backtracking}, "ab" * 400) == [("", "not checked: the pattern takes too long on this text")]
-    assert told({"items": {"pattern": backtracking}}, ["ab" * 400] * 5000) == [
+    assert errors_of({"pattern": backtracking}, "ab" * 400) == [
+        ("", "not checked: the pattern takes too long on this text")
+    ]
+    assert errors_of({"items": {"pattern": backtracking}}, ["ab" * 400] * 5000) == [
         ("", "not checked: too many texts for the backtracking patterns of the schema")
     ]
 
 
 def test_depth_of_the_value_is_bounded() -> None:
     deep = nested(100_000, lambda inner: [inner], 1)
-    assert told({}, deep) == [("", "not checked: nested deeper than 200 levels")]
-    assert told({"items": {}}, nested(190, lambda inner: [inner], 1)) == []
+    assert errors_of({}, deep) == [("", "not checked: nested deeper than 200 levels")]
+    assert errors_of({"items": {}}, nested(190, lambda inner: [inner], 1)) == []
 
 
 @pytest.mark.slow
@@ -312,7 +316,7 @@ def test_large_values_are_narrowed_down_to_what_is_wrong() -> None:
         "other": list(range(20_000)),
         "third": {"x": list(range(20_000))},
     }
-    assert set(told(schema, value)) == {
+    assert set(errors_of(schema, value)) == {
         ("", '"total" is missing'),
         ("/rows/3000/k", 'expected integer, got "x"'),
         ("/rows/3001", "expected string or object, got 7"),
@@ -322,12 +326,14 @@ def test_large_values_are_narrowed_down_to_what_is_wrong() -> None:
         ("/other", "must have at most 2 items, has 20,000"),
         ("/third", "expected array or null, got an object"),
     }
-    assert len(told(schema, value, limit=3)) == 3
+    assert len(errors_of(schema, value, limit=3)) == 3
 
 
 def test_a_large_value_that_fits_no_variant_costs_no_copies() -> None:
     schema = {"anyOf": [{"type": "integer"}] * 50}
-    assert told(schema, {"a": ["x" * 100] * 20_000}) == [("", "matches none of the 50 variants, or more than allowed")]
+    assert errors_of(schema, {"a": ["x" * 100] * 20_000}) == [
+        ("", "matches none of the 50 variants, or more than allowed")
+    ]
 
 
 def test_the_size_of_patterns_is_reckoned_with_repetitions() -> None:

@@ -63,8 +63,8 @@ def test_the_display_name_is_title_then_annotation_title_then_name() -> None:
 def test_hints_are_those_the_server_gave() -> None:
     """C-TOOL-01."""
     assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("changes nothing",)
-    told = Tool({"annotations": {"destructiveHint": False, "idempotentHint": True, "openWorldHint": True}}).hints
-    assert told == ("only adds", "may be repeated", "reaches other systems")
+    texts = Tool({"annotations": {"destructiveHint": False, "idempotentHint": True, "openWorldHint": True}}).hints
+    assert texts == ("only adds", "may be repeated", "reaches other systems")
     assert Tool({"annotations": {"readOnlyHint": "yes", "destructiveHint": 1, "idempotentHint": False}}).hints == ()
     for destructive, words in (
         (False, ("changes nothing", "may be repeated")),

@@ -64,7 +64,7 @@ def test_a_secret_that_stands_under_its_name_somewhere_is_hidden_everywhere(tmp_
     assert (value.rule, value.head, value.length, value.count, value.events) == ("named", "", 10, 4, [0, 1, 2, 3])
     assert redaction.report.lines == 4
     seen = Redaction(path, read_rules()).inspect()
-    assert (seen.count, [found.count for found in seen.values]) == (4, [4])
+    assert (seen.count, [secret.count for secret in seen.values]) == (4, [4])
 
 
 def test_a_secret_that_is_cut_off_elsewhere_is_hidden_there_too(tmp_path: Path) -> None:

@@ -52,10 +52,10 @@ def line(message: Any = None, *, raw: str | None = None, **fields: Any) -> str:
     return json.dumps({"n": 1, "t": 2, "dir": "recv", "kind": "rpc", "ch": "stdio", **fields, "raw": text})
 
 
-def shown(text: str, *rules: str) -> tuple[str, list[str]]:
+def redacted(text: str, *rules: str) -> tuple[str, list[str]]:
     """A line without its secrets, and the rules by which they were found."""
     edits = scanner(*rules).line(text)
-    return applied(text, edits), [found.rule for edit in edits for found in edit.secrets]
+    return applied(text, edits), [secret.rule for edit in edits for secret in edit.secrets]
 
 
 def message(text: str) -> Any:
@@ -65,18 +65,18 @@ def message(text: str) -> Any:
 @pytest.mark.parametrize("rule", SECRETS)
 def test_each_kind_is_found_by_its_rule_and_not_without_it(rule: str) -> None:
     text = line({"result": {"content": [{"type": "text", "text": f"see {SECRETS[rule]} there"}]}})
-    hidden, rules = shown(text)
+    hidden, rules = redacted(text)
     assert rules == [rule]
     assert MARK in message(hidden)["result"]["content"][0]["text"]
     assert message(hidden)["result"]["content"][0]["text"].endswith(" there")
     others = [f"no-{name}" for name in (rule, "entropy", "named", "bearer")]
-    assert shown(text, *others) == (text, [])
+    assert redacted(text, *others) == (text, [])
 
 
 def test_mail_addresses_are_found_when_they_are_to_be() -> None:
     text = line({"result": {"text": "write to ada.l+x@mail.example.org, or not@"}})
-    assert shown(text) == (text, [])
-    hidden, rules = shown(text, "email")
+    assert redacted(text) == (text, [])
+    hidden, rules = redacted(text, "email")
     assert message(hidden)["result"]["text"] == f"write to {MARK}, or not@"
     assert rules == ["email"]
 
@@ -99,12 +99,12 @@ def test_no_secret_survives_however_it_is_wrapped(wrappers: list[int], secret: s
     value: Any = secret
     for number in wrappers:
         value = WRAPPERS[number](value if isinstance(value, str) or number < 3 else json.dumps(value))
-    hidden, rules = shown(line({"result": {"x": value, "y": 1}}))
+    hidden, rules = redacted(line({"result": {"x": value, "y": 1}}))
     assert rules
     assert not _holds(json.loads(hidden), secret)
     assert message(hidden)["result"]["y"] == 1
     # What has been hidden once is not found again. (Bytes that are no text look random, whatever is in them.)
-    assert shown(hidden, "no-entropy") == (hidden, [])
+    assert redacted(hidden, "no-entropy") == (hidden, [])
 
 
 def _holds(value: Any, secret: str) -> bool:
@@ -139,7 +139,7 @@ def test_any_text_is_read_and_what_has_no_secret_stays_unchanged(text: str) -> N
 def test_everything_beside_a_secret_stays_as_it_was_spelled() -> None:
     raw = r'{ "a" : 1.50e+3,"a":-0, "\u0061": "\u00e9\/ ' + GITHUB + r' \u00e9","b":[ 1,2 ] , "n": NaN}'
     text = line(raw=raw)
-    hidden, _ = shown(text)
+    hidden, _ = redacted(text)
     assert json.loads(hidden)["raw"] == raw.replace(GITHUB, MARK)
     assert len(hidden) == len(text) - len(GITHUB) + len(MARK)
 
@@ -196,14 +196,14 @@ def test_everything_beside_a_secret_stays_as_it_was_spelled() -> None:
 )  # fmt: skip
 def test_names_and_looks_decide(members: dict[str, Any], hidden: bool) -> None:
     text = line({"params": members})
-    changed, rules = shown(text)
+    changed, rules = redacted(text)
     assert bool(rules) is hidden, rules
     assert (changed != text) is hidden
 
 
 def test_of_a_header_field_the_scheme_stays() -> None:
     text = json.dumps({"kind": "http", "headers": [["Authorization", "Bearer abcd1234"], ["Accept", "text/html"]]})
-    hidden, _ = shown(text)
+    hidden, _ = redacted(text)
     assert json.loads(hidden)["headers"] == [["Authorization", f"Bearer {MARK}"], ["Accept", "text/html"]]
 
 
@@ -211,29 +211,31 @@ def test_headers_urls_and_commands_of_other_events_are_looked_into() -> None:
     text = json.dumps({
         "kind": "life", "argv": ["run", "--token", "abcd1234efgh", "--key=zyxw9876vuts"], "url": "http://a:bcd@h/",
     })  # fmt: skip
-    assert json.loads(shown(text)[0]) == {
+    assert json.loads(redacted(text)[0]) == {
         "kind": "life", "argv": ["run", "--token", MARK, f"--key={MARK}"], "url": f"http://{MARK}@h/",
     }  # fmt: skip
 
 
 def test_paths_hide_values_of_any_type() -> None:
     params = {"a": 1, "b": "text", "c": {"d": [1, 2]}, "e": None, "f": [True, {"g": "h"}]}
-    hidden, rules = shown(line({"params": params}), "$.params.a", "$.params.c", "$..g", "$.params.f[0]", "$.params.e")
+    hidden, rules = redacted(
+        line({"params": params}), "$.params.a", "$.params.c", "$..g", "$.params.f[0]", "$.params.e"
+    )
     assert message(hidden)["params"] == {"a": MARK, "b": "text", "c": MARK, "e": MARK, "f": [MARK, {"g": MARK}]}
     assert sorted(rules) == ["$..g", "$.params.a", "$.params.c", "$.params.e", "$.params.f[0]"]
 
 
 def test_paths_mean_the_messages_of_a_batch_too_and_nothing_but_messages() -> None:
-    hidden, _ = shown(line([{"params": {"a": 1}}]), "$.params.a")
+    hidden, _ = redacted(line([{"params": {"a": 1}}]), "$.params.a")
     assert message(hidden) == [{"params": {"a": MARK}}]
     text = json.dumps({"kind": "note", "raw": '"x"', "params": {"a": 1}})
-    assert shown(text, "$.params.a", "$.raw") == (text, [])
+    assert redacted(text, "$.params.a", "$.raw") == (text, [])
 
 
 def test_patterns_hide_their_group_or_all_of_what_fits() -> None:
-    hidden, _ = shown(line({"x": "ACME-77 and customer 4711"}), r"/ACME-\d+/", r"/customer (\d+)/")
+    hidden, _ = redacted(line({"x": "ACME-77 and customer 4711"}), r"/ACME-\d+/", r"/customer (\d+)/")
     assert message(hidden) == {"x": f"{MARK} and customer {MARK}"}
-    assert message(shown(line({"x": "Ada"}), "=Ada")[0]) == {"x": MARK}
+    assert message(redacted(line({"x": "Ada"}), "=Ada")[0]) == {"x": MARK}
 
 
 def known(secret: str) -> dict[str, list[KnownSecret]]:
@@ -242,31 +244,31 @@ def known(secret: str) -> dict[str, list[KnownSecret]]:
 
 
 def test_known_secrets_are_found_in_any_text() -> None:
-    found = scanner()
-    found.known = known('hunter22!"é')
+    scan = scanner()
+    scan.known = known('hunter22!"é')
     text = json.dumps({"kind": "stderr", "raw": 'login\nhunter22!"é ok, %22hunter22%21%22%C3%A9, hunter22 not'})
-    assert json.loads(applied(text, found.line(text)))["raw"] == f"login\n{MARK} ok, %22{MARK}, hunter22 not"
+    assert json.loads(applied(text, scan.line(text)))["raw"] == f"login\n{MARK} ok, %22{MARK}, hunter22 not"
 
 
 def test_a_line_that_is_torn_or_no_json_is_searched_as_text() -> None:
     for text in (line({"x": GITHUB})[:-4], f"not json {GITHUB} at all", f'{{"n":1,"raw":"\\n{GITHUB}'):
-        hidden, rules = shown(text)
+        hidden, rules = redacted(text)
         assert rules == ["github"]
         assert hidden == text.replace(GITHUB, MARK)
 
 
 def test_a_key_on_stderr_is_hidden_line_by_line() -> None:
-    found = scanner()
+    scan = scanner()
     lines = ["before", *PEM.splitlines(), "Zm9vYmFy after"]
     texts = [json.dumps({"n": n, "kind": "stderr", "raw": text}) for n, text in enumerate(lines)]
-    hidden = [json.loads(applied(text, found.line(text)))["raw"] for text in texts]
+    hidden = [json.loads(applied(text, scan.line(text)))["raw"] for text in texts]
     assert hidden == ["before", *[MARK] * 4, "Zm9vYmFy after"]
 
 
 def test_bytes_that_are_not_text_are_looked_into() -> None:
     data = b"\xff\xfe " + GITHUB.encode() + b" \x80"
     text = json.dumps({"n": 1, "kind": "stderr", "b64": base64.b64encode(data).decode()})
-    hidden, rules = shown(text)
+    hidden, rules = redacted(text)
     assert rules == ["github"]
     assert base64.b64decode(json.loads(hidden)["b64"]) == b"\xff\xfe " + MARK.encode() + b" \x80"
 
@@ -274,23 +276,23 @@ def test_bytes_that_are_not_text_are_looked_into() -> None:
 def test_pictures_are_left_alone() -> None:
     picture = base64.b64encode(bytes(range(256)) * 40).decode()
     text = line({"result": {"content": [{"type": "image", "data": picture}]}})
-    assert shown(text) == (text, [])
+    assert redacted(text) == (text, [])
 
 
 def test_what_is_nested_without_an_end_is_read() -> None:
     text: Any = GITHUB
     for _ in range(4):
         text = json.dumps({"x": text})
-    assert GITHUB not in shown(line(raw=text))[0]
+    assert GITHUB not in redacted(line(raw=text))[0]
     deep = "[" * 5000 + f'"{GITHUB}"' + "]" * 5000
-    assert GITHUB not in shown(line(raw=deep))[0]
-    assert GITHUB not in shown(line(raw="[" * 5000 + f'"{GITHUB}"'))[0]
+    assert GITHUB not in redacted(line(raw=deep))[0]
+    assert GITHUB not in redacted(line(raw="[" * 5000 + f'"{GITHUB}"'))[0]
 
 
 @pytest.mark.slow
 def test_paths_are_followed_into_any_depth_in_one_pass() -> None:
     deep = '{"a":[' * 20_000 + '{"pin":1}' + "]}" * 20_000
-    hidden, rules = shown(line(raw=deep), "$..pin", "$..a.b", "$..x..y")
+    hidden, rules = redacted(line(raw=deep), "$..pin", "$..a.b", "$..x..y")
     assert rules == ["$..pin"]
     assert json.loads(hidden)["raw"] == deep.replace(":1}", f':"{MARK}"}}')
 
@@ -323,11 +325,11 @@ VALUES = st.recursive(
 def test_whatever_a_line_holds_it_is_read_and_stays_what_it_is(
     value: Any, escaped: bool, cut: int, rules: tuple[str, ...]
 ) -> None:
-    found = scanner(*rules)
-    found.known = known(KNOWN)
+    scan = scanner(*rules)
+    scan.known = known(KNOWN)
     whole = json.dumps({"n": 1, "kind": "stderr", "raw": json.dumps(value, ensure_ascii=escaped), "headers": value})
-    edits = found.line(whole)
+    edits = scan.line(whole)
     assert all(one.end <= other.start for one, other in pairwise(edits))
     assert json.loads(applied(whole, edits)).keys() == {"n", "kind", "raw", "headers"}
     torn = whole[:cut]
-    assert applied(torn, found.line(torn)).startswith(torn[:1])
+    assert applied(torn, scan.line(torn)).startswith(torn[:1])

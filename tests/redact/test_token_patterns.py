@@ -103,8 +103,8 @@ def hidden(text: str, *rules: str) -> tuple[str, list[str]]:
     message = json.dumps({"result": {"text": text}}, ensure_ascii=False)
     line = json.dumps({"n": 1, "kind": "rpc", "raw": message})
     edits = SecretScanner(read_rules(rules), lambda secret: "‹redacted›").line(line)
-    shown = json.loads(json.loads(applied(line, edits))["raw"])["result"]["text"]
-    return shown, [found.rule for edit in edits for found in edit.secrets]
+    redacted = json.loads(json.loads(applied(line, edits))["raw"])["result"]["text"]
+    return redacted, [found_secret.rule for edit in edits for found_secret in edit.secrets]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -113,10 +113,10 @@ def test_a_token_is_found_by_its_form_alone(name: str) -> None:
     for before in ("see ", '{"a":"', "x=", "…\n", "https://h/?a=1&x%3D"):
         if "://" in token and before != "see ":
             continue
-        shown, rules = hidden(f"{before}{token} there", "no-entropy", "no-named", "no-bearer")
+        redacted, rules = hidden(f"{before}{token} there", "no-entropy", "no-named", "no-bearer")
         assert rule in rules
-        assert shown.endswith(" there")
-        assert token[-12:-4] not in shown.replace("@example.com", "").replace("@github.com/o/r", "")
+        assert redacted.endswith(" there")
+        assert token[-12:-4] not in redacted.replace("@example.com", "").replace("@github.com/o/r", "")
 
 
 @pytest.mark.parametrize("name", SAMPLES)

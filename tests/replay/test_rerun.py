@@ -371,8 +371,8 @@ async def test_a_cancellation_comes_when_as_much_progress_was_made(record, rerun
         async def call(message, reply):
             token = message["params"]["_meta"]["progressToken"]
             for step in (1, 2, 3):
-                told = {"progressToken": token, "progress": step}
-                reply({"method": "notifications/progress", "params": told})
+                params = {"progressToken": token, "progress": step}
+                reply({"method": "notifications/progress", "params": params})
                 await asyncio.sleep(0)
             await until(lambda: made.asked("notifications/cancelled"))
 
@@ -488,25 +488,25 @@ async def test_what_was_cut_out_when_it_was_recorded_is_reported(record, rerun):
     assert str(report.outcomes[-1].recorded) in note
 
 
-def statuses(*said):
+def statuses(*states):
     """A server whose task is looked at, and how it does then; the last answer stays."""
-    left = list(said)
+    left = list(states)
 
-    def look(message, reply):
+    def read_status(message, reply):
         status = left.pop(0) if len(left) > 1 else left[0]
         result = {"taskId": "t", "status": status, "statusMessage": f"{len(left)} to go", "pollInterval": 1}
         reply({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
-    return Server(tasks__get=look)
+    return Server(tasks__get=read_status)
 
 
-async def look(session, times):
+async def read_status(session, times):
     for _ in range(times):
         await session.start("tasks/get", {"taskId": "t"}).result()
 
 
 async def test_a_task_that_is_slower_than_when_it_was_recorded_is_read_again(record, rerun):
-    recording = await record(statuses("working", "completed"), lambda session: look(session, 2))
+    recording = await record(statuses("working", "completed"), lambda session: read_status(session, 2))
     slower = statuses("working", "working", "working", "working", "completed")
     report, _ = await rerun(recording, slower)
     assert report.clean
@@ -515,7 +515,7 @@ async def test_a_task_that_is_slower_than_when_it_was_recorded_is_read_again(rec
 
 
 async def test_how_far_a_task_has_come_is_no_difference_and_its_end_is(record, rerun):
-    recording = await record(statuses("working", "working", "completed"), lambda session: look(session, 3))
+    recording = await record(statuses("working", "working", "completed"), lambda session: read_status(session, 3))
     report, _ = await rerun(recording, statuses("completed"))
     assert report.clean
     report, _ = await rerun(recording, statuses("failed"))
@@ -523,7 +523,7 @@ async def test_how_far_a_task_has_come_is_no_difference_and_its_end_is(record, r
 
 
 async def test_a_task_that_never_ends_is_no_answer(record, rerun):
-    recording = await record(statuses("completed"), lambda session: look(session, 1))
+    recording = await record(statuses("completed"), lambda session: read_status(session, 1))
     report, _ = await rerun(recording, statuses("working"), timeout=0.05)
     assert report.outcomes[-1].verdict == "no answer"
 

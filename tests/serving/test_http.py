@@ -26,8 +26,8 @@ async def web():
         return made[-1]
 
     yield start
-    for each in made:
-        await each.aclose()
+    for server in made:
+        await server.aclose()
 
 
 async def begun(web, revision="2025-11-25"):
@@ -62,7 +62,7 @@ async def test_several_messages_are_events_of_a_stream_that_ends_with_the_answer
     assert (status, fields["content-type"]) == (200, "text/event-stream")
     assert fields["x-accel-buffering"] == "no"
     events = [json.loads(line.removeprefix(b"data: ")) for line in body.strip().split(b"\n\n")]
-    assert [each.get("method", each.get("id")) for each in events] == ["n", "n", 1]
+    assert [event.get("method", event.get("id")) for event in events] == ["n", "n", 1]
 
 
 async def test_what_wants_no_answer_is_accepted(web):
@@ -182,7 +182,7 @@ async def listening(web, id, **fields):
     return reader, writer
 
 
-async def heard(reader):
+async def next_event(reader):
     """The next event of a stream."""
     size = int(await asyncio.wait_for(reader.readline(), PATIENCE), 16)
     data = await reader.readexactly(size)
@@ -197,10 +197,10 @@ async def test_what_belongs_to_no_request_waits_for_a_listener_and_goes_to_the_n
     assert client.channel == "get-0"
     client.push(b"early")
     first, writer = await listening(web, id)
-    assert await heard(first) == b"data: early\n\n"
+    assert await next_event(first) == b"data: early\n\n"
     second, _ = await listening(web, id)
     client.push(b"for the second")
-    assert await heard(second) == b"data: for the second\n\n"
+    assert await next_event(second) == b"data: for the second\n\n"
     assert client.channel != "get-0"
     writer.close()
     await client.drain()
@@ -215,7 +215,7 @@ async def test_a_listener_that_leaves_is_followed_by_the_one_before(web):
     writer.close()
     await until(lambda: len(web.end._sessions[id]._listening) == 1)
     client.push(b"again")
-    assert await heard(first) == b"data: again\n\n"
+    assert await next_event(first) == b"data: again\n\n"
 
 
 async def test_a_stream_that_breaks_off_can_be_resumed_where_it_was(web):
@@ -228,8 +228,8 @@ async def test_a_stream_that_breaks_off_can_be_resumed_where_it_was(web):
     reply.send(b"one")
     reply.send(b"two")
     await reader.readuntil(b"\r\n\r\n")
-    assert await heard(reader) == b"id: 1.1\ndata: \n\n"
-    assert await heard(reader) == b"id: 1.2\ndata: one\n\n"
+    assert await next_event(reader) == b"id: 1.1\ndata: \n\n"
+    assert await next_event(reader) == b"id: 1.2\ndata: one\n\n"
     reply.cut(retry=50)
     rest = await reader.read()
     assert b"retry: 50\n\n" in rest
@@ -239,10 +239,10 @@ async def test_a_stream_that_breaks_off_can_be_resumed_where_it_was(web):
     resumed, _ = await listening(web, id, Last_Event_Id="1.2")
     reply.send(b"four")
     reply.end()
-    parts = [await heard(resumed) for _ in range(3)]
+    parts = [await next_event(resumed) for _ in range(3)]
     assert b"".join(parts) == b"id: 1.3\ndata: two\n\nid: 1.4\ndata: three\n\nid: 1.5\ndata: four\n\n"
     late, _ = await listening(web, id, Last_Event_Id="1.4")
-    assert await heard(late) == b"id: 1.5\ndata: four\n\n"
+    assert await next_event(late) == b"id: 1.5\ndata: four\n\n"
     assert await late.readline() == b"0\r\n"
 
 
@@ -252,7 +252,7 @@ async def test_an_unknown_event_id_begins_a_new_stream(web, last):
     id = await begun(web, "2025-06-18")
     reader, _ = await listening(web, id, Last_Event_Id=last)
     web.handlers[0].client.push(b"new")
-    assert (await heard(reader)).endswith(b"data: new\n\n")
+    assert (await next_event(reader)).endswith(b"data: new\n\n")
 
 
 async def test_the_handler_is_reported_when_the_client_leaves_an_answer(web):
@@ -328,19 +328,19 @@ async def test_a_name_that_was_allowed_may_be_asked_for(web):
 )
 async def test_pages_of_this_machine_may_ask_and_are_reported_so(web, origin, status):
     web = await web()
-    found, fields, _ = await web.ask(body=initialize(), Origin=origin)
-    assert found == status
+    answered, fields, _ = await web.ask(body=initialize(), Origin=origin)
+    assert answered == status
     assert fields.get("access-control-allow-origin") == (origin if status == 200 else None)
 
 
 async def test_a_browser_is_reported_beforehand_what_it_may_send(web):
     web = await web()
-    wanted = "content-type, mcp-session-id, mcp-param-x"
+    requested = "content-type, mcp-session-id, mcp-param-x"
     status, fields, body = await web.ask(
-        "OPTIONS", Origin="http://localhost:1", Access_Control_Request_Headers=wanted, Content_Length=None
+        "OPTIONS", Origin="http://localhost:1", Access_Control_Request_Headers=requested, Content_Length=None
     )
     assert (status, body) == (204, b"")
-    assert fields["access-control-allow-headers"] == wanted
+    assert fields["access-control-allow-headers"] == requested
     assert "POST" in fields["access-control-allow-methods"]
     _, fields, _ = await web.ask("OPTIONS", Access_Control_Request_Headers="bad\x0bname")
     assert "access-control-allow-headers" not in fields
@@ -363,8 +363,10 @@ async def test_a_browser_is_reported_beforehand_what_it_may_send(web):
 )
 async def test_what_is_requested_must_be_there(web, method, path, fields, status):
     web = await web()
-    found, head, body = await web.ask(method, jsonrpc.encode(initialize()) if method == "POST" else b"", path, **fields)
-    assert found == status
+    answered, head, body = await web.ask(
+        method, jsonrpc.encode(initialize()) if method == "POST" else b"", path, **fields
+    )
+    assert answered == status
     if status == 405:
         assert "POST" in head["allow"]
     if method == "HEAD":
@@ -469,7 +471,7 @@ async def test_half_a_body_is_handed_on_as_what_it_is(web):
     _, writer = await web.connect()
     writer.write(request(body=initialize())[:-5])
     await writer.drain()
-    await until(lambda: any(each.waits and each.waits[0] for each in web.end.connections))
+    await until(lambda: any(connection.waits and connection.waits[0] for connection in web.end.connections))
     writer.close()
     await until(lambda: web.handlers and web.handlers[0].arrived)
     (arrived,) = web.handlers[0].arrived
@@ -504,7 +506,7 @@ async def test_a_connection_without_a_request_gives_way_to_a_new_one(web):
         return reader
 
     def begun():
-        return sum(each.waits is not None and each.waits[0] for each in web.end.connections)
+        return sum(connection.waits is not None and connection.waits[0] for connection in web.end.connections)
 
     _, writer = await web.connect()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
@@ -563,7 +565,7 @@ async def test_quiet_streams_say_that_they_are_there(web):
     web = await web(limits=ConnectionLimits(keep_alive=0.01))
     id = await begun(web)
     reader, _ = await listening(web, id)
-    assert (await heard(reader)).startswith(b":")
+    assert (await next_event(reader)).startswith(b":")
 
 
 async def test_closing_lets_answers_go_out_and_ends_everything(web):
@@ -603,5 +605,5 @@ async def test_a_client_that_cannot_be_taken_is_reported(web):
 async def test_a_name_with_several_addresses_has_one_port_on_all_of_them():
     end = HttpServer(lambda client: None, "localhost", 0)
     await end.start()
-    assert {each.getsockname()[1] for each in end._server.sockets} == {int(end.url.split(":")[2].partition("/")[0])}
+    assert {socket.getsockname()[1] for socket in end._server.sockets} == {int(end.url.split(":")[2].partition("/")[0])}
     await end.close()

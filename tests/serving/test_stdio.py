@@ -46,8 +46,8 @@ def test_lines_are_put_together_of_what_single_reads_bring():
 def test_lines_do_not_depend_on_how_they_are_read(data, cuts):
     lines = LineBuffer()
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-    found = [line for start, end in pairwise(edges) for line in lines.feed(data[start:end])]
-    assert [*found, lines.rest()] == data.split(b"\n")
+    complete = [line for start, end in pairwise(edges) for line in lines.feed(data[start:end])]
+    assert [*complete, lines.rest()] == data.split(b"\n")
 
 
 async def test_messages_arrive_and_answers_go_out_in_their_order(stdio):

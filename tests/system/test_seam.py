@@ -77,8 +77,8 @@ def differences(tree: ast.Module) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_nothing_else_in_the_program_differs_between_systems() -> None:
-    found = {(path, name) for path, tree in sources() for name in differences(tree)}
-    assert found == set(ALLOWED)
+    places = {(path, name) for path, tree in sources() for name in differences(tree)}
+    assert places == set(ALLOWED)
 
 
 @pytest.mark.parametrize("text", [
@@ -91,18 +91,18 @@ def test_each_kind_of_difference_is_found(text: str) -> None:
 
 def shape(path: Path) -> dict[str, list[str]]:
     """The public names of a module, with the parameters of functions and the public members of classes."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for node in ast.parse(path.read_text()).body:
         match node:
             case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
-                found[name] = [each.arg for each in (*args.args, *args.kwonlyargs)]
+                members[name] = [item.arg for item in (*args.args, *args.kwonlyargs)]
             case ast.ClassDef(name=name, body=body):
-                found[name] = sorted(
-                    f"{each.name}({', '.join(a.arg for a in (*each.args.args, *each.args.kwonlyargs))})"
-                    for each in body
-                    if isinstance(each, ast.FunctionDef) and (each.name == "__init__" or not each.name.startswith("_"))
+                members[name] = sorted(
+                    f"{item.name}({', '.join(a.arg for a in (*item.args.args, *item.args.kwonlyargs))})"
+                    for item in body
+                    if isinstance(item, ast.FunctionDef) and (item.name == "__init__" or not item.name.startswith("_"))
                 )
-    return {name: shape for name, shape in found.items() if not name.startswith("_")}
+    return {name: shape for name, shape in members.items() if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("name", ["alarm", "files", "processes", "streams", "terminal"])

@@ -18,5 +18,5 @@ async def stage():
         return made[-1]
 
     yield on
-    for each in made:
-        await each.close()
+    for tap in made:
+        await tap.close()

@@ -129,8 +129,8 @@ class Stage:
 
     def _bytes(self, dir: Dir) -> list[bytes]:
         index = self.journal.index
-        found = [n for n in range(1, len(self.journal) + 1) if index.kind(n) in (Kind.RPC, Kind.INVALID)]
-        return [self.journal.event(n).bytes for n in found if index.dir(n) == dir]
+        numbers = [n for n in range(1, len(self.journal) + 1) if index.kind(n) in (Kind.RPC, Kind.INVALID)]
+        return [self.journal.event(n).bytes for n in numbers if index.dir(n) == dir]
 
     @property
     def sent(self) -> list[bytes]:

@@ -120,10 +120,10 @@ async def test_messages_pass_as_they_were_written(across):
     client.say(asked)
     client.say(b"no json at all \xff")
     await server.had(2)
-    told = b'{"result" : {"a":1e0} ,"id":1,"jsonrpc":"2.0"}'
-    server.say(told)
+    response = b'{"result" : {"a":1e0} ,"id":1,"jsonrpc":"2.0"}'
+    server.say(response)
     server.say(b"banner \xff")
-    assert client.pushed == [told, b"banner \xff"]
+    assert client.pushed == [response, b"banner \xff"]
     assert client.journal.event(1).bytes == asked
     assert server.seen[1] == b"no json at all \xff"
 
@@ -144,9 +144,9 @@ async def test_secrets_pass_and_what_is_no_json_does_not_over_http(across):
     client.journal.redactor.add("a-secret-token")
     reply = client.ask(1)
     await server.had(1)
-    told = answer(1, text="a-secret-token")
-    client.handler.on_received([b"banner", told], client.journal.record_received("stdio", [b"banner", told]))
-    assert (reply.sent, reply.ended, client.pushed) == ([told], True, [])
+    response = answer(1, text="a-secret-token")
+    client.handler.on_received([b"banner", response], client.journal.record_received("stdio", [b"banner", response]))
+    assert (reply.sent, reply.ended, client.pushed) == ([response], True, [])
     assert b"a-secret-token" not in client.journal.storage.pread(0, client.journal.storage.size)
 
 
@@ -252,11 +252,11 @@ async def test_a_server_that_dies_is_an_error_for_everything_under_way(across, t
 async def test_a_server_that_cannot_be_reached_is_an_error_for_what_was_asked(across):
     client, _ = across("http", bridges.transport_for)
     reply = client.say({"jsonrpc": "2.0", "id": 1, "method": "initialize"})
-    told = client.say({"jsonrpc": "2.0", "method": "x"})
+    notified = client.say({"jsonrpc": "2.0", "method": "x"})
     await until(lambda: client.dropped)
     assert "The tap got no answer: The server" in json.loads(reply.sent[0])["error"]["message"]
     assert reply.ended
-    assert told.ended
+    assert notified.ended
 
 
 async def test_what_was_asked_before_the_client_s_end_is_still_answered(across):

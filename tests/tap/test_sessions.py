@@ -73,14 +73,14 @@ async def used(target, era):
 
 def messages(journal):
     """Methods and ids of what passed, in each direction, without what depends on how quick who was."""
-    found = {Dir.SEND: [], Dir.RECV: []}
+    passed = {Dir.SEND: [], Dir.RECV: []}
     index = journal.index
     for n in range(1, len(journal) + 1):
         if index.kind(n) == Kind.RPC and index.method(n) != "notifications/progress":
-            found[index.dir(n)].append((index.method(n), index.id(n)))
+            passed[index.dir(n)].append((index.method(n), index.id(n)))
     journal.close()
     journal.release()
-    return found
+    return passed
 
 
 def recorded(path):
@@ -102,11 +102,11 @@ async def test_a_session_through_a_tap_is_the_same_and_is_recorded(tmp_path, era
         expected, _ = await used(command, era)
         if client == "stdio":
             target = StdioTarget((*tap, *where), env=environment(tmp_path))
-            found, ours = await used(target, era)
+            outcome, ours = await used(target, era)
         else:
             async with server(tmp_path, *tap, "--listen", "0", *where) as address:
-                found, ours = await used(HttpTarget(address), era)
-    assert found == expected
+                outcome, ours = await used(HttpTarget(address), era)
+    assert outcome == expected
     theirs = recorded(path)
     assert theirs[Dir.RECV][0] == ours[Dir.RECV][0]
     if client == over:
@@ -121,7 +121,7 @@ async def test_two_clients_at_once_have_a_server_each(tmp_path):
         outcomes = await asyncio.gather(*(used(HttpTarget(address), "legacy") for _ in range(2)))
     assert outcomes[0][0] == outcomes[1][0]
     taped = [recorded(tmp_path / name) for name in ("tapped.mcp.jsonl", "tapped.2.mcp.jsonl")]
-    assert [sorted(map(repr, each[Dir.SEND])) for each in taped] == [
+    assert [sorted(map(repr, passed[Dir.SEND])) for passed in taped] == [
         sorted(map(repr, ours[Dir.SEND])) for _, ours in outcomes
     ]
 

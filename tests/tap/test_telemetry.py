@@ -13,11 +13,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def slow_collector():
-    found = Collector()
-    found.delay = 0.7
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    collector = Collector()
+    collector.delay = 0.7
+    yield collector
+    collector.server.shutdown()
+    collector.server.server_close()
 
 
 def tap_that_sends_its_last_spans(folder, collector):

@@ -27,12 +27,12 @@ async def peer():
     made = []
 
     async def connect(url, **options):
-        found = Peer(lambda sink: HttpTransport(url, sink, HttpOptions(**options)))
-        made.append(found)
-        await found.transport.start()
-        return found
+        client = Peer(lambda sink: HttpTransport(url, sink, HttpOptions(**options)))
+        made.append(client)
+        await client.transport.start()
+        return client
 
     yield connect
-    for found in made:
-        await found.transport.close()
-        found.sink.journal.release()
+    for client in made:
+        await client.transport.close()
+        client.sink.journal.release()

@@ -292,8 +292,8 @@ async def test_the_eras_fields_go_over_ours_and_the_users_over_all(serve, peer):
     mine = (("ACCEPT", "text/x"), ("X-Twice", "a"), ("X-Twice", "b"), ("Mcp-Name", "user's"))
     client = await peer(web.url, headers=mine)
     client.transport.agreed("2025-11-25", version_header=True, resumable=False, listen=False)
-    wanted = (("mcp-protocol-version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "ours"))
-    await client.call("tools/call", headers=wanted)
+    era_headers = (("mcp-protocol-version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "ours"))
+    await client.call("tools/call", headers=era_headers)
     fields = [(name.lower(), value) for name, value in web.requests[0].fields]
     values = {name: [value for key, value in fields if key == name] for name, _ in fields}
     assert values["accept"] == ["text/x"]
@@ -536,15 +536,15 @@ async def test_a_status_with_a_page_is_named_with_its_words(serve, peer):
 
 
 @pytest.mark.parametrize(
-    ("status", "after", "said"), [(429, "30", "30 s"), (503, "Fri, 01 Jan 2027", "until Fri"), (429, None, "later")]
+    ("status", "after", "hint"), [(429, "30", "30 s"), (503, "Fri, 01 Jan 2027", "until Fri"), (429, None, "later")]
 )
-async def test_the_time_to_wait_is_reported(serve, peer, status, after, said):
+async def test_the_time_to_wait_is_reported(serve, peer, status, after, hint):
     fields = [("Retry-After", after)] if after else []
     web = await serve(lambda request, reply: reply.body(status, "", *fields))
     client = await peer(web.url)
     error = await client.error()
     assert error.status == status
-    assert said in error.hint
+    assert hint in error.hint
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -583,20 +583,20 @@ async def test_a_session_that_the_server_forgot_is_lost_and_can_be_started_again
     await client.sink.until(lambda: client.transport.requester.session_id == SESSION)
 
 
-@pytest.mark.parametrize(("said", "told"), [("No valid session ID provided", True), ("Unknown tool", False)])
-async def test_a_restarted_server_may_answer_400_instead_of_404(serve, peer, said, told):
+@pytest.mark.parametrize(("message", "has_hint"), [("No valid session ID provided", True), ("Unknown tool", False)])
+async def test_a_restarted_server_may_answer_400_instead_of_404(serve, peer, message, has_hint):
     def forgets(request, reply):
         if request.rpc_method == "initialize":
             with_session(request, reply)
         else:
-            reply.json({"jsonrpc": "2.0", "error": {"code": -32000, "message": said}}, 400)
+            reply.json({"jsonrpc": "2.0", "error": {"code": -32000, "message": message}}, 400)
 
     web = await serve(forgets)
     client = await peer(web.url)
     await client.call("initialize")
     error = await client.error("tools/list")
     assert isinstance(error, ServerError)
-    assert ("Connect again" in error.hint) == told
+    assert ("Connect again" in error.hint) == has_hint
 
 
 async def test_what_is_sent_after_the_loss_has_no_session_and_an_old_loss_takes_no_new_session(serve, peer):

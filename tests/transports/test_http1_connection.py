@@ -41,13 +41,13 @@ async def endpoint():
                 writer.close()
 
         server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        found = Endpoint(parse_url(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"), HttpOptions())
-        opened.extend((found, server))
-        return found
+        client = Endpoint(parse_url(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"), HttpOptions())
+        opened.extend((client, server))
+        return client
 
     yield made
-    for found, server in zip(opened[::2], opened[1::2], strict=True):
-        await found.aclose()
+    for client, server in zip(opened[::2], opened[1::2], strict=True):
+        await client.aclose()
         server.close()
 
 

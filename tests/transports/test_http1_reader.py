@@ -150,8 +150,8 @@ def test_a_response_that_ends_early(data, clause):
 )  # fmt: skip
 def test_where_a_response_ends(data, method, body, persistent):
     for cuts in ((), range(1, len(data))):
-        reader, found = read(data, *cuts, method=method)
-        assert (found, reader.complete, reader.persistent) == (body, True, persistent)
+        reader, received = read(data, *cuts, method=method)
+        assert (received, reader.complete, reader.persistent) == (body, True, persistent)
 
 
 def test_a_body_without_a_length_lasts_to_the_end_of_the_connection():
@@ -238,12 +238,12 @@ def test_another_reader_sees_the_same(data, cuts):
     try:
         reader, body = read(data, *(cut for cut in cuts if cut < len(data)), ended=True)
     except NotHttp:
-        found = None
+        opinion = None
     else:
         status, _, _, headers = reader.head
-        found = status, unframed((name.encode(), value.encode("latin-1")) for name, value in headers), body
+        opinion = status, unframed((name.encode(), value.encode("latin-1")) for name, value in headers), body
     other = opinion_of_h11(data)
-    assert found == other
+    assert opinion == other
 
 
 @given(responses(), st.lists(st.integers(1, 200), max_size=8))

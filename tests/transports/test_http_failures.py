@@ -51,9 +51,9 @@ async def raw_server(stack, answer):
 
 @pytest.fixture
 async def servers():
-    found = []
-    yield found
-    for server in found:
+    running = []
+    yield running
+    for server in running:
         server.close()
 
 
@@ -150,7 +150,7 @@ async def test_a_garbled_body_is_an_error(serve, peer, chunk):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "problem"),
     [
         (b"HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "a line of its header is not valid: “X: a"),
         (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "it switches to a protocol that was not requested"),
@@ -159,17 +159,17 @@ async def test_a_garbled_body_is_an_error(serve, peer, chunk):
         (b"HTTP/1.1 200 OK\r\nX: ", "the connection was closed within its header"),
     ],
 )
-async def test_a_hostile_head_is_named(servers, peer, answer, said):
+async def test_a_hostile_head_is_named(servers, peer, answer, problem):
     port = await raw_server(servers, answer)
     client = await peer(f"http://127.0.0.1:{port}/mcp")
     error = await client.error()
     assert f"127.0.0.1:{port} does not answer in HTTP: " in error.message
-    assert said in error.message
+    assert problem in error.message
     assert error.message.isprintable()
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "problem"),
     [
         (b"zz\r\n", "a chunk of the body is not valid: “zz”"),
         (b"2\r\n{}}\r\n", "a chunk of the body is longer than its size: “}"),
@@ -178,16 +178,16 @@ async def test_a_hostile_head_is_named(servers, peer, answer, said):
         (b"5\r\n{", "the connection was closed"),
     ],
 )
-async def test_a_hostile_body_is_named(servers, peer, body, said):
+async def test_a_hostile_body_is_named(servers, peer, body, problem):
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     port = await raw_server(servers, head + body)
     client = await peer(f"http://127.0.0.1:{port}/mcp")
     error = await client.error()
-    assert f"The response from 127.0.0.1:{port} is incomplete: {said}" in error.message
+    assert f"The response from 127.0.0.1:{port} is incomplete: {problem}" in error.message
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "problem"),
     [
         (b"Content-Length: 1\r\nContent-Length: 2", "it has two different Content-Length headers"),
         (b"Content-Length: many", "its Content-Length is not a number: “many”"),
@@ -195,11 +195,11 @@ async def test_a_hostile_body_is_named(servers, peer, body, said):
         (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "it has several Transfer-Encoding headers"),
     ],
 )
-async def test_headers_that_do_not_tell_where_the_body_ends_are_named_and_recorded(servers, peer, fields, said):
+async def test_headers_that_do_not_tell_where_the_body_ends_are_named_and_recorded(servers, peer, fields, problem):
     port = await raw_server(servers, b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n\r\n{}")
     client = await peer(f"http://127.0.0.1:{port}/mcp")
     error = await client.error()
-    assert error.message == f"The response from 127.0.0.1:{port} violates HTTP: {said}."
+    assert error.message == f"The response from 127.0.0.1:{port} violates HTTP: {problem}."
     head = client.sink.events(Kind.HTTP)[1].fields["headers"]
     assert len(head) == fields.count(b":")
 
@@ -280,17 +280,17 @@ async def test_a_header_of_the_server_cannot_add_a_line_to_the_next_request(peer
 async def test_the_next_address_of_a_name_is_tried(serve, peer, monkeypatch):
     web = await serve(result)
     unused = free_port()
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port)) for port in (unused, web.port)]
+    infos = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port)) for port in (unused, web.port)]
 
     def lookup(host, *_, flags=0, **__):
         if flags:
             raise socket.gaierror(socket.EAI_NONAME, "not an address")
-        return found
+        return infos
 
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
     client = await peer("http://server.test/mcp")
     assert (await client.call("ping"))["result"] == {"ok": True}
-    found[1:] = found[:1]
+    infos[1:] = infos[:1]
     other = await peer("http://server.test/mcp")
     assert "Nothing listens on server.test:80" in (await other.error()).message
 
@@ -313,17 +313,17 @@ async def test_tls_with_a_trusted_certificate(serve, peer, trusted):
 
 
 @pytest.mark.parametrize(
-    ("certificate", "trust", "said"),
+    ("certificate", "trust", "problem"),
     [("localhost", None, "is self-signed"), ("expired", "expired", "has expired"), ("other", "other", "another")],
 )
-async def test_a_certificate_that_does_not_hold(serve, peer, trusted, certificate, trust, said):
+async def test_a_certificate_that_does_not_hold(serve, peer, trusted, certificate, trust, problem):
     if trust:
         trusted(trust)
     web = await serve(result, ssl=tls(certificate))
     client = await peer(web.url)
     error = await client.error()
     assert error.message.startswith(f"The certificate of 127.0.0.1:{web.port}")
-    assert said in error.message
+    assert problem in error.message
     assert "SSL_CERT_FILE" in error.hint
 
 

@@ -116,8 +116,8 @@ async def test_what_is_not_a_message_is_recorded_and_not_delivered(serve, peer):
     client = await peer(web.url)
     await client.call("tools/call")
     assert len(client.sink.frames) == 1
-    found = [(event.raw, event.fields) for event in client.sink.events(Kind.SSE)]
-    assert found == [
+    events = [(event.raw, event.fields) for event in client.sink.events(Kind.SSE)]
+    assert events == [
         (": keep-alive", {}), ("", {"id": "e-0"}), ("", {"retry": 1500}), ('{"type":"ping"}', {"event": "ping"}),
     ]  # fmt: skip
     assert client.sink.events(Kind.RPC)[1].fields["sse"] == {"event": "message", "id": "e-1"}
@@ -147,8 +147,10 @@ async def test_data_that_is_not_json_is_recorded_and_the_stream_goes_on(serve, p
     assert [event.bytes for event in client.sink.events(Kind.INVALID)] == [b"not json", b"\xff\xfe"]
 
 
-@pytest.mark.parametrize(("id", "shown"), [(b"\xe9\xff", "\ufffd\ufffd"), ("é-日".encode(), "é-日"), (b"a b", "a b")])
-async def test_ids_are_sent_back_byte_for_byte(serve, peer, id, shown):
+@pytest.mark.parametrize(
+    ("id", "recorded"), [(b"\xe9\xff", "\ufffd\ufffd"), ("é-日".encode(), "é-日"), (b"a b", "a b")]
+)
+async def test_ids_are_sent_back_byte_for_byte(serve, peer, id, recorded):
     def streams(request, reply):
         reply.stream()
         if request.method == "POST":
@@ -161,7 +163,7 @@ async def test_ids_are_sent_back_byte_for_byte(serve, peer, id, shown):
     client = await connected(peer, web.url)
     await client.call("tools/call")
     assert web.requests[1].field("last-event-id").encode("latin-1") == id
-    assert client.sink.events(Kind.RPC)[1].fields["sse"] == {"id": shown}
+    assert client.sink.events(Kind.RPC)[1].fields["sse"] == {"id": recorded}
 
 
 async def test_an_error_stream_with_an_answer_of_another_id_is_an_error(serve, peer):
@@ -454,11 +456,11 @@ async def test_a_server_without_a_standing_stream_is_asked_once(serve, peer, sta
 
     web = await serve(refuses)
     client = await connected(peer, web.url, listen=True)
-    wanted = "listen-failed" if status >= 500 else "not-listening"
-    await client.sink.until(lambda: client.sink.lives(wanted))
-    said = client.sink.lives(wanted)[0].fields
-    assert said["status"] == status
-    assert "\x1b" not in said["body"]
+    expected = "listen-failed" if status >= 500 else "not-listening"
+    await client.sink.until(lambda: client.sink.lives(expected))
+    fields = client.sink.lives(expected)[0].fields
+    assert fields["status"] == status
+    assert "\x1b" not in fields["body"]
     assert client.sink.failures == []
     assert (await client.call("ping"))["id"] == 1
 

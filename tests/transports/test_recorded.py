@@ -348,10 +348,10 @@ async def test_each_event_names_the_one_it_was_played_from(tape, replay):
 
 
 @pytest.mark.parametrize(
-    ("event", "said"),
+    ("event", "problem"),
     [("cancel", "was cancelled"), ("timeout", "timed out"), ("lost", "was lost"), (None, "ends before")],
 )
-async def test_a_request_without_an_answer_fails_with_what_became_of_it(tape, replay, event, said):
+async def test_a_request_without_an_answer_fails_with_what_became_of_it(tape, replay, event, problem):
     n = tape.ask(1, "tools/call", echo("x"))
     tape.receive(jsonrpc.notification("notifications/message", {"data": "so far"}))
     if event:
@@ -359,7 +359,7 @@ async def test_a_request_without_an_answer_fails_with_what_became_of_it(tape, re
     client = await replay(tape)
     error = await client.error("tools/call", echo("x"))
     assert isinstance(error, ConnectionProblem)
-    assert said in error.message
+    assert problem in error.message
     assert len(client.sink.frames) == 1
 
 

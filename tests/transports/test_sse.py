@@ -77,17 +77,17 @@ async def sse():
     made = []
 
     async def connect(url, **options):
-        found = Peer(lambda sink: SseTransport(url, sink, HttpOptions(**options)))
-        made.append(found)
-        await found.transport.start()
-        return found
+        client = Peer(lambda sink: SseTransport(url, sink, HttpOptions(**options)))
+        made.append(client)
+        await client.transport.start()
+        return client
 
     connect.made = made
     yield connect
-    for found in made:
-        await found.transport.close()
-        assert not found.transport._tasks
-        found.sink.journal.release()
+    for client in made:
+        await client.transport.close()
+        assert not client.transport._tasks
+        client.sink.journal.release()
 
 
 def posts(web):
@@ -675,11 +675,11 @@ async def test_a_json_rpc_error_in_the_body_answers_the_request(serve, sse, id):
     web = await serve(Server(lambda request, reply: reply.json({"jsonrpc": "2.0", "id": id, "error": error}, 400)))
     client = await sse(web.url)
     try:
-        found = (await client.call("tools/list"))["error"]
+        answered = (await client.call("tools/list"))["error"]
     except ServerError as raised:
-        found = {"code": raised.rpc_code, "message": raised.rpc_message}
+        answered = {"code": raised.rpc_code, "message": raised.rpc_message}
         assert id != 1
-    assert found == error
+    assert answered == error
     (event,) = client.sink.events(Kind.RPC, "post-1")[1:]
     assert event.fields["status"] == 400
 

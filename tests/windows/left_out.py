@@ -179,7 +179,7 @@ def _reason(item: pytest.Item) -> str:
             if any(value in posix_cases for value in values)
             else ""
         )
-    source = "".join(inspect.getsource(each) for each in (item.function, *filter(inspect.isfunction, values)))
+    source = "".join(inspect.getsource(function) for function in (item.function, *filter(inspect.isfunction, values)))
     return next((reason for name, reason in NAMES.items() if re.search(name, source)), "")
 
 

@@ -16,7 +16,7 @@ from mcp_types import ElicitResult
 asked: list[str] = []
 
 
-class Heard(MessageHandler):
+class UpdateHandler(MessageHandler):
     """Knows when a resource was updated."""
 
     def __init__(self) -> None:
@@ -41,12 +41,12 @@ async def roots(context: Any) -> list[str]:
     return ["file:///srv/project"]
 
 
-async def do(client: Client[Any], heard: Heard, era: str, kind: str, *what: Any) -> Any:
+async def do(client: Client[Any], updates: UpdateHandler, era: str, kind: str, *what: Any) -> Any:
     match kind:
         case "tools":
             return [tool.name for tool in await client.list_tools()]
         case "resources":
-            return [str(each.uri) for each in await client.list_resources()]
+            return [str(resource.uri) for resource in await client.list_resources()]
         case "read":
             return (await client.read_resource(what[0]))[0].text
         case "prompt":
@@ -72,7 +72,7 @@ async def do(client: Client[Any], heard: Heard, era: str, kind: str, *what: Any)
                 return "told"  # Its client does not subscribe in the modern era.
             await client.session.subscribe_resource(what[0])
             await client.call_tool(*what[1])
-            await asyncio.wait_for(heard.updated.wait(), 10)
+            await asyncio.wait_for(updates.updated.wait(), 10)
             return "told"
     raise ValueError(kind)
 
@@ -84,21 +84,21 @@ async def main() -> None:
         if words[0].startswith("http")
         else StdioTransport(words[0], words[1:], keep_alive=False)
     )
-    heard = Heard()
+    updates = UpdateHandler()
     client = Client(
         transport,
         mode="legacy" if era == "legacy" else "auto",
         sampling_handler=sampling,
         elicitation_handler=elicitation,
         roots=roots,
-        message_handler=heard,
+        message_handler=updates,
         timeout=20,
     )
     async with client:
         print(json.dumps(["", client.session.protocol_version]), flush=True)
         for task in json.loads(tasks):
             try:
-                outcome = await do(client, heard, era, *task)
+                outcome = await do(client, updates, era, *task)
             except MCPError as error:
                 outcome = f"error: {error}"
             print(json.dumps(outcome), flush=True)

@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-told: list[str] = []
+methods: list[str] = []
 asked: list[str] = []
 
 
@@ -35,10 +35,10 @@ async def roots(context: Any) -> types.ListRootsResult:
     return types.ListRootsResult(roots=[types.Root(uri="file:///srv/project")])
 
 
-async def heard(message: Any) -> None:
+async def on_message(message: Any) -> None:
     method = getattr(getattr(message, "root", message), "method", None)
     if method is not None:
-        told.append(method)
+        methods.append(method)
 
 
 async def do(client: Client, kind: str, *what: Any) -> Any:
@@ -52,7 +52,7 @@ async def do(client: Client, kind: str, *what: Any) -> Any:
                 if not cursor:
                     return names
         case "resources":
-            return [str(each.uri) for each in (await client.list_resources()).resources]
+            return [str(resource.uri) for resource in (await client.list_resources()).resources]
         case "read":
             return (await client.read_resource(what[0])).contents[0].text
         case "prompt":
@@ -81,7 +81,7 @@ async def do(client: Client, kind: str, *what: Any) -> Any:
             await client.subscribe_resource(what[0])
             await client.call_tool(*what[1])
             with anyio.fail_after(10):
-                while not any("updated" in method for method in told):
+                while not any("updated" in method for method in methods):
                     await anyio.sleep(0.01)
             return "told"
     raise ValueError(kind)
@@ -97,7 +97,7 @@ async def main() -> None:
         sampling_callback=sampling,
         elicitation_callback=elicitation,
         list_roots_callback=roots,
-        message_handler=heard,
+        message_handler=on_message,
         read_timeout_seconds=20,
     )
     async with client:

@@ -24,12 +24,12 @@ def with_base64(value):
     }
 
 
-told = []
+names = []
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
     data = Parse(json.dumps(with_base64(document)), TracesData(), ignore_unknown_fields=False)
-    told.append(
+    names.append(
         [span.name for resource in data.resource_spans for scope in resource.scope_spans for span in scope.spans]
     )
-print(json.dumps(told))
+print(json.dumps(names))

@@ -73,8 +73,8 @@ async def ask_user(ctx: Context) -> str:
 @server.tool
 async def roots(ctx: Context) -> str:
     """Lists the roots"""
-    found = await ctx.session.list_roots()
-    return " ".join(str(root.uri) for root in found.roots)
+    listed = await ctx.session.list_roots()
+    return " ".join(str(root.uri) for root in listed.roots)
 
 
 @server.tool

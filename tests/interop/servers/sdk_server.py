@@ -65,7 +65,7 @@ TOOLS = [
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def said(text: str, **more: Any) -> types.CallToolResult:
+def text_result(text: str, **more: Any) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], **more)
 
 
@@ -105,49 +105,49 @@ async def call_tool(
     session, request = ctx.session, ctx.request_id
     match params.name:
         case "echo":
-            return said(given["message"])
+            return text_result(given["message"])
         case "add":
             result = {"sum": given["a"] + given["b"]}
-            return said(json.dumps(result), structured_content=result)
+            return text_result(json.dumps(result), structured_content=result)
         case "count":
             steps = given.get("steps", 3)
             for step in range(1, steps + 1):
                 await session.report_progress(step, steps, f"step {step}")
-            return said(f"counted to {steps}")
+            return text_result(f"counted to {steps}")
         case "slow":
             await anyio.sleep(given.get("seconds", 30))
-            return said("slept")
+            return text_result("slept")
         case "ask_model":
             message = types.SamplingMessage(role="user", content=types.TextContent(type="text", text=given["prompt"]))
-            wanted = types.CreateMessageRequestParams(messages=[message], max_tokens=50)
-            answer = await asked(ctx, params, types.CreateMessageRequest(params=wanted))
+            sampling = types.CreateMessageRequestParams(messages=[message], max_tokens=50)
+            answer = await asked(ctx, params, types.CreateMessageRequest(params=sampling))
             if isinstance(answer, types.InputRequiredResult):
                 return answer
-            return said(f"the model said: {answer.content.text}")
+            return text_result(f"the model said: {answer.content.text}")
         case "ask_user":
             form = types.ElicitRequestFormParams(message="Who are you?", requested_schema=FORM)
             reply = await asked(ctx, params, types.ElicitRequest(params=form))
             if isinstance(reply, types.InputRequiredResult):
                 return reply
-            return said(f"{reply.action}: {json.dumps(reply.content, sort_keys=True)}")
+            return text_result(f"{reply.action}: {json.dumps(reply.content, sort_keys=True)}")
         case "roots":
-            found = await asked(ctx, params, types.ListRootsRequest())
-            if isinstance(found, types.InputRequiredResult):
-                return found
-            return said(" ".join(str(root.uri) for root in found.roots))
+            listed = await asked(ctx, params, types.ListRootsRequest())
+            if isinstance(listed, types.InputRequiredResult):
+                return listed
+            return text_result(" ".join(str(root.uri) for root in listed.roots))
         case "region":
-            return said(f"it is {given['region']}")
+            return text_result(f"it is {given['region']}")
         case "log":
             quietest = 0 if ctx.protocol_version >= MODERN else LEVELS.index(level)
             for name in LEVELS[quietest:]:
                 await session.send_log_message(name, f"a message at {name}", "sdk", related_request_id=request)
-            return said("logged")
+            return text_result("logged")
         case "touch":
             await bus.publish(ResourceUpdated(given["uri"]))
             if given["uri"] in subscribed:
                 await session.send_resource_updated(given["uri"])
-            return said("touched")
-    return said("it failed, as it should", is_error=True)
+            return text_result("touched")
+    return text_result("it failed, as it should", is_error=True)
 
 
 async def list_resources(ctx: ServerRequestContext, params: Any) -> types.ListResourcesResult:

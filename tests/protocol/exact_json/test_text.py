@@ -86,8 +86,8 @@ def test_the_grammar_is_that_of_a_strict_parser(raw: str) -> None:
         valid = True
     except ValueError:
         valid = False
-    found = {problem.kind for problem in problems(raw, limit=1000)}
-    assert valid == (not found & {"syntax", "trailing", "control", "escape"})
+    kinds = {problem.kind for problem in problems(raw, limit=1000)}
+    assert valid == (not kinds & {"syntax", "trailing", "control", "escape"})
 
 
 def test_the_number_of_problems_is_bounded() -> None:
@@ -261,10 +261,10 @@ def test_long_values_can_be_cut_while_they_are_written() -> None:
 
 
 def test_tokens_stop_where_the_text_breaks() -> None:
-    found = tokens('{"a":[1,!')
-    assert [next(found)[0] for _ in range(4)] == [JsonToken.OBJECT, JsonToken.KEY, JsonToken.ARRAY, JsonToken.SCALAR]
+    stream = tokens('{"a":[1,!')
+    assert [next(stream)[0] for _ in range(4)] == [JsonToken.OBJECT, JsonToken.KEY, JsonToken.ARRAY, JsonToken.SCALAR]
     with pytest.raises(JsonSyntaxError):
-        next(found)
+        next(stream)
 
 
 def test_unquote_forgives() -> None:

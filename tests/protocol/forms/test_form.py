@@ -55,7 +55,7 @@ SCHEMAS = st.recursive(
 )
 
 
-def shown(form: Form) -> list[tuple[str, str, str]]:
+def field_facts(form: Form) -> list[tuple[str, str, str]]:
     return [(field.path, field.kind, field.hint) for field in form.fields()]
 
 
@@ -280,7 +280,7 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
         "properties": {"i": {"type": "integer"}, "b": {"type": "boolean"}, "o": {"type": "array"}},
     }
     form = Form(schema)
-    for path, text, said in (
+    for path, text, message in (
         ("/i", "abc", "is not a whole number"),
         ("/i", "1.5", "is not a whole number"),
         ("/i", "1e99999", "is too large for a number with a fraction"),
@@ -292,7 +292,7 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
     ):
         form.set(path, text)
         assert form.value_at(path) == text
-        assert form.errors() == {path: said}
+        assert form.errors() == {path: message}
         form.unset(path)
     assert form.value() == {}
 
@@ -300,7 +300,7 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
 def test_nothing_is_lost_of_what_the_form_cannot_show() -> None:
     value = {"x": {"deep": [1, {"y": None}]}, "extra": [2], "n": 12345678901234567890}
     form = Form({"type": "object", "properties": {"n": {"type": "string"}, "x": {"type": "boolean"}}}, value)
-    assert shown(form)[:2] == [("/n", "string", "string"), ("/x", "json", "boolean")]
+    assert field_facts(form)[:2] == [("/n", "string", "string"), ("/x", "json", "boolean")]
     assert form.field("/extra").is_item
     form.set("/new", "1")
     assert form.value() == {**value, "new": 1}

@@ -50,8 +50,8 @@ def modern(channel="stdio"):
 
 
 def fields(method, name=None, version="2026-07-28", **more):
-    found = {"MCP_Protocol_Version": version, "Mcp_Method": method, "Mcp_Name": name, **more}
-    return {key: value for key, value in found.items() if value is not None}
+    headers = {"MCP_Protocol_Version": version, "Mcp_Method": method, "Mcp_Name": name, **more}
+    return {key: value for key, value in headers.items() if value is not None}
 
 
 # How the endpoint behaves
@@ -202,7 +202,7 @@ async def test_a_request_that_says_the_same_twice_is_answered(serve):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({}, "MCP-Protocol-Version is missing"),
         (fields("tools/call", "region", "2025-11-25", Mcp_Param_Region="x"), "not the version"),
@@ -213,13 +213,13 @@ async def test_a_request_that_says_the_same_twice_is_answered(serve):
         (fields("tools/call", "region", Mcp_Param_Region="=?base64?!?="), "Mcp-Param-Region does not match"),
     ],
 )
-async def test_one_that_does_not_is_refused(serve, given, said):
+async def test_one_that_does_not_is_refused(serve, given, message):
     client = await serve(modern())
     reply = client.ask(1, "tools/call", CALL, **given)
     await until(lambda: reply.ended)
     assert reply.begun == ("json", 400)
     assert reply.messages[0]["error"]["code"] == jsonrpc.HEADER_MISMATCH
-    assert said in reply.messages[0]["error"]["message"]
+    assert message in reply.messages[0]["error"]["message"]
     assert client.handler.mock.tally.counts == {"refused": 1}
 
 

@@ -134,14 +134,14 @@ async def test_each_client_has_an_order_of_its_own(written, serve):
     client = await serve(written)
     other = KeptClient(client.handler.mock)
     serve.clients.append(other)
-    for each in (client, other, client, other):
-        await each.call("tools/call", echo("x"))
-    for each in (client, other):
-        assert [message["result"] for message in each.messages] == ["first", "second"]
+    for kept in (client, other, client, other):
+        await kept.call("tools/call", echo("x"))
+    for kept in (client, other):
+        assert [message["result"] for message in kept.messages] == ["first", "second"]
 
 
 @pytest.mark.parametrize(
-    ("match", "asked", "found"),
+    ("match", "asked", "result"),
     [
         ("params", echo("a", _meta={"traceparent": "00-1"}), "A"),
         ("params", {"arguments": {"text": "a"}, "name": "echo"}, "A"),
@@ -153,13 +153,13 @@ async def test_each_client_has_an_order_of_its_own(written, serve):
         ("sequence", echo("b"), "A"),
     ],
 )
-async def test_what_must_be_equal_is_chosen(written, serve, match, asked, found):
+async def test_what_must_be_equal_is_chosen(written, serve, match, asked, result):
     written.exchange(1, "tools/call", echo("a"), "A")
     written.exchange(2, "tools/call", echo("b"), "B")
     client = await serve(written, match=match)
     answer = await client.call("tools/call", asked)
-    assert answer.get("result") == found
-    assert ("error" in answer) == (found is None)
+    assert answer.get("result") == result
+    assert ("error" in answer) == (result is None)
 
 
 async def test_exact_answers_each_only_once(written, serve):
@@ -190,13 +190,13 @@ async def test_numbers_that_are_equal_are_equal_however_they_are_written(written
 
 
 async def test_the_round_after_a_question_is_found_whatever_the_answer_was(written, serve):
-    wanted = {"resultType": "input_required", "inputRequests": {"it": {}}, "requestState": "s"}
-    written.exchange(1, "tools/call", echo("a"), wanted)
+    required = {"resultType": "input_required", "inputRequests": {"it": {}}, "requestState": "s"}
+    written.exchange(1, "tools/call", echo("a"), required)
     again = echo("a", requestState="s", inputResponses={"it": {"action": "accept"}})
     written.exchange(2, "tools/call", again, "done")
     client = await serve(written)
     for _ in range(2):
-        assert (await client.call("tools/call", echo("a")))["result"] == wanted
+        assert (await client.call("tools/call", echo("a")))["result"] == required
         answered = echo("a", requestState="s", inputResponses={"it": {"action": "decline"}})
         assert (await client.call("tools/call", answered))["result"] == "done"
     assert "error" in await client.call("tools/call", echo("a", requestState="another", inputResponses={"it": 1}))
@@ -273,13 +273,13 @@ async def test_a_question_that_belongs_to_no_request_is_followed_by_what_came_af
 
 
 async def test_stderr_is_reported_and_recorded_before_the_answer_it_came_before(written, serve):
-    said = []
+    lines = []
     written.ask(1, "tools/call", echo("a"))
     written.journal.record_stderr("stderr", [b"one", b"two \xff"])
     written.answer(1, "A")
-    client = await serve(written, on_stderr=said.append)
+    client = await serve(written, on_stderr=lines.append)
     await client.call("tools/call", echo("a"))
-    assert said == [b"one", b"two \xff"]
+    assert lines == [b"one", b"two \xff"]
     own = client.handler.journal
     kinds = [own.index.kind(n) for n in range(1, len(own) + 1)]
     assert kinds.index(Kind.STDERR) < len(kinds) - 1 - kinds[::-1].index(Kind.RPC)
@@ -528,7 +528,7 @@ async def test_the_end_waits_for_answers_and_not_for_silence(written, serve):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "data",
     [
         b"garbage",
         b"{}",
@@ -542,10 +542,10 @@ async def test_the_end_waits_for_answers_and_not_for_silence(written, serve):
         b'{"id":1,"result"',
     ],
 )
-async def test_what_is_not_a_message_is_answered_as_such(written, serve, said):
+async def test_what_is_not_a_message_is_answered_as_such(written, serve, data):
     written.handshake()
     client = await serve(written)
-    reply = client.say(said)
+    reply = client.say(data)
     assert reply.ended
     assert error(reply.messages[0]) in (jsonrpc.PARSE_ERROR, jsonrpc.INVALID_REQUEST)
     assert (await client.call("ping"))["result"] == {}
