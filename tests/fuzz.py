@@ -108,7 +108,7 @@ def main() -> int:
     files = property_tests(given.paths or [ROOT / "tests"])
     make_tables()
     end = time.monotonic() + given.minutes * 60
-    found = runs = 0
+    fault_count = runs = 0
     while time.monotonic() < end:
         random.shuffle(files)
         for file in files:
@@ -117,10 +117,10 @@ def main() -> int:
             began = time.monotonic()
             faults = run(file)
             runs += 1
-            found += len(faults)
+            fault_count += len(faults)
             print(f"{time.monotonic() - began:6.1f} s  {file.relative_to(ROOT)}", *faults, sep="\n    ", flush=True)
-    print(f"{runs} runs of {len(files)} files, {found} faults")
-    return bool(found)
+    print(f"{runs} runs of {len(files)} files, {fault_count} faults")
+    return bool(fault_count)
 
 
 if __name__ == "__main__":

@@ -103,22 +103,22 @@ def _words(pid: str) -> list[str]:
 
 def of_session(leader: int) -> list[str]:
     """The command lines of what runs in the session that process `leader` began, and of the guard that watches it."""
-    found = []
+    lines = []
     for pid, name, session in _processes():
         ours = leader in (int(pid), session)
         if ours or name == b"sh":
             words = _words(pid)
             if ours or {"inspector-guard", str(leader)} <= set(words):
-                found.append(" ".join(words).strip() or name.decode("utf-8", "replace"))
-    return found
+                lines.append(" ".join(words).strip() or name.decode("utf-8", "replace"))
+    return lines
 
 
 def left_of(leader: int) -> list[str]:
     """The same, after the little while that a process needs in order to end."""
     end = time.monotonic() + PATIENCE
-    while (found := of_session(leader)) and time.monotonic() < end:
+    while (lines := of_session(leader)) and time.monotonic() < end:
         time.sleep(0.01)
-    return found
+    return lines
 
 
 def spawned(recording: Path) -> list[int]:

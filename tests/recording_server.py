@@ -35,8 +35,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._note()
-        found = self.server.metadata if "oauth-protected-resource" in self.path else None
-        self._answer(405 if found is None else 200, found)
+        document = self.server.metadata if "oauth-protected-resource" in self.path else None
+        self._answer(405 if document is None else 200, document)
 
     do_DELETE = do_CONNECT = do_GET
 

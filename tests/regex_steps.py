@@ -86,7 +86,7 @@ class Steps:
         if op is code.AT:
             return self._node("at", value, flags, after)
         if op is code.BRANCH:
-            return self._node("branch", [self._sequence(each, after, flags) for each in value[1]])
+            return self._node("branch", [self._sequence(branch, after, flags) for branch in value[1]])
         if op is code.SUBPATTERN:
             group, add, remove, inner = value
             if group in self._referred:
@@ -144,17 +144,17 @@ class Steps:
             elif kind == "open":
                 env, node = (*env, (parts[1], pos, None)), parts[2]
             elif kind == "close":
-                at = max(n for n, each in enumerate(env) if len(each) == 3 and each[0] == parts[1])
+                at = max(n for n, entry in enumerate(env) if len(entry) == 3 and entry[0] == parts[1])
                 env, node = (*env[:at], (parts[1], env[at][1], pos), *env[at + 1 :]), parts[2]
             elif kind == "again":
-                found = next((each for each in reversed(env) if len(each) == 3 and each[0] == parts[1]), None)
-                if found is None or found[2] is None:
+                group = next((entry for entry in reversed(env) if len(entry) == 3 and entry[0] == parts[1]), None)
+                if group is None or group[2] is None:
                     return -1, steps
-                said = text[found[1] : found[2]]
-                steps += len(said)
-                if not text.startswith(said, pos):
+                captured = text[group[1] : group[2]]
+                steps += len(captured)
+                if not text.startswith(captured, pos):
                     return -1, steps
-                pos, node = pos + len(said), parts[2]
+                pos, node = pos + len(captured), parts[2]
             elif kind == "atomic":
                 end, more = self._kept(parts[1], pos, env)
                 steps += more
@@ -189,19 +189,19 @@ class Steps:
         if node == ACCEPT:
             return pos, 0
         key = (node, pos, env) if env else (node, pos)
-        found = self._known.get(key)
-        if found is None:
+        result = self._known.get(key)
+        if result is None:
             self._spend(1)
-            found = self._known[key] = self._choose(node, pos, env)
-        return found
+            result = self._known[key] = self._choose(node, pos, env)
+        return result
 
     def _choose(self, node: int, pos: int, env: Env) -> tuple[int, int]:
         parts = self._nodes[node]
         kind = parts[0]
         steps = 1
         if kind == "branch":
-            for each in parts[1]:
-                end, more = self._run(each, pos, env)
+            for branch in parts[1]:
+                end, more = self._run(branch, pos, env)
                 steps += more
                 if end >= 0:
                     return end, steps
@@ -269,8 +269,8 @@ def _walk(items: Any) -> Iterator[tuple[Any, Any]]:
     for op, value in items:
         yield op, value
         if op is code.BRANCH:
-            for each in value[1]:
-                yield from _walk(each)
+            for branch in value[1]:
+                yield from _walk(branch)
         elif op is code.SUBPATTERN:
             yield from _walk(value[3])
         elif op is code.ATOMIC_GROUP:
@@ -295,8 +295,8 @@ _NEGATED = {
 
 def _in_category(category: Any, char: str, ascii_only: bool) -> bool:
     negated = category in _NEGATED
-    found = _CATEGORIES[_NEGATED.get(category, category)](char) and (not ascii_only or char.isascii())
-    return found != negated
+    is_in = _CATEGORIES[_NEGATED.get(category, category)](char) and (not ascii_only or char.isascii())
+    return is_in != negated
 
 
 def _test(op: Any, value: Any, flags: int, is_bytes: bool) -> Test | None:
@@ -329,11 +329,11 @@ def _test(op: Any, value: Any, flags: int, is_bytes: bool) -> Test | None:
     known: dict[str, bool] = {}
 
     def test(char: str) -> bool:
-        found = known.get(char)
-        if found is None:
+        fits = known.get(char)
+        if fits is None:
             variants = {char, char.lower(), char.upper()} if folded else {char}
-            found = known[char] = any(one(each) for each in variants if len(each) == 1) != negated
-        return found
+            fits = known[char] = any(one(variant) for variant in variants if len(variant) == 1) != negated
+        return fits
 
     return test
 
@@ -377,8 +377,8 @@ def slow_texts(steps: Steps, pattern: re.Pattern[Any], most: int) -> tuple[list[
     for before in made.beginnings(steps.tree):
         for after in ("", " ", "a"):
             cycles.append(made.sequence(before) + after)
-    cycles = sorted({each for each in cycles if 0 < len(each) < 400})
-    ends = sorted({each for each in ends if each[1]})
+    cycles = sorted({text for text in cycles if 0 < len(text) < 400})
+    ends = sorted({text for text in ends if text[1]})
     return [*_OFTEN, *_WORDS, *made.some(cycles, most)], made.some(ends, most)
 
 
@@ -464,8 +464,8 @@ def _places(items: Any, before: list[Any]) -> Iterator[tuple[list[Any], Any, Any
             code.ASSERT_NOT: lambda value: [value[1]],
             **dict.fromkeys(_REPEATS, lambda value: [value[2]]),
         }.get(op, lambda value: [])(value)
-        for each in inner:
-            yield from _places(each, before)
+        for branch in inner:
+            yield from _places(branch, before)
         before = [*before, (op, value)]
 
 
@@ -482,8 +482,8 @@ def bound(items: Any) -> tuple[float, float]:
 
 def _bound(op: Any, value: Any) -> tuple[float, float]:
     if op is code.BRANCH:
-        each = [bound(branch) for branch in value[1]]
-        return 1 + sum(steps for steps, _ in each), sum(ways for _, ways in each)
+        bounds = [bound(branch) for branch in value[1]]
+        return 1 + sum(steps for steps, _ in bounds), sum(ways for _, ways in bounds)
     if op is code.SUBPATTERN:
         return bound(value[3])
     if op in (code.ATOMIC_GROUP, code.ASSERT, code.ASSERT_NOT):

@@ -27,17 +27,17 @@ def cut(changelog: str, version: str, date: str) -> str:
     """Return the changelog with what is unreleased as the section of `version`, which may exist already."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise CannotRelease(f"{version!r} is not a version. Write: make release VERSION=1.2.3")
-    before, found, after = changelog.partition(UNRELEASED)
-    if not found:
+    before, heading, after = changelog.partition(UNRELEASED)
+    if not heading:
         raise CannotRelease('CHANGELOG.md has no section "Unreleased". Add it.')
     unreleased = after.partition("\n## ")[0].strip()
     existing = re.search(r"^## (\d+)\.(\d+)\.(\d+), ", after, re.MULTILINE)
     newest = tuple(map(int, existing.groups())) if existing else (0, 0, 0)
-    wanted = tuple(map(int, version.split(".")))
-    if wanted < newest or (wanted == newest and unreleased):
-        names = "below the newest" if wanted < newest else "cut already, but more is unreleased"
+    requested = tuple(map(int, version.split(".")))
+    if requested < newest or (requested == newest and unreleased):
+        names = "below the newest" if requested < newest else "cut already, but more is unreleased"
         raise CannotRelease(f"{version} is {names}. Choose a version above {'.'.join(map(str, newest))}.")
-    if wanted == newest:
+    if requested == newest:
         return changelog
     if not unreleased:
         raise CannotRelease("CHANGELOG.md has nothing under Unreleased. Write what changed.")
@@ -55,12 +55,12 @@ def read_back(folder: Path, version: str) -> list[Path]:
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     bundled = {f"inspector/_data/{name}" for name in ("themes/dark.yaml", "docs/schemas/servers.json")}
-    wanted = {"README.md", "CHANGELOG.md", "LICENSE", "inspector/version.py", "docs/index.md", "tests/release.py"}
+    required = {"README.md", "CHANGELOG.md", "LICENSE", "inspector/version.py", "docs/index.md", "tests/release.py"}
     for problem in (
         about["Version"] != version and f"The wheel has the version {about['Version']}.",
         relative and f"The description has links that lead nowhere on PyPI: {relative}.",
         bundled - set(names) and f"The wheel lacks {', '.join(sorted(bundled - set(names)))}.",
-        wanted - held and f"The sdist lacks {', '.join(sorted(wanted - held))}.",
+        required - held and f"The sdist lacks {', '.join(sorted(required - held))}.",
     ):
         if problem:
             raise CannotRelease(problem)

@@ -121,17 +121,17 @@ def holding() -> dict[str, list[str]]:
 
 def named(source: str) -> set[str]:
     """The ids that tests name in the text of a test file. Ids elsewhere in the file are not claims."""
-    found: set[str] = set()
+    ids: set[str] = set()
     if not ID.search(source):
-        return found
+        return ids
     lines = source.splitlines()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found |= set(ID.findall("\n".join(lines[first - 1 : node.end_lineno])))
+            ids |= set(ID.findall("\n".join(lines[first - 1 : node.end_lineno])))
         elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            found |= set(ID.findall(ast.get_docstring(node) or ""))
-    return found
+            ids |= set(ID.findall(ast.get_docstring(node) or ""))
+    return ids
 
 
 def table() -> str:
@@ -176,10 +176,10 @@ def _read(path: Path) -> str:
 
 
 def _by_id(pairs: Iterator[tuple[str, Path]]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
+    by_id: dict[str, dict[str, None]] = {}
     for id, path in pairs:
-        found.setdefault(id, {})[path.relative_to(ROOT).as_posix()] = None
-    return {id: list(paths) for id, paths in found.items()}
+        by_id.setdefault(id, {})[path.relative_to(ROOT).as_posix()] = None
+    return {id: list(paths) for id, paths in by_id.items()}
 
 
 if __name__ == "__main__":

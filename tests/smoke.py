@@ -86,24 +86,24 @@ async def driven() -> None:
 
     app = InspectorApp(demo_target(), Options(timeout=PATIENCE), Settings(), keep=False)
 
-    def shown() -> str:
+    def screen_text() -> str:
         strips = app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
     async with app.run_test(size=(120, 40)) as pilot:
-        for key, wanted in (("", "add"), ("slash", ""), ("a", ""), ("d", ""), ("d", ""), ("enter", "")):
+        for key, expected in (("", "add"), ("slash", ""), ("a", ""), ("d", ""), ("d", ""), ("enter", "")):
             if key:
                 await pilot.press(key)
-            await until(lambda wanted=wanted: wanted in shown(), wanted, pilot.pause, shown)
+            await until(lambda expected=expected: expected in screen_text(), expected, pilot.pause, screen_text)
         await pilot.press("enter")
-        await until(lambda: "number" in shown(), "the form of add", pilot.pause, shown)
+        await until(lambda: "number" in screen_text(), "the form of add", pilot.pause, screen_text)
 
 
-async def until(so: Callable[[], bool], what: str, pause: Callable[[float], object], shown: Callable[[], str]) -> None:
+async def until(so: Callable[[], bool], what: str, pause: Callable[[float], object], screen: Callable[[], str]) -> None:
     """Wait until something is so. Raises AssertionError."""
     end = time.monotonic() + PATIENCE
     while not so():
-        assert time.monotonic() < end, f"never {what}:\n{shown()}"
+        assert time.monotonic() < end, f"never {what}:\n{screen()}"
         await pause(0.1)
 
 

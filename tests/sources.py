@@ -26,9 +26,9 @@ def imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
 
     Parsing only these takes a tenth of the time of parsing the file.
     """
-    for found in IMPORT.finditer(source):
+    for match in IMPORT.finditer(source):
         try:
-            (node,) = ast.parse(textwrap.dedent(found[0])).body
+            (node,) = ast.parse(textwrap.dedent(match[0])).body
         except (SyntaxError, ValueError):  # Part of a text.
             continue
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -35,7 +35,7 @@ class Ran(NamedTuple):
 
 def inserted(value: Any, known: dict[str, str]) -> str:
     """A text of the action with its expressions replaced, as the runner does before it starts a step."""
-    return EXPRESSION.sub(lambda found: known[found[1]], str(value))
+    return EXPRESSION.sub(lambda match: known[match[1]], str(value))
 
 
 def act(folder: Path, **inputs: str) -> Ran:
@@ -77,7 +77,7 @@ def act(folder: Path, **inputs: str) -> Ran:
 def test_no_input_stands_in_the_text_of_a_script() -> None:
     for step in STEPS:
         assert not EXPRESSION.search(step.get("run", "")), step["name"]
-    inputs = {found.removeprefix("inputs.") for found in re.findall(r"inputs\.[\w-]+", str(STEPS))}
+    inputs = {name.removeprefix("inputs.") for name in re.findall(r"inputs\.[\w-]+", str(STEPS))}
     assert inputs == set(ACTION["inputs"])
 
 
@@ -158,7 +158,7 @@ def test_saved_calls_are_run_on_the_server_that_they_name_and_on_another(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("inputs", "said"),
+    ("inputs", "message"),
     [
         ({"verb": "check; touch pwned", "target": "x"}, "It is check, run or rerun."),
         ({"verb": "check\n::warning::x", "target": "x"}, '::error::The input "verb" is "check%0A::warning::x".'),
@@ -170,10 +170,10 @@ def test_saved_calls_are_run_on_the_server_that_they_name_and_on_another(tmp_pat
         ({"target": "x", "report": "a\nexit-code=0"}, 'The input "report" is one folder.'),
     ],
 )
-def test_inputs_that_cannot_be_used_are_refused(tmp_path: Path, inputs: dict[str, str], said: str) -> None:
+def test_inputs_that_cannot_be_used_are_refused(tmp_path: Path, inputs: dict[str, str], message: str) -> None:
     ran = act(tmp_path, **inputs)
     assert ran.code == 2
-    assert said in ran.printed
+    assert message in ran.printed
 
 
 def test_nothing_in_an_input_is_run_by_a_shell(tmp_path: Path) -> None:

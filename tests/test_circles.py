@@ -19,15 +19,15 @@ def module_name(path: Path) -> str:
 
 def imported(source: str, modules: set[str]) -> set[str]:
     """The modules that a file imports anywhere. `from package import name` means the module that `name` is, if it is one."""
-    found = set()
+    targets = set()
     for node in imports(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         else:
             package = node.module or ""
             names = [name if (name := f"{package}.{alias.name}") in modules else package for alias in node.names]
-        found.update(name for name in names if name in modules)
-    return found
+        targets.update(name for name in names if name in modules)
+    return targets
 
 
 def graph() -> dict[str, set[str]]:
@@ -38,7 +38,7 @@ def graph() -> dict[str, set[str]]:
 
 def circles(imports: dict[str, set[str]]) -> list[set[str]]:
     """The sets of modules of which each reaches each other."""
-    found = []
+    groups = []
     rest = dict(imports)
     while True:
         try:
@@ -47,10 +47,10 @@ def circles(imports: dict[str, set[str]]) -> list[set[str]]:
             start = error.args[1][0]
             forth = _reached(rest, start)
             circle = {name for name in forth if start in _reached(rest, name)}
-            found.append(circle)
+            groups.append(circle)
             rest = {name: targets - circle for name, targets in rest.items() if name not in circle}
         else:
-            return found
+            return groups
 
 
 def _reached(imports: dict[str, set[str]], start: str) -> set[str]:
@@ -90,9 +90,9 @@ def k():
 def test_every_import_of_a_file_is_found() -> None:
     """Those at the top, within functions, for types, and over several lines."""
     for text in (SAMPLE, sources()[PACKAGE / "client" / "session.py"]):
-        found = [ast.dump(node) for node in imports(text)]
+        statements = [ast.dump(node) for node in imports(text)]
         parsed = ast.walk(ast.parse(text))
-        assert sorted(found) == sorted(
+        assert sorted(statements) == sorted(
             ast.dump(node) for node in parsed if isinstance(node, ast.Import | ast.ImportFrom)
         )
 

@@ -157,9 +157,9 @@ def test_the_arguments_of_a_batch_file_arrive_and_nothing_in_them_is_run(argumen
 
 @pytest.mark.parametrize("word", ["a\nb", "a\rb", "a\0b"])
 def test_what_cmd_cannot_pass_on_is_refused(word: str) -> None:
-    with pytest.raises(NotPassed) as found:
+    with pytest.raises(NotPassed) as caught:
         windows_start("npx.cmd", ["x", word], {})
-    assert found.value.word == word
+    assert caught.value.word == word
 
 
 # PATH and PATHEXT
@@ -178,7 +178,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "expected"),
     [
         ("npx", r"C:\node\npx.cmd"),
         ("NPX.CMD", r"C:\node\NPX.CMD"),
@@ -196,15 +196,17 @@ FILES = {
         (r"C:\node\npx", r"C:\node\npx.cmd"),
     ],
 )
-def test_a_program_is_found_by_path_and_pathext_and_never_in_the_current_folder(name: str, found: str | None) -> None:
+def test_a_program_is_found_by_path_and_pathext_and_never_in_the_current_folder(
+    name: str, expected: str | None
+) -> None:
     environment = {"Path": r'C:\tools;;C:\node;"C:\with space"', "PathExt": ".COM;.EXE;.BAT;.CMD;.PY"}
     got = find_on_windows(name, environment, r"C:\project", lambda path: ntpath.normcase(path) in FILES)
-    assert (got and ntpath.normcase(got)) == (found and ntpath.normcase(found))
+    assert (got and ntpath.normcase(got)) == (expected and ntpath.normcase(expected))
 
 
 def test_without_pathext_the_usual_suffixes_are_tried() -> None:
-    found = find_on_windows("npx", {"PATH": r"C:\node"}, "", lambda path: ntpath.normcase(path) in FILES)
-    assert found == r"C:\node\npx.cmd"
+    program = find_on_windows("npx", {"PATH": r"C:\node"}, "", lambda path: ntpath.normcase(path) in FILES)
+    assert program == r"C:\node\npx.cmd"
 
 
 # Variables

@@ -30,8 +30,8 @@ def texts(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.JoinedStr | ast.Tuple | ast.List | ast.Set):
-        for each in node.values if isinstance(node, ast.JoinedStr) else node.elts:
-            yield from texts(each)
+        for part in node.values if isinstance(node, ast.JoinedStr) else node.elts:
+            yield from texts(part)
 
 
 def is_said(node: ast.expr) -> bool:
@@ -47,35 +47,35 @@ def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The lines that compare a sentence or search in one, each with the text that is looked for."""
     for node in ast.walk(tree):
         operands: list[ast.expr] = []
-        said = False
+        compares_sentence = False
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
             operands = [node.left, *node.comparators]
             # A message of the wire is a member of that name, too: what is looked for in it is one word.
-            said = isinstance(node.ops[0], ast.Eq | ast.NotEq) and is_said(node.left)
-            said = said and any(is_said(each) for each in node.comparators)
+            compares_sentence = isinstance(node.ops[0], ast.Eq | ast.NotEq) and is_said(node.left)
+            compares_sentence = compares_sentence and any(is_said(part) for part in node.comparators)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SEARCHES:
-            operands, said = node.args, is_said(node.func.value)
+            operands, compares_sentence = node.args, is_said(node.func.value)
         elif isinstance(node, ast.Match):
-            patterns = [each.value for case in node.cases for each in ast.walk(case.pattern)
-                        if isinstance(each, ast.MatchValue)]  # fmt: skip
+            patterns = [part.value for case in node.cases for part in ast.walk(case.pattern)
+                        if isinstance(part, ast.MatchValue)]  # fmt: skip
             operands = patterns
-        found = [text for operand in operands for text in texts(operand)]
-        if said:
-            yield node.lineno, "".join(found)
-        for text in found:
-            if SENTENCE.search(text) and not said:
+        operand_texts = [text for operand in operands for text in texts(operand)]
+        if compares_sentence:
+            yield node.lineno, "".join(operand_texts)
+        for text in operand_texts:
+            if SENTENCE.search(text) and not compares_sentence:
                 yield node.lineno, text
 
 
 @pytest.mark.slow
 def test_no_sentence_is_compared_to_decide() -> None:
-    found = []
+    problems = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if not name.startswith("demo/"):
             lines = decisions(ast.parse(path.read_text(encoding="utf-8")))
-            found += [f"{name}:{line} {text}" for line, text in lines if (name, text) not in ALLOWED]
-    assert found == []
+            problems += [f"{name}:{line} {text}" for line, text in lines if (name, text) not in ALLOWED]
+    assert problems == []
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,10 @@ SERVER = 'import runpy\nrunpy.run_module("inspector.demo", run_name="__main__")\
 
 def blocks(page: Path, language: str) -> Iterator[str]:
     """The fenced blocks of a language on a page."""
-    for found in re.finditer(
+    for match in re.finditer(
         rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     ):
-        yield found[1]
+        yield match[1]
 
 
 def typed() -> list[str]:
@@ -117,9 +117,9 @@ def _in_text(page: Path) -> Iterator[str]:
 
 def test_no_command_is_left_out_silently() -> None:
     """Blocks of these languages are run, those of saved-calls.md by `test_tour.py`; YAML has jobs for a CI server."""
-    found = [pair for page in PAGES for pair in _fenced(page)]
-    run = {command for language, command in found if language in ("sh", "console", "shell-session")}
-    others = {command for language, command in found if language not in ("yaml", "python", "toml")} - run
+    fenced = [pair for page in PAGES for pair in _fenced(page)]
+    run = {command for language, command in fenced if language in ("sh", "console", "shell-session")}
+    others = {command for language, command in fenced if language not in ("yaml", "python", "toml")} - run
     unexplained = {command for command in others if not any(re.search(part, command) for part in NOT_RUN)}
     assert not unexplained, "write these into a block `sh` or `console`, or say in NOT_RUN why they are not run"
     unused = [part for part in NOT_RUN if not any(re.search(part, command) for command in others)]
@@ -187,9 +187,9 @@ def url(folder: Path) -> Iterator[str]:
     server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(folder))
     assert server.stdout is not None
     try:
-        found = re.search(r"http://\S+", server.stdout.readline().decode())
-        assert found is not None
-        yield found[0]
+        match = re.search(r"http://\S+", server.stdout.readline().decode())
+        assert match is not None
+        yield match[0]
     finally:
         server.terminate()
         server.wait()
@@ -287,12 +287,12 @@ def test_what_is_to_be_typed_works(
     assert (folder / words[words.index("-o") + 1]).stat().st_size if "-o" in words else ran.out or ran.err
 
 
-def opened_here(words: list[str], *shown: str) -> int:
+def opened_here(words: list[str], *texts: str) -> int:
     """Run `inspector WORDS` in this process without a terminal: wait for the texts, quit, and return the exit code."""
 
     async def drive(app: InspectorApp) -> int | None:
         async with app.run_test(size=WIDE) as pilot:
-            for text in shown:
+            for text in texts:
                 await shows_text(app, pilot, text)
             await pilot.press("q")
         return app.return_value
@@ -365,21 +365,23 @@ def test_the_output_on_a_page_is_what_the_program_prints(
     folder = as_user
     monkeypatch.setenv("COLUMNS", "90")
     code = 0
-    for command, shown in commands_with_output(block):
+    for command, documented in commands_with_output(block):
         words = [] if IN_SHELL.search(command) else shlex.split(command)
         if words[:1] == ["inspector"]:
             code, output = run_here(words[1:])
         else:
             code, output = run_in_shell(command.replace("$?", str(code)))
         printed = output.rstrip("\n").replace(str(folder), "~/shop").replace(programs.partition(":")[0], "/usr/bin")
-        if not shows(shown, printed) and os.environ.get("GOLDEN") == "write":
-            assert code != 2 or shown.startswith("error:"), f"{command} can no longer run on {page.name}:\n{printed}"
+        if not shows(documented, printed) and os.environ.get("GOLDEN") == "write":
+            assert code != 2 or documented.startswith("error:"), (
+                f"{command} can no longer run on {page.name}:\n{printed}"
+            )
             text = page.read_text(encoding="utf-8")
-            old, new = (f"$ {command}\n{output}\n" for output in (shown, updated(shown, printed)))
+            old, new = (f"$ {command}\n{output}\n" for output in (documented, updated(documented, printed)))
             assert text.count(old) == 1
             page.write_text(text.replace(old, new), encoding="utf-8")
         else:
-            assert shows(shown, printed), f"{command}\n{printed}"
+            assert shows(documented, printed), f"{command}\n{printed}"
 
 
 def run_in_shell(command: str) -> tuple[int, str]:
@@ -405,7 +407,7 @@ VARIABLE = (
     (r"\bprocess \d+|\(events? [\d, ]+\)", "NUMBERS"),
     (r"\bpython \d[\d.]+", "python V"),
     (r"-[0-9a-f]{4}\.mcp\.jsonl", "-ID.mcp.jsonl"),
-    (r"(?<![\w/:.])[~.]?/(?:[\w.+-]+/)*(?:[\w.+-]+)?", lambda found: "/" + found[0].rpartition("/")[2].rstrip(")")),
+    (r"(?<![\w/:.])[~.]?/(?:[\w.+-]+/)*(?:[\w.+-]+)?", lambda match: "/" + match[0].rpartition("/")[2].rstrip(")")),
     (r"(?<=in )/[\w.-]+|(?<=in )\.(?=\W|$)", "FOLDER"),
     (r"[ ─]+", " "),
 )

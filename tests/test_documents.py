@@ -108,12 +108,12 @@ def test_yaml_is_composed_nowhere_else() -> None:
     """The places below read a text that `read_yaml` of saved calls has read before."""
     allowed = {"calls/writing.py": 2}
     folder = Path(inspector.__file__).parent
-    found = {
-        path.relative_to(folder).as_posix(): len(each)
+    counts = {
+        path.relative_to(folder).as_posix(): len(matches)
         for path in folder.rglob("*.py")
-        if (each := re.findall(r"\byaml\.(?:\w*load\w*|compose\w*|scan)\(", path.read_text()))
+        if (matches := re.findall(r"\byaml\.(?:\w*load\w*|compose\w*|scan)\(", path.read_text()))
     }
-    assert found == allowed
+    assert counts == allowed
 
 
 @pytest.mark.usefixtures("loader")

@@ -85,7 +85,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 def test_each_of_our_features_has_the_name_of_its_folder() -> None:
     names = {path.parent.name for path in Path(feature.__file__).with_name("features").glob("*/__init__.py")}
-    assert [each.name for each in our_features()] == list(feature.OURS)
+    assert [our_feature.name for our_feature in our_features()] == list(feature.OURS)
     assert set(feature.OURS) <= names
 
 
@@ -257,11 +257,11 @@ def test_broken_keys_and_checks_are_skipped_each_with_a_sentence(source: str, in
     both = f'"verb:EXTRA"),), {parts}'
     folder = install(WORKING.replace('"verb:EXTRA"),)', both))
     (folder / "keys.py").write_text(source)
-    assert [each.name for each, _ in feature_verbs.all_keys()] == [each.name for each in our_features() if each.keys]
+    assert [item.name for item, _ in feature_verbs.all_keys()] == [item.name for item in our_features() if item.keys]
     assert registry.checks()
-    assert len(feature_rules()) == len([each for each in our_features() if each.judge])
+    assert len(feature_rules()) == len([item for item in our_features() if item.judge])
     assert len(Verb("servers", lambda _: 0, extended=True).added) == len(
-        [each for each in our_features() if "servers" in each.options]
+        [item for item in our_features() if "servers" in item.options]
     )
     assert len(skipped()) == 4
     assert all(error.message.startswith("Feature extra_feature") for error in skipped())
@@ -284,10 +284,10 @@ def test_options_of_another_package_are_used_by_a_verb_of_the_core_and_stand_in_
     source = WORKING.replace('"verb:EXTRA"),)', '"verb:EXTRA"),), options={"servers": "options:SERVERS"}')
     (install(source) / "options.py").write_text(OPTIONS)
     assert (run("servers", "--extra").code, run("servers").code) == (1, 0)
-    shown = run("servers", "--help").out
-    assert "  inspector servers --json\n" in shown
-    assert "--extra does more." in shown
-    assert shown.endswith("  inspector servers --extra\n")
+    text = run("servers", "--help").out
+    assert "  inspector servers --json\n" in text
+    assert "--extra does more." in text
+    assert text.endswith("  inspector servers --extra\n")
 
 
 @pytest.mark.parametrize(

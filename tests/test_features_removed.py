@@ -105,21 +105,21 @@ def test_the_program_works_without_a_feature_and_has_no_trace_of_it(feature: Fea
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
         return done.stdout
 
-    shown = python("-m", "inspector", "--help-all")
+    text = python("-m", "inspector", "--help-all")
     assert str(tmp_path) in python("-c", "import inspector; print(inspector.__file__)")
-    assert not [verb.name for verb in feature.verbs if re.search(rf"(?m)^  {verb.name} ", shown)]
+    assert not [verb.name for verb in feature.verbs if re.search(rf"(?m)^  {verb.name} ", text)]
     recording = ROOT / "tests" / "formats" / "golden" / "session.mcp.jsonl"
-    found = json.loads(python("-c", _REPORT.format(recording=str(recording), extended=list(feature.options))))
-    keys = dict((each.name, of_feature) for each, of_feature in feature_verbs.all_keys()).get(feature.name)
+    report = json.loads(python("-c", _REPORT.format(recording=str(recording), extended=list(feature.options))))
+    keys = dict((item.name, of_feature) for item, of_feature in feature_verbs.all_keys()).get(feature.name)
     if keys is not None:
-        assert not {tab.id for tab in keys.tabs} & set(found["tabs"])
-        assert not {context.name for context in keys.contexts} & set(found["contexts"])
-        assert not {verb.id for verb in keys.verbs} & {*found["verbs"], *found["start"]}
-        assert not {verb.description for verb in keys.verbs} & set(found["palette"])
+        assert not {tab.id for tab in keys.tabs} & set(report["tabs"])
+        assert not {context.name for context in keys.contexts} & set(report["contexts"])
+        assert not {verb.id for verb in keys.verbs} & {*report["verbs"], *report["start"]}
+        assert not {verb.description for verb in keys.verbs} & set(report["palette"])
     for name, place in feature.options.items():
         flags = {flag for option in feature.load(place).options for flag in option.flags}
         assert flags <= {flag for option in load(name).options for flag in option.flags}
-        assert not flags & set(found["flags"][name])
+        assert not flags & set(report["flags"][name])
     table = feature.load(feature.checks).rows if feature.checks else {}
-    assert set(found["checks"]) == checks().keys() - table.keys()
+    assert set(report["checks"]) == checks().keys() - table.keys()
     python("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow", *QUICK)

@@ -99,15 +99,15 @@ def test_every_parameter_is_named_by_some_hint() -> None:
 def test_each_surface_has_words_of_its_own(subtests: pytest.Subtests) -> None:
     for place, hint in hints():
         with subtests.test(place=place):
-            typed, shown = hint.command_line, advice(hint)
-            for text in (typed, shown, str(hint)):
+            typed, on_screen = hint.command_line, advice(hint)
+            for text in (typed, on_screen, str(hint)):
                 assert "{}" not in text
                 assert "  " not in text
             assert (
                 OPTION.search(typed) or "remove" in typed.lower() or "`inspector" in typed or "Run the command" in typed
             )
-            assert not OPTION.search(shown), shown
-            assert typed != shown
+            assert not OPTION.search(on_screen), on_screen
+            assert typed != on_screen
 
 
 @pytest.mark.parametrize("parameter", Parameter)
@@ -119,24 +119,24 @@ def test_every_parameter_has_a_place_in_the_interface(parameter: Parameter) -> N
 @pytest.mark.slow
 def test_no_option_is_written_into_a_hint() -> None:
     """Neither into `hint=`, nor into what is assigned to `hint`, nor into a part of a `Hint`."""
-    found = []
+    problems = []
     for name, module in modules("(?i)hint|fix", OPTION.pattern):
         for node in ast.walk(module):
             given: list[ast.expr] = []
             if isinstance(node, ast.Call):
-                given += [each.value for each in node.keywords if each.arg in ("hint", "fix")]
+                given += [part.value for part in node.keywords if part.arg in ("hint", "fix")]
                 if isinstance(node.func, ast.Name) and node.func.id in ("Hint", "Fix"):
                     given += node.args[: 1 if node.func.id == "Fix" else None]
             elif isinstance(node, ast.Assign):
-                named = [getattr(each, "attr", getattr(each, "id", "")) for each in node.targets]
-                given += [node.value] if any("hint" in each.casefold() for each in named) else []
-            found += [
+                named = [getattr(part, "attr", getattr(part, "id", "")) for part in node.targets]
+                given += [node.value] if any("hint" in part.casefold() for part in named) else []
+            problems += [
                 f"{name}:{node.lineno} {text.value}"
                 for value in given
                 for text in _own_texts(value)
                 if OPTION.search(text.value)
             ]
-    assert found == []
+    assert problems == []
 
 
 def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
@@ -155,7 +155,7 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
 
 
 @pytest.mark.parametrize(
-    ("hint", "typed", "keyword", "shown"),
+    ("hint", "typed", "keyword", "on_screen"),
     [
         (Hint("Reconnect."), "Reconnect.", "Reconnect.", "Reconnect."),
         (
@@ -192,8 +192,8 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
         ),
     ],
 )  # fmt: skip
-def test_words_of_the_surfaces(hint: Hint, typed: str, keyword: str, shown: str) -> None:
-    assert (hint.command_line, hint, advice(hint)) == (typed, keyword, shown)
+def test_words_of_the_surfaces(hint: Hint, typed: str, keyword: str, on_screen: str) -> None:
+    assert (hint.command_line, hint, advice(hint)) == (typed, keyword, on_screen)
 
 
 def test_a_key_of_the_users_keymap_is_named() -> None:

@@ -59,16 +59,16 @@ def test_the_engine_alone_loads_nothing_heavy(module: str, tmp_path: Path) -> No
 
 
 def test_the_help_loads_nothing_heavy(tmp_path: Path) -> None:
-    found = loaded_by(command("--help"), tmp_path)
-    assert "click" in found
-    assert not found & {*HEAVY, "asyncio"}
+    loaded = loaded_by(command("--help"), tmp_path)
+    assert "click" in loaded
+    assert not loaded & {*HEAVY, "asyncio"}
 
 
 @pytest.mark.parametrize("words", [("tools",), ("tools", "--json"), ("info",), ("request", "ping", "--quiet"), LISTEN])
 def test_a_result_without_an_interface_loads_nothing_heavy(words: tuple[str, ...], tmp_path: Path) -> None:
-    found = loaded_by(headless(tmp_path, *words), tmp_path)
-    assert "asyncio" in found
-    assert not found & {*HEAVY, "click", "platformdirs"}
+    loaded = loaded_by(headless(tmp_path, *words), tmp_path)
+    assert "asyncio" in loaded
+    assert not loaded & {*HEAVY, "click", "platformdirs"}
 
 
 @pytest.mark.parametrize("verb", ["servers", "settings"])
@@ -116,8 +116,8 @@ def modules_of(code: str, tmp_path: Path) -> set[str]:
 
 
 def test_the_list_of_features_imports_only_their_rows(tmp_path: Path) -> None:
-    found = modules_of("import inspector.feature; inspector.feature.features()", tmp_path)
-    assert found == {"inspector.features", *(f"inspector.features.{name}" for name in OURS)}
+    loaded = modules_of("import inspector.feature; inspector.feature.features()", tmp_path)
+    assert loaded == {"inspector.features", *(f"inspector.features.{name}" for name in OURS)}
 
 
 def test_a_verb_of_the_core_loads_no_feature(tmp_path: Path) -> None:

@@ -31,12 +31,12 @@ CASES = [
 
 def refused(document: str) -> list[str]:
     """Return the elements, with a child or an attribute, that Jenkins refuses."""
-    found = []
+    problems = []
     for element in ElementTree.fromstring(document).iter():
         children, attributes = ALLOWED[element.tag]
         names = {child.tag for child in element} - set(children.split()) | set(element.attrib) - set(attributes.split())
-        found += [f"{element.tag}: {name}" for name in sorted(names)]
-    return found
+        problems += [f"{element.tag}: {name}" for name in sorted(names)]
+    return problems
 
 
 def test_jenkins_reads_each_kind_of_case() -> None:

@@ -51,9 +51,9 @@ def test_a_recording_is_read_and_exported(name: str, format: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "shown"), [("plain", "echo"), ("crash", "crash"), ("login", "ping")])
-async def test_a_recording_is_replayed(name: str, shown: str) -> None:
-    async with running(RecordingTarget(OLD / f"{name}.mcp.jsonl"), until=shown) as (app, pilot):
+@pytest.mark.parametrize(("name", "text"), [("plain", "echo"), ("crash", "crash"), ("login", "ping")])
+async def test_a_recording_is_replayed(name: str, text: str) -> None:
+    async with running(RecordingTarget(OLD / f"{name}.mcp.jsonl"), until=text) as (app, pilot):
         await shows(app, pilot, "read-only")
 
 
@@ -80,7 +80,7 @@ def test_settings_are_read_and_a_removed_key_is_explained() -> None:
     assert {now for now in REMOVED.values() if now} <= BY_ID.keys()
     keymap = Keymap(settings.keymap)
     assert text["keymap"].keys() == REMOVED.keys() | keymap.overrides.keys()
-    problems = [f"{each.message}. {each.hint}" for each in keymap.problems if "was removed" in each.message]
+    problems = [f"{problem.message}. {problem.hint}" for problem in keymap.problems if "was removed" in problem.message]
     assert len(problems) == len(REMOVED)
     assert "The verb `form.older-call` in the keymap was removed. Use `form.past-calls` instead." in problems
 

@@ -85,13 +85,13 @@ class Use(NamedTuple):
 @cache
 def modules() -> dict[str, ast.Module]:
     folder = Path(inspector.__file__).parent
-    found = {}
+    trees = {}
     for path in sorted(folder.rglob("*.py")):
         name = ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
         # Modules of another system cannot be imported here, and have no pattern.
         if not name.endswith("__main__") and not name.startswith("inspector.system."):
-            found[name] = ast.parse(path.read_text(encoding="utf-8"))
-    return found
+            trees[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return trees
 
 
 @cache
@@ -104,13 +104,13 @@ def methods_of_names() -> dict[tuple[str, str], set[str]]:
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
-    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    methods: dict[tuple[str, str], set[str]] = defaultdict(set)
     for module, tree in modules().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr in _METHODS and isinstance(node.value, ast.Name):
                 key = (module, node.value.id)
-                found[imported.get(key, key)].add(node.attr)
-    return found
+                methods[imported.get(key, key)].add(node.attr)
+    return methods
 
 
 def _in_code(module: str, made_later: set[str]) -> Iterator[Use]:
@@ -127,7 +127,7 @@ def _in_code(module: str, made_later: set[str]) -> Iterator[Use]:
         position = {"compile": 1, "search": 2, "match": 2, "fullmatch": 2, "findall": 2, "finditer": 2}.get(method, 9)
         flags += node.args[position : position + 1]
         try:
-            pattern, *flag = (eval(ast.unparse(each), dict(names)) for each in [node.args[0], *flags])
+            pattern, *flag = (eval(ast.unparse(argument), dict(names)) for argument in [node.args[0], *flags])
             made = re.compile(pattern, *flag)
         except NameError:
             made_later.add(module)
@@ -155,8 +155,8 @@ def _held(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
             inner = value
         elif type(value).__module__.startswith("inspector") and hasattr(value, "__dict__"):
             inner = vars(value).values()
-        for each in inner:
-            yield from _held(each, depth + 1)
+        for item in inner:
+            yield from _held(item, depth + 1)
 
 
 def _in_tables() -> Iterator[Use]:
@@ -187,20 +187,20 @@ def _of_host_files(value: Any) -> Iterator[str]:
 def uses() -> tuple[tuple[Use, ...], frozenset[str]]:
     """All patterns, each once, and the modules that make some later."""
     made_later: set[str] = set()
-    found = {(use.pattern.pattern, use.pattern.flags): use for use in _in_tables()}
+    by_pattern = {(use.pattern.pattern, use.pattern.flags): use for use in _in_tables()}
     for module in modules():
         for use in _in_code(module, made_later):
             key = (use.pattern.pattern, use.pattern.flags)
-            before = found.get(key, use)
-            found[key] = before._replace(matched=before.matched and use.matched)
+            before = by_pattern.get(key, use)
+            by_pattern[key] = before._replace(matched=before.matched and use.matched)
     for module in modules():
         for name, value in list(vars(importlib.import_module(module)).items()):
             held = vars(value).values() if isinstance(value, type) and value.__module__ == module else [value]
-            for pattern in (each for inner in held for each in _held(inner)):
+            for pattern in (item for inner in held for item in _held(inner)):
                 methods = methods_of_names()[module, name] or {"any"}
                 use = Use(f"{module}.{name}", pattern, methods <= _MATCHES)
-                found.setdefault((pattern.pattern, pattern.flags), use)
-    return tuple(found.values()), frozenset(made_later)
+                by_pattern.setdefault((pattern.pattern, pattern.flags), use)
+    return tuple(by_pattern.values()), frozenset(made_later)
 
 
 def cost(steps: Steps, before: str, part: str, length: int, *, matched: bool) -> float:
@@ -231,13 +231,13 @@ def worst(use: Use) -> tuple[float, str]:
     if bound(steps.tree)[0] <= FREE:
         return 0, ""
     cycles, ends = slow_texts(steps, use.pattern, TEXTS)
-    found = (0.0, "")
+    highest = (0.0, "")
     for before, part in [*(("", cycle) for cycle in cycles), *ends]:
         figure = cost(steps, before, part, LONG, matched=matched)
         if figure > FREE and figure > 2 * cost(steps, before, part, SHORT, matched=matched):
             figure = math.inf
-        found = max(found, (figure, before + part))
-    return found
+        highest = max(highest, (figure, before + part))
+    return highest
 
 
 SHARES = 16
@@ -247,7 +247,7 @@ SHARES = 16
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_pattern_is_slow(share: int) -> None:
     patterns = [use for use in uses()[0] if use.name not in OWN_TEXTS]
-    slow = {use.name: found for use in patterns[share::SHARES] if (found := worst(use))[0] > BUDGET}
+    slow = {use.name: steps for use in patterns[share::SHARES] if (steps := worst(use))[0] > BUDGET}
     assert slow == {}
 
 

@@ -50,10 +50,10 @@ def test_the_command_that_repeats_a_step_has_no_option_of_the_server(request_of:
         assert command == ""
         return
     words = shlex.split(command)
-    said = scan(words[1:])
-    check_command(said)
-    assert said.target_words == ["server"]
-    assert set(said.values) <= {"args"}
+    invocation = scan(words[1:])
+    check_command(invocation)
+    assert invocation.target_words == ["server"]
+    assert set(invocation.values) <= {"args"}
 
 
 def test_an_answer_is_never_the_content_of_a_file() -> None:

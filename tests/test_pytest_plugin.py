@@ -100,18 +100,18 @@ class Run:
         if process:
             command = [sys.executable, "-m", "pytest", *words]
             done = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=60)
-            ended, shown = done.returncode, done.stdout + done.stderr
+            ended, output = done.returncode, done.stdout + done.stderr
         else:
-            ended, shown = pytest_here(self.folder, words, env, self._capfd)
-        assert ended == code, shown
-        return shown
+            ended, output = pytest_here(self.folder, words, env, self._capfd)
+        assert ended == code, output
+        return output
 
     @property
     def recordings(self) -> dict[str, bytes]:
         """The recordings that there are."""
-        found = sorted((self.folder / "recordings").rglob("*"))
+        paths = sorted((self.folder / "recordings").rglob("*"))
         return {
-            str(path.relative_to(self.folder / "recordings")): path.read_bytes() for path in found if path.is_file()
+            str(path.relative_to(self.folder / "recordings")): path.read_bytes() for path in paths if path.is_file()
         }
 
 
@@ -137,14 +137,14 @@ def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
     ]
     run.file.write_text(run.file.read_text().replace(sys.executable, "/no/such/program"))
     assert "5 passed" in run("--mcp-record=none")
-    shown = run(code=1, SAID="bye")
+    output = run(code=1, SAID="bye")
     assert run.recordings == first
-    assert "2 failed, 3 passed" in shown
-    assert "ERROR" not in shown
-    assert shown.count("Not in the MCP recording") == 2
-    assert shown.count('$.arguments.message: expected "hello", got "bye"') >= 2
-    assert "RecordingError: Some requests are not in the recording" in shown
-    assert re.search(r'→ \{"jsonrpc":"2.0".*"message":"bye"', shown)
+    assert "2 failed, 3 passed" in output
+    assert "ERROR" not in output
+    assert output.count("Not in the MCP recording") == 2
+    assert output.count('$.arguments.message: expected "hello", got "bye"') >= 2
+    assert "RecordingError: Some requests are not in the recording" in output
+    assert re.search(r'→ \{"jsonrpc":"2.0".*"message":"bye"', output)
 
 
 @pytest.mark.slow
@@ -178,15 +178,15 @@ async def test_no_recording(mcp):
     async with mcp.recorded(DEMO):
         pass
 """
-    shown = run(tests=tests, code=1)
-    assert "5 failed" in shown
+    output = run(tests=tests, code=1)
+    assert "5 failed" in output
     assert run.recordings == {}
-    assert "ToolResult == dict" in shown
-    assert '$.content[0].text: expected "?", got "hello"' in shown
-    assert "$.structuredContent.sum: expected 4, got 3" in shown
-    assert "No server to use" in shown
-    assert "SpawnError" in shown
-    assert "RecordingError: No recording exists at" in shown
+    assert "ToolResult == dict" in output
+    assert '$.content[0].text: expected "?", got "hello"' in output
+    assert "$.structuredContent.sum: expected 4, got 3" in output
+    assert "No server to use" in output
+    assert "SpawnError" in output
+    assert "RecordingError: No recording exists at" in output
 
 
 @pytest.mark.slow
@@ -303,15 +303,15 @@ def test_what_ran():
         "results": [finding],
     }
     (run.folder / "known.json").write_text(json.dumps(known))
-    shown = run(tests=tests, code=1)
-    assert "5 failed, 3 passed" in shown, shown
-    assert "note HOST-" in shown
-    assert "fail LIFE-01 (2025-06-18 over stdio)" in shown
-    assert "serverInfo" in shown
-    assert '← {"jsonrpc": "2.0", "id": ' in shown
-    assert "/no/such/program" in shown
-    assert "could not be checked: none of the selected checks applied" in shown
-    assert "unknown check or group “LIFE-99”" in shown
+    output = run(tests=tests, code=1)
+    assert "5 failed, 3 passed" in output, output
+    assert "note HOST-" in output
+    assert "fail LIFE-01 (2025-06-18 over stdio)" in output
+    assert "serverInfo" in output
+    assert '← {"jsonrpc": "2.0", "id": ' in output
+    assert "/no/such/program" in output
+    assert "could not be checked: none of the selected checks applied" in output
+    assert "unknown check or group “LIFE-99”" in output
     assert (run.folder / "run.mcp.jsonl").is_file()
 
 
@@ -338,16 +338,16 @@ async def test_by_fixture(inspector_session):
 @pytest.mark.slow
 def test_new_episodes_are_appended_and_a_mismatch_says_how_to_accept_it(run: Run) -> None:
     assert "3 passed" in run(tests=NEW, SAID="a")
-    shown = run("--mcp-record=none", code=1, SAID="a,b")
+    output = run("--mcp-record=none", code=1, SAID="a,b")
     command = "pytest --mcp-record=rewrite test_it.py::test_"
-    assert shown.count(f"To accept the change, run: {command}") >= 3
-    assert "3 failed" in shown
+    assert output.count(f"To accept the change, run: {command}") >= 3
+    assert "3 failed" in output
     assert "3 passed" in run("--mcp-record=new-episodes", SAID="a,b")
     assert "3 passed" in run("--mcp-record=none", SAID="a,b")
-    found = re.findall(r"To accept the change, run: pytest (\S+) (\S+)", run("--mcp-record=none", code=1, SAID="z"))
-    modes = {mode for mode, _ in found}
+    advice = re.findall(r"To accept the change, run: pytest (\S+) (\S+)", run("--mcp-record=none", code=1, SAID="z"))
+    modes = {mode for mode, _ in advice}
     assert modes == {"--mcp-record=rewrite"}
-    run(*modes, *{test for _, test in found}, SAID="z")
+    run(*modes, *{test for _, test in advice}, SAID="z")
     assert "3 passed" in run("--mcp-record=none", SAID="z")
 
 

@@ -48,7 +48,7 @@ def shapes(source: str) -> list[Shape]:
         named = token.type == tokenize.NAME and not keyword.iskeyword(token.string)
         valued = token.type in (tokenize.NUMBER, tokenize.STRING)
         words[token.start[0]].append("name" if named else "value" if valued else token.string)
-    return [(line, " ".join(found)) for line, found in words.items()]
+    return [(line, " ".join(parts)) for line, parts in words.items()]
 
 
 def repetitions(files: dict[str, str]) -> list[str]:

@@ -62,8 +62,8 @@ def test_every_requirement_of_authorization_is_named_by_a_test() -> None:
 def test_every_named_id_is_a_requirement() -> None:
     """Those of authorization (`C-AUTH-…`) have a list of their own."""
     known = {item.id for item in ASKED}
-    for found in (citing(), holding()):
-        assert {id for id in found if not id.startswith("C-AUTH-")} <= known
+    for ids in (citing(), holding()):
+        assert {id for id in ids if not id.startswith("C-AUTH-")} <= known
 
 
 def test_the_page_has_a_row_for_each_and_what_it_says_is_so() -> None:
@@ -85,9 +85,9 @@ def paths(cell: str) -> list[str]:
 
 
 def test_what_would_be_written_names_files_that_are_there() -> None:
-    found = set(paths(table()))
-    assert found
-    assert [path for path in sorted(found) if not (ROOT / path).is_file()] == []
+    files = set(paths(table()))
+    assert files
+    assert [path for path in sorted(files) if not (ROOT / path).is_file()] == []
 
 
 SAMPLE = '''
@@ -116,8 +116,8 @@ def test_only_tests_and_their_classes_can_name_a_requirement() -> None:
 
 def test_a_module_may_cite_a_range() -> None:
     source = "(Q-MOD-03 … Q-MOD-05), Q-SSE-02 to Q-SSE-09; Q-PAG-01 … Q-LOG-02".replace("Q-", "C-")
-    found = [f"C-MOD-0{number}" for number in (3, 4, 5)] + [f"C-SSE-0{number}" for number in (2, 3, 4, 9)]
-    assert sorted(cited(source)) == sorted([*found, *(f"C-{rest}" for rest in ("PAG-01", "LOG-02"))])
+    ids = [f"C-MOD-0{number}" for number in (3, 4, 5)] + [f"C-SSE-0{number}" for number in (2, 3, 4, 9)]
+    assert sorted(cited(source)) == sorted([*ids, *(f"C-{rest}" for rest in ("PAG-01", "LOG-02"))])
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_ordinary_text_returns_as_the_same_object() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hostile", "shown", "in_ascii"),
+    ("hostile", "visible", "in_ascii"),
     [
         ("\x1b[2J", "␛[2J", "\\x1b[2J"),
         ("\x00\x07\x7f", "␀␇␡", "\\x00\\x07\\x7f"),
@@ -83,8 +83,8 @@ def test_ordinary_text_returns_as_the_same_object() -> None:
         ("ᄀ\ud7b0", "ᄀ\ud7b0", r"\u1100\ud7b0"),
     ],
 )
-def test_what_is_invisible_or_moves_things_is_shown(hostile: str, shown: str, in_ascii: str) -> None:
-    assert safe(hostile) == shown
+def test_what_is_invisible_or_moves_things_is_shown(hostile: str, visible: str, in_ascii: str) -> None:
+    assert safe(hostile) == visible
     assert safe(hostile, ascii=True) == in_ascii
 
 
@@ -105,7 +105,7 @@ def tmux() -> Iterator[None]:
 
 @pytest.mark.usefixtures("tmux")
 @pytest.mark.parametrize(
-    ("emoji", "shown", "cells"),
+    ("emoji", "visible", "cells"),
     [
         ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧", 2),
         ("❤\ufe0f", "❤", 1),
@@ -114,9 +114,9 @@ def tmux() -> Iterator[None]:
         ("👩🏽\u200d💻", "👩‹1F3FD›‹200D›💻", 17),
     ],
 )
-def test_an_emoji_takes_the_cells_that_tmux_gives_it(emoji: str, shown: str, cells: int) -> None:
+def test_an_emoji_takes_the_cells_that_tmux_gives_it(emoji: str, visible: str, cells: int) -> None:
     """Measured in tmux 3.3a, by the column of the cursor after each."""
-    assert (safe(emoji), cell_len(safe(emoji))) == (shown, cells)
+    assert (safe(emoji), cell_len(safe(emoji))) == (visible, cells)
 
 
 def test_a_joiner_that_joins_nothing_is_shown() -> None:
@@ -133,8 +133,8 @@ def test_no_character_of_unicode_slips_through_alone_or_after_a_letter() -> None
         assert not {char for char in set(way) if unicodedata.category(char) in hidden}
     for code in range(sys.maxunicode + 1):
         char = chr(code)
-        shown = safe(f"a{char}b") + safe(char) + safe(f"{char}\u0301")
-        assert char not in shown or unicodedata.category(char) not in hidden, f"{code:X}"
+        text = safe(f"a{char}b") + safe(char) + safe(f"{char}\u0301")
+        assert char not in text or unicodedata.category(char) not in hidden, f"{code:X}"
     for start in range(0x300, 0x370):
         assert safe(chr(start)) == f"‹{start:X}›"
 
@@ -349,7 +349,7 @@ def test_every_sign_is_one_cell_and_has_an_ascii_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environ", "encoding", "wanted"),
+    ("environ", "encoding", "expected"),
     [
         ({"LANG": "en_US.UTF-8"}, "utf-8", False),
         ({}, "utf-8", False),
@@ -365,9 +365,9 @@ def test_every_sign_is_one_cell_and_has_an_ascii_form() -> None:
     ],
 )
 def test_ascii_is_wanted_where_unicode_cannot_be_shown(
-    environ: dict[str, str], encoding: str | None, wanted: bool
+    environ: dict[str, str], encoding: str | None, expected: bool
 ) -> None:
-    assert wants_ascii(environ, encoding) is wanted
+    assert wants_ascii(environ, encoding) is expected
 
 
 def test_sentences_are_joined_with_one_mark_between_them() -> None:

@@ -41,13 +41,13 @@ def test_what_is_not_a_time(value: object) -> None:
     "9999-12-31T23:59:59Z",
 ])  # fmt: skip
 def test_every_time_exists_in_every_zone(text: str) -> None:
-    found = parse_time(text)
-    assert found is not None
-    assert found.astimezone().astimezone(UTC) == found
+    parsed = parse_time(text)
+    assert parsed is not None
+    assert parsed.astimezone().astimezone(UTC) == parsed
 
 
 @given(st.text(max_size=30) | st.datetimes(timezones=st.timezones()).map(datetime.isoformat))
 @example("0001-01-01T00:00:00-00:00:00.000001")
 def test_any_text_is_a_time_or_none(text: str) -> None:
-    found = parse_time(text)
-    assert found is None or found.astimezone(UTC) == found
+    parsed = parse_time(text)
+    assert parsed is None or parsed.astimezone(UTC) == parsed

@@ -76,7 +76,7 @@ def test_the_tour_of_saved_calls(tmp_path: Path, programs: str) -> None:
             path.write_text(content)
         else:
             assert language == "shell-session"
-            for command, shown in commands(content):
+            for command, documented in commands(content):
                 words = ["sh", "-c", command.replace("$?", str(code))]
                 ran = subprocess.run(
                     words,
@@ -88,15 +88,15 @@ def test_the_tour_of_saved_calls(tmp_path: Path, programs: str) -> None:
                 )
                 code = ran.returncode
                 printed = ran.stdout.decode().replace(str(tmp_path), "~/orders").strip("\n")
-                if os.environ.get("GOLDEN") == "write" and not alike(shown, printed):
-                    old, new = f"$ {command}\n{shown}".rstrip(), f"$ {command}\n{printed}"
+                if os.environ.get("GOLDEN") == "write" and not alike(documented, printed):
+                    old, new = f"$ {command}\n{documented}".rstrip(), f"$ {command}\n{printed}"
                     new_content = content.replace(f"{old}\n", f"{new}\n", 1)
                     fence = "```shell-session\n"
                     page = page.replace(f"{fence}{content}```", f"{fence}{new_content}```", 1)
                     content = new_content
                     PAGE.write_text(page, encoding="utf-8")
                 else:
-                    assert alike(shown, printed), f"{command}\n{printed}"
+                    assert alike(documented, printed), f"{command}\n{printed}"
 
 
 def save_a_first_call(folder: Path, programs: str) -> None:
@@ -127,9 +127,9 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output.rstrip("\n")
 
 
-def alike(shown: str, printed: str) -> bool:
+def alike(documented: str, printed: str) -> bool:
     """Whether the printed lines are those of the page, in which a line `…` stands for any lines."""
-    lines = ["(?:.*\n)*" if line == "…" else re.escape(line) + "\n" for line in comparable(shown)]
+    lines = ["(?:.*\n)*" if line == "…" else re.escape(line) + "\n" for line in comparable(documented)]
     return re.fullmatch("".join(lines), "".join(f"{line}\n" for line in comparable(printed))) is not None
 
 

@@ -22,7 +22,7 @@ def test_the_exceptions_are_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "found"),
+    ("name", "content", "advice"),
     [
         ("a.py", '"""Return the number."""\n', []),
         ("a.py", '"""What is left."""\n', ["begin with the subject and a verb"]),
@@ -43,9 +43,9 @@ def test_the_exceptions_are_few() -> None:
         ("a.md", "```\nthere is no limit: is no number\n```\n", []),
     ],
 )
-def test_a_fault_is_found(tmp_path: Path, name: str, content: str, found: list[str]) -> None:
+def test_a_fault_is_found(tmp_path: Path, name: str, content: str, advice: list[str]) -> None:
     (tmp_path / name).write_text(content)
-    assert [instead for _, _, instead in faults(tmp_path / name)] == found
+    assert [instead for _, _, instead in faults(tmp_path / name)] == advice
 
 
 _FLOW = re.compile(r"(?<![-\w./“_`])[Ff]lows?\b(?![.(]\w)")
@@ -56,7 +56,7 @@ _OTHER_FLOWS = re.compile(r"device flow|login flow|usual flow|\*flows\*|while a 
 @pytest.mark.slow
 def test_a_user_reads_saved_call_and_not_flow() -> None:
     """In sentences of the program and of its pages; options, files and members of JSON keep their names."""
-    found = []
+    problems = []
     for path in (file for file in files("inspector", "docs", "README.md") if file.suffix in (".py", ".md")):
         content = path.read_text(encoding="utf-8")
         if not _FLOW.search(content):
@@ -64,10 +64,12 @@ def test_a_user_reads_saved_call_and_not_flow() -> None:
         texts: Iterable[str] = re.sub(r"```.*?```|`[^`\n]*`", "", content, flags=re.DOTALL).split("\n")
         if path.suffix == ".py":
             module = ast.parse(content)
-            said = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
-            strings = (node for node in ast.walk(module) if isinstance(node, ast.Constant) and id(node) not in said)
+            docstrings = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+            strings = (
+                node for node in ast.walk(module) if isinstance(node, ast.Constant) and id(node) not in docstrings
+            )
             texts = [node.value for node in strings if isinstance(node.value, str) and " " in node.value.strip()]
-        found += [
+        problems += [
             f"{path.relative_to(ROOT)}: {text[:90]}"
             for text in texts
             if _FLOW.search(text)
@@ -75,7 +77,7 @@ def test_a_user_reads_saved_call_and_not_flow() -> None:
             and "MainScreen {" not in text
             and "Mapping[Flow" not in text
         ]
-    found += [
+    problems += [
         str(page) for page in (ROOT / "inspector" / "cli" / "pages").glob("*.txt") if _FLOW.search(page.read_text())
     ]
-    assert found == []
+    assert problems == []

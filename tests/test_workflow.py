@@ -17,8 +17,8 @@ SYSTEMS = {"ubuntu-latest", "macos-latest", "windows-latest"}
 @pytest.fixture(scope="module")
 def jobs() -> dict[str, Any]:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = workflow["jobs"]
-    return found
+    by_name: dict[str, Any] = workflow["jobs"]
+    return by_name
 
 
 def commands(job: dict[str, Any]) -> list[str]:
@@ -37,9 +37,9 @@ def recipe(target: str) -> list[str]:
 
 @pytest.mark.parametrize(("job", "targets"), [("lint", ("lint", "types")), ("test", ("test", "smoke"))])
 def test_a_job_runs_what_the_makefile_runs(jobs: dict[str, Any], job: str, targets: tuple[str, ...]) -> None:
-    wanted = [line for target in targets for line in recipe(target)]
-    assert len(wanted) > 1
-    assert [line for line in commands(jobs[job]) if "pip install" not in line] == wanted
+    expected = [line for target in targets for line in recipe(target)]
+    assert len(expected) > 1
+    assert [line for line in commands(jobs[job]) if "pip install" not in line] == expected
 
 
 def test_every_system_runs_every_python(jobs: dict[str, Any]) -> None:
@@ -54,8 +54,8 @@ def test_every_system_runs_every_python(jobs: dict[str, Any]) -> None:
 
 def test_the_environment_is_the_one_that_the_tests_are_written_for(jobs: dict[str, Any]) -> None:
     (made,) = [line for line in recipe("$(READY)") if "--editable" in line]
-    wanted = made.replace("'", '"')
-    assert all(wanted in commands(job) for job in jobs.values())
+    command = made.replace("'", '"')
+    assert all(command in commands(job) for job in jobs.values())
 
 
 def test_nothing_of_the_workflow_may_write_or_takes_an_input_as_a_command(jobs: dict[str, Any]) -> None:

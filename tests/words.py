@@ -84,11 +84,11 @@ def _python(content: str) -> Iterator[tuple[int, str, str]]:
 
 def _may_have_a_faulty_docstring(content: str) -> bool:
     """Whether a text that stands where a docstring may stand breaks a rule; to find docstrings takes a parser."""
-    for found in _OPENING.finditer(content):
+    for match in _OPENING.finditer(content):
         # Quotes at the end of a line end a text, except after a colon or at the beginning.
-        if content[found.end() : found.end() + 1] != "\n" or content[: found.start()].rstrip()[-1:] in ("", ":"):
-            end = content.find(found[1] if len(found[1]) == 3 else "\n", found.end())
-            if next(_docstring(inspect.cleandoc(content[found.end() : end]), 1), None):
+        if content[match.end() : match.end() + 1] != "\n" or content[: match.start()].rstrip()[-1:] in ("", ":"):
+            end = content.find(match[1] if len(match[1]) == 3 else "\n", match.end())
+            if next(_docstring(inspect.cleandoc(content[match.end() : end]), 1), None):
                 return True
     return False
 
@@ -101,8 +101,8 @@ def _docstring(text: str, line: int) -> Iterator[tuple[int, str, str]]:
     first = text.split("\n\n")[0].split(". ")[0]
     if len(first.split()) > MAX_WORDS:
         yield line, first[:80], f"a first sentence of at most {MAX_WORDS} words"
-    for found in RIDDLE.finditer(first):
-        yield line, found[0][:80], "begin with the subject and a verb"
+    for match in RIDDLE.finditer(first):
+        yield line, match[0][:80], "begin with the subject and a verb"
 
 
 def _markdown(content: str) -> Iterator[tuple[int, str, str]]:
@@ -112,19 +112,19 @@ def _markdown(content: str) -> Iterator[tuple[int, str, str]]:
             in_code = not in_code
         elif not in_code:
             yield from _prose(line, n)
-            for found in RIDDLE.finditer(re.sub(r"^[#>*\-|\s\d.]+", "", line)):
-                yield n, found[0][:80], "begin with the subject and a verb"
+            for match in RIDDLE.finditer(re.sub(r"^[#>*\-|\s\d.]+", "", line)):
+                yield n, match[0][:80], "begin with the subject and a verb"
             if len(line) > LINE and not line.startswith("|") and "](" not in line:
                 yield n, line[:80], f"at most {LINE} characters in a line"
 
 
 def _prose(text: str, line: int) -> Iterator[tuple[int, str, str]]:
     for pattern, instead in WORDS.items():
-        for found in re.finditer(pattern, text):
-            start = text.rfind("\n", 0, found.start()) + 1
+        for match in re.finditer(pattern, text):
+            start = text.rfind("\n", 0, match.start()) + 1
             yield (
-                line + text.count("\n", 0, found.start()),
-                text[start : found.end() + 40].split("\n")[0].strip(),
+                line + text.count("\n", 0, match.start()),
+                text[start : match.end() + 40].split("\n")[0].strip(),
                 instead,
             )
 
@@ -132,19 +132,21 @@ def _prose(text: str, line: int) -> Iterator[tuple[int, str, str]]:
 def files(*under: str) -> list[Path]:
     """Return the Python, Markdown and TOML files of the project below `under`, or all."""
     places = [ROOT / name for name in under or PLACES]
-    found = {file for place in places for file in ([place] if place.is_file() else place.rglob("*"))}
-    return sorted(file for file in found if file.suffix in (".py", ".md", ".toml") and "__pycache__" not in file.parts)
+    candidates = {file for place in places for file in ([place] if place.is_file() else place.rglob("*"))}
+    return sorted(
+        file for file in candidates if file.suffix in (".py", ".md", ".toml") and "__pycache__" not in file.parts
+    )
 
 
 def all_faults(*under: str) -> list[str]:
     """Return a line for each fault that is not an exception."""
-    found = []
+    lines = []
     for path in files(*under):
         name = path.relative_to(ROOT).as_posix()
         for line, text, instead in faults(path):
             if not any(name == place and part in text for place, part in EXCEPTIONS):
-                found.append(f"{name}:{line}: {text!r}: {instead}")
-    return found
+                lines.append(f"{name}:{line}: {text!r}: {instead}")
+    return lines
 
 
 if __name__ == "__main__":
