@@ -77,6 +77,6 @@ class Judging:
             return
         more = not reading
         while more and perf_counter() < until:
-            more = self._judge.run(20, drawn)
+            more = self._judge.run(1, drawn)
         if self._judge.judged < len(journal):
             self._wake()
