@@ -132,6 +132,7 @@ async def test_it_says_what_it_is_before_the_first_run_calls_tools_as_allowed_an
         assert_in(text, "against the specification", "^r runs all checks.", "No tool is called")
         assert_in(text, "╭─ Details", "The selected check is shown here")
         assert probes.looked == 0
+        assert "enter run" in screen_lines(app)[-1]
         # What may do damage is requested first.
         await press(pilot, "i", shows="Run intrusive checks?")
         await pilot.press("n")
@@ -163,7 +164,7 @@ async def test_worst_comes_first_with_all_about_it_beside_is_copied_and_run_agai
     async with on_demo() as (app, pilot):
         copied: list[str] = []
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await run(app, pilot)
+        await run(app, pilot, "enter")
         text, lines = screen_text(app), screen_lines(app)
         assert_in(text, "1 fail", "1 warn", "2 pass", "3 skipped")
         at = next(at for at, line in enumerate(lines) if "TEST-01" in line and "A wrong request" in line)

@@ -360,8 +360,8 @@ async def test_a_missing_object_is_filled_in_at_its_first_field():
 async def test_enter_on_a_list_without_items_adds_the_first():
     view = made(schema(items=list_of(schema(("sku",), sku=TEXT))))
     async with on_form(view, 50, 20, "/items") as (app, pilot, _):
-        await settle(pilot, lambda: "enter add an item" in screen_text(app))
-        assert "+ add" not in screen_text(app), "one key for it"
+        await settle(pilot, lambda: app.focused is at(view, "/items"))
+        assert "add" not in screen_text(app), "the footer has the key"
         assert [each for each in at(view, "/items").key_verbs() if "add" in each[1]] == [("items.open", "add an item")]
         await typed(pilot, view, "enter")
         await settle(pilot, lambda: app.focused is at(view, "/items/0/sku"))
@@ -483,6 +483,14 @@ async def test_fields_are_one_line_each_or_have_lines_of_their_own():
         view.put_on_lines(False)
         await settle(pilot, lambda: len(shown(app)) == 5)
         assert view.columns is None
+
+
+async def test_the_row_that_adds_to_a_required_list_does_not_say_so_again():
+    async with on_form(made(schema(("stops",), stops=list_of(TEXT))), 60, 20, "/stops") as (app, pilot, view):
+        view.put_on_lines(True, foot=False)
+        await typed(pilot, view, "enter")
+        await settle(pilot, lambda: len(shown(app)) == 3)
+        assert ["required" in line for line in shown(app)] == [True, False, False]
 
 
 async def test_a_boolean_on_one_line_describes_itself_below_while_it_has_the_focus():

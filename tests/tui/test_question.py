@@ -164,6 +164,7 @@ async def test_an_answer_of_a_model_names_the_model_that_was_typed_or_is_a_whole
     async with asked_by(tmp_path, "ask-model") as (session, app, pilot):
         await press(pilot, shows="model  human")
         await write(app, pilot, "fine")
+        assert getattr(app.focused, "tab_title", "") == "next field", "in the footer"
         await pilot.press("tab", "ctrl+u")
         await write(app, pilot, "tiny-1")
         await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)

@@ -162,6 +162,14 @@ class AnswerEditor(Editor):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "newline", show=False)]
     most_rows: ClassVar[int] = 100
+    tab_title = ""
+    """The title of the key for the next field, if there is one."""
+
+
+class ModelName(Editor):
+    """The name of the model that answered."""
+
+    tab_title = "next field"
 
 
 class TextBody(Container):
@@ -270,7 +278,8 @@ class SamplingBody(TextBody):
 
     def __init__(self, question: Question) -> None:
         super().__init__(question)
-        self.model = Editor(HUMAN_MODEL, lead=[("model  ", "muted")], placeholder=HUMAN_MODEL, idle_ground="ground")
+        self.model = ModelName(HUMAN_MODEL, lead=[("model  ", "muted")], placeholder=HUMAN_MODEL, idle_ground="ground")
+        self.editor.tab_title = self.model.tab_title
 
     def details(self) -> list[Widget]:
         return [self.model]

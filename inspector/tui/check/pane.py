@@ -57,6 +57,10 @@ class CheckList(VirtualList, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="check")]
     row_height = 2
 
+    def action_select(self) -> None:
+        """Open the row; in a list without rows, the pane runs the checks."""
+        self.post_message(self.Selected(self, self.cursor, self.row_key(self.cursor) if self.count else None))
+
 
 class CheckPane(Horizontal, VerbsByRules):
     """The list of checks at the left, the selected check at the right; a narrow screen shows one of them."""
@@ -256,6 +260,10 @@ class CheckPane(Horizontal, VerbsByRules):
         if event.list_view is not self._list:
             return
         event.stop()
+        if event.index < 0:
+            if self.found.report is None:
+                self.action_run()
+            return
         folded = self._rows.rows[event.index].folded
         if folded is None:
             self._read(True)

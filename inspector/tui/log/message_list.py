@@ -274,6 +274,7 @@ def verb_facts(messages: MessageList, query: LogQuery, *, typed: bool) -> LogFac
         matching=view.matching,
         hidden=len(view.folding.hidden) if view.folding is not None else 0,
         sent=sent_by_us(session.journal.index, current) > 0,
+        comparing=messages.place.compared > 0,
     )
 
 

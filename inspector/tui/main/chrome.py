@@ -16,7 +16,6 @@ from inspector.tui.model.tabs import TABS, shown_tabs
 from inspector.tui.pane_keys import own_hints
 from inspector.tui.sessions import Sessions, offers
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status_lines import Footer, LinePart, MainTab
 
@@ -119,7 +118,7 @@ def draw_footer(
     common += [zoom] if zoom else []
     common += ["app.reconnect"] if is_down and all(hint.verb != "failed.again" for hint in own) else []
     common += ["app.question"] if asked and not any(hint.verb.startswith(("ask.", "asked.")) for hint in own) else []
-    if isinstance(screen.focused, FieldFrame):
-        common.append(("app.next-pane", screen.focused.tab_title))
+    if title := getattr(screen.focused, "tab_title", ""):
+        common.append(("app.next-pane", title))
     own = first(own) if first is not None else own
     line.offer(own, *common, zoomed=arrangement.is_zoomed, in_panes=in_panes)

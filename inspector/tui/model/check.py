@@ -56,9 +56,10 @@ CHECK_VERBS: VerbRules[CheckFacts] = VerbRules(
     _WORKS,
     (
         Offer("check.stop"),
-        Offer("list.select", lambda facts: facts.idle_list and facts.current, "evidence"),
+        Offer("list.select", lambda facts: facts.current and not facts.reading, "evidence"),
         Offer("check.its-messages", lambda facts: facts.reading and not facts.running and facts.messages),
-        Offer("check.run", lambda facts: facts.idle_list),
+        Offer("list.select", lambda facts: facts.idle_list and not facts.report, "run"),
+        Offer("check.run", lambda facts: facts.idle_list and facts.report),
         Offer("check.again"),
         Offer("check.copy", lambda facts: facts.reading and not facts.running and facts.current),
         Offer("check.faults", lambda facts: facts.idle_list and facts.report),

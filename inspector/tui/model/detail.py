@@ -24,6 +24,8 @@ class DetailFacts(NamedTuple):
     """It has findings, and something else is shown."""
 
 
+BOTH_VIEWS = "detail.previous-tab|detail.next-tab"
+"""Two keys that are shown as one."""
 _WORKS: dict[str, Callable[[DetailFacts], bool]] = {
     "detail.open-source": lambda facts: facts.names_file,
     # Elsewhere its key opens help.
@@ -37,7 +39,8 @@ DETAIL_VERBS: VerbRules[DetailFacts] = VerbRules(
         Offer("detail.open-source"),
         Offer("detail.related", lambda facts: facts.related),
         Offer("detail.copy-curl", lambda facts: facts.sent and facts.http),
-        Offer("detail.next-tab", lambda facts: facts.has_event, "view"),
+        Offer(BOTH_VIEWS, lambda facts: facts.has_event, "view"),
+        Offer("app.zoom", lambda facts: facts.has_event),
         Offer("detail.mark", lambda facts: facts.has_event, lambda facts: "remove mark" if facts.marked else "mark"),
         Offer("detail.save", lambda facts: facts.has_event),
         Offer("app.back", title="messages"),

@@ -36,9 +36,11 @@ def footer(own: Sequence[KeyHint], common: Mapping[str, KeyHint], facts: FooterF
     """Return the keys to show, in order: at most `MOST`, and as many as fit.
 
     `own` are those of the focused field and pane, the most used ones first; `common` are those of `COMMON` that work
-    now, by verb. A pane's own meaning of a key replaces the common one. The key of the log stays, and so does the way
-    out where nothing else shows it. A key that a pane shows is not shown a second time.
+    now, by verb. A pane's own meaning of a key replaces the common one; a common verb that a pane offers is shown at
+    the place that the pane gives it, as it works now. The key of the log stays, and so does the way out where nothing
+    else shows it. A key that a pane shows is not shown a second time.
     """
+    own = [common.get(hint.verb, hint) for hint in own if hint.verb not in COMMON or hint.verb in common]
     of_own = {hint.key: hint for hint in reversed(own)}
     elsewhere = {hint.key for hint in common.values()}
 
@@ -52,7 +54,7 @@ def footer(own: Sequence[KeyHint], common: Mapping[str, KeyHint], facts: FooterF
     stay = [*named(*URGENT), *log, *(zoom if facts.zoomed else []), *leave, *(quits if facts.narrow else [])]
     order = [
         *named(*URGENT),
-        *(hint for hint in own if hint.key not in elsewhere and hint not in leave),
+        *(hint for hint in own if (hint.key not in elsewhere or hint.verb in common) and hint not in leave),
         *named("app.next-pane"),
         *log,
         *(zoom if facts.zoomed else []),

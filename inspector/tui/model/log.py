@@ -228,6 +228,8 @@ class LogFacts(NamedTuple):
     """Events that are folded into other rows."""
     sent: bool = False
     """The event is our message, or the answer to it."""
+    comparing: bool = False
+    """One of two messages to compare is chosen."""
 
 
 _WORKS: dict[str, Callable[[LogFacts], bool]] = {
@@ -244,6 +246,8 @@ _WORKS: dict[str, Callable[[LogFacts], bool]] = {
 LOG_VERBS: VerbRules[LogFacts] = VerbRules(
     _WORKS,
     (
+        Offer("messages.compare", lambda facts: facts.comparing, "compare with it"),
+        Offer("messages.all", lambda facts: facts.comparing, "stop comparing"),
         Offer("list.select", lambda facts: facts.rows > 0, lambda facts: "open" if facts.live else "go there"),
         Offer("messages.filter"),
         # While the filter is in force, each row matches.
@@ -259,6 +263,7 @@ LOG_VERBS: VerbRules[LogFacts] = VerbRules(
             lambda facts: facts.by_exchange and facts.filtered,
             lambda facts: f"export these {count(facts.matching)}",
         ),
+        Offer("messages.compare", lambda facts: facts.rows > 1 and not facts.comparing),
         Offer("messages.timeline"),
         Offer(
             "messages.fold",

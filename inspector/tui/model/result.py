@@ -92,5 +92,6 @@ RESULT_VERBS: VerbRules[ResultFacts] = VerbRules(
         _when("result.save-call", lambda facts: facts.live),
         _when("result.expect", lambda facts: facts.live),
         _when("result.save", _in_text),
+        _when(BOTH_VIEWS, lambda facts: len(facts.views) == 2, "view"),
     ),
 )

@@ -54,9 +54,14 @@ FOOTERS: list[tuple[VerbRules[Any], Any, dict[str, str], FooterFacts, str]] = [
     (LOG_VERBS, LogFacts(by_exchange=True), {**SCREEN, "app.zoom": "restore"}, FooterFacts(narrow=True, zoomed=True),
      "enter open   / filter   g only this call   m messages   z restore   q quit"),
     # The way out of a message leads to the log, too: it is shown once.
-    (DETAIL_VERBS, DetailFacts(), SCREEN, NARROW, "c copy   } view   * mark   w write file   esc messages   q quit"),
+    (DETAIL_VERBS, DetailFacts(), SCREEN, NARROW, "c copy   z zoom   * mark   w write file   esc messages   q quit"),
     (LOG_VERBS, LogFacts(searched=True, filtered=True), {}, HERE,
      "enter open   / filter   g only this call   v timeline"),
+    # Zoom has the place that the pane gives it, and the title that it has now.
+    (DETAIL_VERBS, DetailFacts(), {**SCREEN, "app.zoom": "restore"}, FooterFacts(narrow=True, zoomed=True),
+     "c copy   z restore   * mark   w write file   esc messages   q quit"),
+    (LOG_VERBS, LogFacts(rows=3, sent=True), {**SCREEN, "app.messages": "list"}, HERE,
+     "enter open   / filter   g only this call   ^r send again   d compare two   m list"),
     (LOG_VERBS, LogFacts(searched=True), {}, HERE,
      "enter open   / filter   n next match   g only this call   v timeline"),
     # A call of the row that runs; a pane that shows the key leaves room for others, whichever pane works it.

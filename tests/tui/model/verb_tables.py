@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.tui.model.result import BOTH_VIEWS
+from inspector.tui.model import detail, result
 from inspector.tui.model.verbs import VerbRules
 
 
@@ -18,7 +18,10 @@ class Verbs:
 
     def line(self, facts: Any) -> str:
         """The verbs that are shown, each with its title where that is not the usual one."""
-        shown = [("views" if verb == BOTH_VIEWS else verb, title) for verb, title in self.rules.line(facts)]
+        shown = [
+            ("views" if verb in (detail.BOTH_VIEWS, result.BOTH_VIEWS) else verb, title)
+            for verb, title in self.rules.line(facts)
+        ]
         verbs = [(verb.removeprefix(f"{self.context}."), title) for verb, title in shown]
         return "  ".join(f"{verb}={title}" if title else verb for verb, title in verbs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.segment import Segment
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
@@ -13,7 +14,6 @@ from inspector.protocol.forms.form import UNSET, Field, Form
 from inspector.protocol.forms.values import text_of
 from inspector.text import safe
 from inspector.tui.keymap import bindings
-from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
@@ -66,12 +66,6 @@ class ContainerField(TypedThrough, can_focus=True):
             (f"{signs.unfolded if field.is_open else signs.folded} ", "muted"),
             (summary, "normal" if field.value is not UNSET else "faint"),
         ]
-        if self.has_focus and field.can_add and field.kind == "array":
-            # One key, the one of the footer.
-            verb = "items.open" if self._starts_with_an_item else "items.add"
-            pieces += [
-                piece for hint in hints(self, verb) for piece in ("   ", (hint.label, "key"), (" add an item", "muted"))
-            ]
         return self.body_strip(paint.segments(pieces, room=self.size.width))
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
@@ -129,6 +123,10 @@ class AddItem(TypedThrough, can_focus=True):
     @property
     def indent(self) -> int:
         return super().indent + 2
+
+    def _beside(self, room: int) -> list[Segment]:
+        """The head of the list says what is required and what is wrong."""
+        return []
 
     def body_line(self, y: int) -> Strip:
         # Lists in lists end with such rows below each other.
