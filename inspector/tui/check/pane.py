@@ -261,7 +261,7 @@ class CheckPane(Horizontal, VerbsByRules):
             return
         event.stop()
         if event.index < 0:
-            if self.found.report is None:
+            if self.check_run.report is None:
                 self.action_run()
             return
         folded = self._rows.rows[event.index].folded
