@@ -83,9 +83,9 @@ def test_the_pages_of_a_list_are_one_row() -> None:
     assert log.lines[0].split()[1:-2] == ["→←", "tools/list", "3", "pages", "312", "tools", "24", "ms"]
     assert log.facts == "2 rows  5 folded"
     assert log.look_at(4)
-    assert (log.current, log.shown) == (1, 4)
+    assert (log.current, log.event_to_show) == (1, 4)
     log.cursor += 1
-    assert log.shown == 7
+    assert log.event_to_show == 7
     log.draw("", by_exchange=True)
     assert "tools/list" in log.lines[0]
     assert log.facts.startswith("2 rows  p50")

@@ -67,7 +67,7 @@ def test_the_exchange_view_has_a_row_for_each_exchange_and_bars() -> None:
     assert 0 < bars[0] < bars[1] < bars[2]
     assert log.look_at(4)
     log.place = LogCursor()
-    assert (log.current, log.shown) == (4, 7)
+    assert (log.current, log.event_to_show) == (4, 7)
     log.draw("")
     assert log.current == 4
     assert not any("█" in line for line in log.lines)

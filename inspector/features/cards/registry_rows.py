@@ -48,7 +48,7 @@ async def search(screen: StartScreen, _tool: str, _arguments: object) -> None:
         text = "No registry is set. Name a file or an address in the setting “registry”."
         screen.notify(text, severity="warning", markup=False, timeout=8)
         return
-    before = screen.found
+    before = screen.feature_group
     screen.show_found(replace(before or _group(source, ()), note=f"searching {source}"))
     try:
         listing = await search_source(source, words)

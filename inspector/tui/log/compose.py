@@ -219,8 +219,8 @@ class ComposeScreen(ModalScreen[None]):
         return DescribedMessage(self._editor.value, one_line=one_line, as_typed=self.as_typed)
 
     def _describe(self) -> None:
-        found = self.described
-        self._edge.facts = [found.words]
+        described = self.described
+        self._edge.facts = [described.words]
         self._edge.tone = ""
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
@@ -239,12 +239,12 @@ class ComposeScreen(ModalScreen[None]):
 
     def action_send(self) -> None:
         """Send the text. An error is shown here, and the text stays."""
-        found = self.described
-        if not found.data:
+        described = self.described
+        if not described.data:
             self._say([("The message is empty.", "error")])
             return
         try:
-            sent = self.session.send_raw(found.data)
+            sent = self.session.send_raw(described.data)
         except InspectorError as error:
             self._call = None
             self._say([(error.message, "error")])
@@ -254,7 +254,7 @@ class ComposeScreen(ModalScreen[None]):
         self._say([("sent as message ", "muted"), (f"#{n}", "bright")])
         self._show(n)
         if isinstance(sent, Call):
-            self._next_id(found.message)
+            self._next_id(described.message)
 
     def _next_id(self, message: dict[str, Any]) -> None:
         """Give the text the next id, unless the user typed one: a repeated id would be an error."""

@@ -147,13 +147,13 @@ def curl(journal: Journal, n: int) -> str:
 
 
 def _head(journal: Journal, n: int) -> View:
-    found = request_head(journal, sent_by_us(journal.index, n) or n)
-    if not found:
+    head_n = request_head(journal, sent_by_us(journal.index, n) or n)
+    if not head_n:
         raise CannotCopy(
             "The message was not sent over HTTP, so curl cannot repeat it.",
             hint="Copy a stdio message as an inspector command or as Python.",
         )
-    return View(journal.event(found).fields)
+    return View(journal.event(head_n).fields)
 
 
 # Inspector's command line
@@ -227,13 +227,13 @@ def _connection(journal: Journal) -> list[str]:
     header = View(journal.header.get("target"))
     if header.text("name"):
         return []
-    found = [f"--cwd {word(header.text('cwd'))}"] if header.text("cwd") else []
+    options = [f"--cwd {word(header.text('cwd'))}"] if header.text("cwd") else []
     variables, fields = (
         [name for name in header.array(key)[:_MAX_OPTIONS] if isinstance(name, str) and shape.fullmatch(name)]
         for key, shape in (("env", VARIABLE), ("headers", FIELD_NAME))
     )
-    found += [f'--env {name}="${name}"' for name in variables]
-    return found + [f"--header {word(f'{name}: {MASK}', variable(name))}" for name in fields]
+    options += [f'--env {name}="${name}"' for name in variables]
+    return options + [f"--header {word(f'{name}: {MASK}', variable(name))}" for name in fields]
 
 
 def _argv(journal: Journal) -> list[str]:

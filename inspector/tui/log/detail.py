@@ -260,11 +260,11 @@ class DetailPane(Pane, VerbsByRules):
 
     def _load(self) -> None:
         """Fill the lines if they show another event or tab. New facts about the same one do not scroll the text."""
-        wanted = (self.n, self.tab, *(self._counted() if self.n and self.tab in ("http", "findings") else ()))
-        if wanted == self._loaded:
+        content_key = (self.n, self.tab, *(self._counted() if self.n and self.tab in ("http", "findings") else ()))
+        if content_key == self._loaded:
             return
-        top = self._lines.scroll_offset.y if wanted[:2] == self._loaded[:2] else 0
-        self._loaded = wanted
+        top = self._lines.scroll_offset.y if content_key[:2] == self._loaded[:2] else 0
+        self._loaded = content_key
         self._fill()
         self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
 
@@ -344,8 +344,8 @@ class DetailPane(Pane, VerbsByRules):
     @property
     def _stderr_text(self) -> str:
         journal = self.session.journal
-        shown = self.n and self._subject.compared is None and journal.index.kind(self.n) is Kind.STDERR
-        return journal.event(self.n).text if shown else ""
+        has_stderr = self.n and self._subject.compared is None and journal.index.kind(self.n) is Kind.STDERR
+        return journal.event(self.n).text if has_stderr else ""
 
     def action_open_source(self) -> None:
         """Open the file that the text of stderr names."""

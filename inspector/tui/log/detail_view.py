@@ -32,10 +32,10 @@ def line(*pieces: str | tuple[str, str]) -> DetailLine:
     spans: list[Span] = []
     for piece in pieces:
         words, role = (piece, "") if isinstance(piece, str) else piece
-        shown = safe(words, _MAX_LENGTH, ascii=ascii_only())
+        drawn = safe(words, _MAX_LENGTH, ascii=ascii_only())
         if role:
-            spans.append((len(text), len(text) + len(shown), role))
-        text += shown
+            spans.append((len(text), len(text) + len(drawn), role))
+        text += drawn
     return text, spans
 
 
@@ -119,9 +119,9 @@ def text_sections(text: str, *, all: bool = False) -> list[Section]:
     """Return a text, at first only the beginning of a long one."""
     if not text:
         return [PieceSection([line("nothing")])]
-    shown = text if all else beginning(text, SHOWN_AT_FIRST)
-    rest = len(text) - len(shown)
-    return [TextSection(shown), *([more_section(rest)] if rest else [])]
+    visible = text if all else beginning(text, SHOWN_AT_FIRST)
+    rest = len(text) - len(visible)
+    return [TextSection(visible), *([more_section(rest)] if rest else [])]
 
 
 # Raw
@@ -149,12 +149,14 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
 
 def _altered(event: Event) -> list[Section]:
     """Return what addons did to a message, with its text before each change."""
-    found: list[Section] = []
+    sections: list[Section] = []
     for step in alterations.read(event.fields):
         rest = ", before:" if step.before else "."
-        found.append(PieceSection([line((f"{safe(step.did, 80)} by the addon {safe(step.by, 80)}{rest}", "finding"))]))
-        found += [*text_sections(step.before), PieceSection([EMPTY])] if step.before else []
-    return found
+        sections.append(
+            PieceSection([line((f"{safe(step.did, 80)} by the addon {safe(step.by, 80)}{rest}", "finding"))])
+        )
+        sections += [*text_sections(step.before), PieceSection([EMPTY])] if step.before else []
+    return sections
 
 
 # HTTP
@@ -178,13 +180,13 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
         lines += [line(f"Only the message was recorded on {event.ch or 'its channel'}.")]
     began = journal.index.time(numbers[0]) if numbers else 0
     for m in numbers:
-        shown = journal.event(m)
-        facts = View(shown.fields)
-        after = f"+{duration(shown.t - began)}" if shown.t > began else ""
-        if shown.kind == Kind.HTTP:
-            lines += [*_head_lines(facts, sent=shown.dir == Dir.SEND, after=after), EMPTY]
-        elif shown.kind == Kind.SSE:
-            lines += [*_sse_lines(shown, after=after)]
+        fact_event = journal.event(m)
+        facts = View(fact_event.fields)
+        after = f"+{duration(fact_event.t - began)}" if fact_event.t > began else ""
+        if fact_event.kind == Kind.HTTP:
+            lines += [*_head_lines(facts, sent=fact_event.dir == Dir.SEND, after=after), EMPTY]
+        elif fact_event.kind == Kind.SSE:
+            lines += [*_sse_lines(fact_event, after=after)]
         else:
             words = "".join(piece if isinstance(piece, str) else piece[0] for piece in life(facts))
             lines.append(line((f"{signs_now().local} ", "muted"), words, (f"  {after}", "faint")))
@@ -239,8 +241,8 @@ def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[DetailLine]:
         sign = (signs_now().sent, "sent") if sent else (signs_now().received, "received")
         lines.append(line(sign, f" {words}"))
     one = len(folded) == 1
-    said = f"{'This event is' if one else f'These {count(len(folded))} events are'} folded into the row in the log."
-    return [*lines, EMPTY, line((said, "muted"))]
+    note = f"{'This event is' if one else f'These {count(len(folded))} events are'} folded into the row in the log."
+    return [*lines, EMPTY, line((note, "muted"))]
 
 
 def _spawn_lines(facts: View) -> list[DetailLine]:
@@ -315,13 +317,13 @@ def facts_around(journal: Journal, n: int) -> list[int]:
     """
     index = journal.index
     facts = Query(kind=(Kind.HTTP, Kind.LIFE), channel=index.channel(n))
-    found = facts.numbers(index, n - REACH - 1, n + REACH)
-    if len(found) <= MAX_COUNT:
-        return found
-    heads = [m for m in found if is_request_head(journal, m)]
+    numbers = facts.numbers(index, n - REACH - 1, n + REACH)
+    if len(numbers) <= MAX_COUNT:
+        return numbers
+    heads = [m for m in numbers if is_request_head(journal, m)]
     begin = max((m for m in heads if m <= n), default=0)
     end = min((m for m in heads if m > n), default=index.count + 1)
-    near = [m for m in found if begin <= m < end]
+    near = [m for m in numbers if begin <= m < end]
     before = sum(m <= n for m in near)
     start = max(before - MAX_COUNT // 2, 0)
     return near[start : start + MAX_COUNT]

@@ -22,19 +22,19 @@ _MAX_NAMES = 2000
 
 def highlight(text: str) -> list[tuple[int, int, str]]:
     """Return the coloured parts of a filter: names of terms, `-`, `|` and parentheses."""
-    found: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str]] = []
     try:
         for token in tokens(text):
             start = token.position - 1
             if token.kind == "-":
-                found.append((start, start + 1, "error"))
+                spans.append((start, start + 1, "error"))
             elif token.kind != "term":
-                found.append((start, start + len(token.word), "muted"))
+                spans.append((start, start + len(token.word), "muted"))
             elif token.key:
-                found.append((start, start + len(token.key) + 1, "json-key"))
+                spans.append((start, start + len(token.key) + 1, "json-key"))
     except FilterError:
         pass  # The parsed part is coloured; the input shows the error.
-    return found
+    return spans
 
 
 def known_names(catalog: Catalog) -> Iterator[str]:
@@ -64,19 +64,19 @@ class AlwaysShown:
         self._after = after
         self._questions = questions
 
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+    def mask(self, scan: Scan, first: int, last: int, candidates: bytes | None) -> bytes:
         """Return one byte for each of the events `first` to `last`: 1 for what must be seen."""
-        found = bytearray(last - first + 1)
+        mask = bytearray(last - first + 1)
         low = max(first, self._after + 1)
         if low > last:
-            return bytes(found)
-        found[low - first :] = _FAILURES.mask(scan.index, low, last)
+            return bytes(mask)
+        mask[low - first :] = _FAILURES.mask(scan.index, low, last)
         for n in self._questions():
             if low <= n <= last:
-                found[n - first] = 1
+                mask[n - first] = 1
         for n in picked(low, _LIFE.mask(scan.index, low, last)):
-            found[n - first] = is_alarm(scan.journal, n)
-        return bytes(found)
+            mask[n - first] = is_alarm(scan.journal, n)
+        return bytes(mask)
 
 
 def is_alarm(journal: Journal, n: int) -> bool:

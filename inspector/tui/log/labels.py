@@ -106,11 +106,11 @@ def subject(journal: Journal, n: int) -> list[Piece]:
 
 def times(index: Index, n: int) -> list[Piece]:
     """Return how long the call that event `n` answers took: the server, and apart from it a person."""
-    found = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
-    if found is None:
+    timing = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+    if timing is None:
         return []
-    server: list[Piece] = [(duration(found.server), "muted")] if found.server or not found.person else []
-    return [*server, *([(yours(duration(found.person)), "ask")] if found.person else [])]
+    server: list[Piece] = [(duration(timing.server), "muted")] if timing.server or not timing.person else []
+    return [*server, *([(yours(duration(timing.person)), "ask")] if timing.person else [])]
 
 
 def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
@@ -138,11 +138,11 @@ class HttpLabels:
         n = max((m for m in folded if _RESPONSE.fits(self._journal.index, m)), default=0)
         if not n:
             return "", False
-        found = self._kept.get(n)
-        if found is None:
-            found = self._read(n)
-            self._kept.set(n, found)
-        return found
+        label = self._kept.get(n)
+        if label is None:
+            label = self._read(n)
+            self._kept.set(n, label)
+        return label
 
     def _read(self, n: int) -> tuple[str, bool]:
         facts = View(self._journal.event(n).fields)
@@ -163,17 +163,17 @@ def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]
     pages = sum(index.shape(m) is Shape.REQUEST for m in messages)
     answers = [m for m in messages if index.shape(m) in (Shape.RESULT, Shape.ERROR)]
     polls = index.method(n) == POLL
-    said: list[Piece] = [index.method(n), (f"  {quantity(pages, 'poll' if polls else 'page')}", "muted")]
+    pieces: list[Piece] = [index.method(n), (f"  {quantity(pages, 'poll' if polls else 'page')}", "muted")]
     failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
     if failed:
-        return [*said, "  ", *summary(journal, failed)]
+        return [*pieces, "  ", *summary(journal, failed)]
     if polls:
-        told = summary(journal, answers[-1]) if answers else []
-        return [*said, ("  " + "".join(each if isinstance(each, str) else each[0] for each in told), "bright")]
+        status = summary(journal, answers[-1]) if answers else []
+        return [*pieces, ("  " + "".join(piece if isinstance(piece, str) else piece[0] for piece in status), "bright")]
     if sum(index.size(m) for m in answers) <= _MAX_COUNTED:
         items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
-        said.append((f"  {counted_items(index.method(n), items)}", "bright"))
-    return said
+        pieces.append((f"  {counted_items(index.method(n), items)}", "bright"))
+    return pieces
 
 
 def start_words(journal: Journal, messages: Sequence[int]) -> list[Piece]:
@@ -184,8 +184,8 @@ def start_words(journal: Journal, messages: Sequence[int]) -> list[Piece]:
         if index.shape(m) is Shape.RESULT and index.method(m) in LISTS:
             answers.setdefault(index.method(m), []).append(m)
     counted = [
-        counted_items(method, sum(items_of(method, journal.event(m).message) for m in found))
-        for method, found in answers.items()
-        if sum(index.size(m) for m in found) <= _MAX_COUNTED
+        counted_items(method, sum(items_of(method, journal.event(m).message) for m in numbers))
+        for method, numbers in answers.items()
+        if sum(index.size(m) for m in numbers) <= _MAX_COUNTED
     ]
     return ["connected", (f": {', '.join(counted)}" if counted else "", "bright")]

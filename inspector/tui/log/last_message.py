@@ -40,7 +40,7 @@ class LastMessageLine(LineWidget):
         self._rows = MessageRows(session.journal)
         self._more = SingleTimer(self, self.tick)
         self._seen: tuple[int, int] = (-1, -1)
-        self._shown = 0
+        self._event_n = 0
         self.asked: paint.Pieces = ""
         """A question of the server that waits out of sight; it is shown instead of the message."""
 
@@ -53,7 +53,7 @@ class LastMessageLine(LineWidget):
         if seen != self._seen:
             self._seen = seen
             self._rows.folding, self._rows.upto = rows.folding, None if session.at_end else session.upto
-            self._shown = self._last(rows)
+            self._event_n = self._last(rows)
             self.refresh()
 
     def show_asked(self, asked: paint.Pieces) -> None:
@@ -76,7 +76,7 @@ class LastMessageLine(LineWidget):
         return paint.strip([Segment(" "), *line], cells, theme=theme)
 
     def _words(self) -> list[paint.Piece]:
-        n, journal = self._shown, self.session.journal
+        n, journal = self._event_n, self.session.journal
         if not n:
             return [("no messages yet", "muted")] if journal.is_read else []
         index, rows = journal.index, self._rows

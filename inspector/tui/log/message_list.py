@@ -57,7 +57,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         self.head.display = False
         self.place = LogCursor()
         self._on_change = on_change
-        self._looks: LRUCache[int, tuple[int, ...]] = LRUCache(CACHED_ROWS)
+        self._row_states: LRUCache[int, tuple[int, ...]] = LRUCache(CACHED_ROWS)
         """What each row that is kept was drawn with, by index: a row may change while it is not visible."""
         self._clock = SingleTimer(self, self._tick_if_visible)
         self._goes_to_now = False
@@ -81,7 +81,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         self.head.display = query.by_exchange
         follow = self.follow
         self.rows = rows
-        self._looks.clear()
+        self._row_states.clear()
         self.source = rows
         if n and not follow:
             self.move_to(n)
@@ -117,8 +117,8 @@ class MessageList(VirtualList, inherit_bindings=False):
         """Redraw visible rows with a new state, finding or waiting time, and again soon if a request waits."""
         rows, top = self.rows, self.scroll_offset.y
         visible = range(top, min(top + self.size.height, len(rows)))
-        looks = ((at, rows.look(rows.numbers[at])) for at in visible)
-        self.rows_changed([at for at, look in looks if self._looks.get(at, look) != look])
+        states = ((at, rows.row_state(rows.numbers[at])) for at in visible)
+        self.rows_changed([at for at, state in states if self._row_states.get(at, state) != state])
         if rows.now is None:
             return
         begins = [rows.journal.index.time(n) for n in map(rows.numbers.__getitem__, visible) if n and rows.pending(n)]
@@ -139,7 +139,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         return key if isinstance(key, int) else 0
 
     @property
-    def shown(self) -> int:
+    def event_to_show(self) -> int:
         """The event to show for the row under the cursor: for an exchange its answer, once it has arrived."""
         n = self.current
         return self.place.event_to_show(n, self.rows.answer(n) if n and isinstance(self.rows, WaterfallRows) else 0)
@@ -243,11 +243,11 @@ class MessageList(VirtualList, inherit_bindings=False):
             for changed in (rows.top, top):
                 self._cache.discard_row(changed)
             rows.top = top
-        look = rows.look(rows.numbers[index])
-        if self._looks.get(index) != look:
+        state = rows.row_state(rows.numbers[index])
+        if self._row_states.get(index) != state:
             self._cache.discard_row(index)
-            self._looks.discard(index)  # The cache of Textual keeps an earlier value.
-            self._looks.set(index, look)
+            self._row_states.discard(index)  # The cache of Textual keeps an earlier value.
+            self._row_states.set(index, state)
         return super()._row(index, cells)
 
 
@@ -288,44 +288,44 @@ def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
     rows = len(view.numbers)
     total = view.last
     thing = "row" if view.folding is not None or view.exchanges is not None else "event"
-    found: list[paint.Pieces] = [[(query.problem, "error")]] if query.problem else []
+    facts: list[paint.Pieces] = [[(query.problem, "error")]] if query.problem else []
     if messages.reader.is_behind and view.behind:
-        found.append(f"{quantity(rows, thing)} so far {signs.cut}")
+        facts.append(f"{quantity(rows, thing)} so far {signs.cut}")
     elif happened is not None:
-        found.append(f"{count(happened)} of {quantity(rows, thing)} so far")
+        facts.append(f"{count(happened)} of {quantity(rows, thing)} so far")
     elif view.exchanges is not None:
-        found.append(quantity(rows, thing))
+        facts.append(quantity(rows, thing))
         if view.filtered is not None:
-            found.append(f"{count(view.matching)} of {quantity(view.last, 'event')} match")
+            facts.append(f"{count(view.matching)} of {quantity(view.last, 'event')} match")
     elif view.filtered is not None:
         total = len(view.everything)
-        found.append(f"{quantity(rows, thing)}{' of this call' if query.is_one_exchange else ''}")
+        facts.append(f"{quantity(rows, thing)}{' of this call' if query.is_one_exchange else ''}")
         if total > rows:
             hidden = f"{count(total - rows)} hidden"
-            found.append([(hidden if query.problem else f"{hidden} by the filter", "bright")])
+            facts.append([(hidden if query.problem else f"{hidden} by the filter", "bright")])
     else:
         total = rows
-        found.append(quantity(rows, thing))
+        facts.append(quantity(rows, thing))
     if view.last > total:
-        found.append(f"{count(view.last - total)} folded")
+        facts.append(f"{count(view.last - total)} folded")
     if newer:
-        found.append([(f"{signs.unfolded} {quantity(newer, f'newer {thing}')} below", "bright")])
+        facts.append([(f"{signs.unfolded} {quantity(newer, f'newer {thing}')} below", "bright")])
     if view.exchanges is not None and session.at_end:
         # Before the end of a recording, they would tell what had not happened yet.
         stats = view.exchanges.stats
         if stats.errors:
-            found.append([(quantity(stats.errors, "error"), "error")])
-        found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
+            facts.append([(quantity(stats.errors, "error"), "error")])
+        facts += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
         if stats.person:
-            found.append([(yours(duration(stats.person)), "ask")])
+            facts.append([(yours(duration(stats.person)), "ask")])
     if messages.place.compared:
-        found.append([("comparing: press d on the other", "ask")])
+        facts.append([("comparing: press d on the other", "ask")])
     marks = len(session.journal.marks)
     if marks:
-        found.append([(f"{quantity(marks, 'mark')}", "bright")])
+        facts.append([(f"{quantity(marks, 'mark')}", "bright")])
     if messages.follow:
-        found.append("follow")
-    return found
+        facts.append("follow")
+    return facts
 
 
 def empty_text(messages: MessageList, query: LogQuery) -> str:
@@ -349,15 +349,15 @@ async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> in
     row = rows.index_of(n)
     for _ in range(_MAX_TRIES):
         n = await asyncio.to_thread(searched.next, rows.journal, n, step)
-        found = rows.index_of(n)
-        if not n or (found is not None and found != row):
+        hit_row = rows.index_of(n)
+        if not n or (hit_row is not None and hit_row != row):
             return n
     return 0
 
 
-def next_of(found: list[int], rows: MessageRows, n: int, step: int) -> int:
+def next_of(numbers: list[int], rows: MessageRows, n: int, step: int) -> int:
     """Return the nearest event after `n` (before it, with -1) of those in `found` with another row; 0 for none."""
-    ahead = found[bisect_right(found, n) :] if step > 0 else found[: bisect_left(found, n)][::-1]
+    ahead = numbers[bisect_right(numbers, n) :] if step > 0 else numbers[: bisect_left(numbers, n)][::-1]
     at = rows.index_of(n)
     row = -1 if at is None else at
     pairs = ((m, rows.index_of(m)) for m in ahead)

@@ -115,9 +115,9 @@ class MessagesPane(Pane, VerbsByRules):
         return self._list.current
 
     @property
-    def shown(self) -> int:
+    def event_to_show(self) -> int:
         """The event to show in the detail: for a row of an exchange its answer, once it has arrived."""
-        return self._list.shown
+        return self._list.event_to_show
 
     @property
     def rows_have_focus(self) -> bool:
@@ -217,13 +217,13 @@ class MessagesPane(Pane, VerbsByRules):
         """Do not follow the end until the user asks for it."""
         self._keeps_up = self._list.follow = False
 
-    def show_run(self, wanted: str) -> None:
+    def show_run(self, run_filter: str) -> None:
         """Show only the messages of a run of saved calls, by its filter; an empty one shows all messages again.
 
         A filter that the user typed stays.
         """
-        ends = bool(self.log_query.run) and not wanted
-        self._follow_program(self.log_query.with_run(wanted, self._last))
+        ends = bool(self.log_query.run) and not run_filter
+        self._follow_program(self.log_query.with_run(run_filter, self._last))
         if ends and self._keeps_up:
             self._list.follow = True
 
@@ -231,7 +231,7 @@ class MessagesPane(Pane, VerbsByRules):
         """Draw everything from the recording again, because events in it have changed."""
         self._list.read_again()
         self.post_message(EventHighlighted(0))
-        self.post_message(EventHighlighted(self.shown))
+        self.post_message(EventHighlighted(self.event_to_show))
 
     @property
     def _last(self) -> int:
@@ -326,13 +326,13 @@ class MessagesPane(Pane, VerbsByRules):
     def _go_among(self, numbers: list[int], step: int, verb: str, what: str) -> None:
         """Go to the nearest of these messages. If there is only one the other way, name the key for it."""
         rows, n = self._list.rows, self.current
-        found = next_of(numbers, rows, n, step)
+        event = next_of(numbers, rows, n, step)
         way, back, other = ("later", "previous", "an earlier") if step > 0 else ("earlier", "next", "a later")
         otherwise = f"No {way} {what} in the rows shown."
-        if not found and next_of(numbers, rows, n, -step):
+        if not event and next_of(numbers, rows, n, -step):
             keys = hints(self, f"messages.{back}-{verb}")
             otherwise += "".join(f" {hint.label} goes to {other} one." for hint in keys)
-        self._go(found, otherwise)
+        self._go(event, otherwise)
 
     def _go(self, n: int, otherwise: str) -> None:
         if n:
@@ -366,12 +366,12 @@ class MessagesPane(Pane, VerbsByRules):
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
-        self.post_message(EventHighlighted(self.shown))
+        self.post_message(EventHighlighted(self.event_to_show))
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()
-        if self.shown:
-            self.post_message(ShowEvent(self.shown, chosen=self.current))
+        if self.event_to_show:
+            self.post_message(ShowEvent(self.event_to_show, chosen=self.current))
 
     def action_send_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current)
@@ -386,10 +386,10 @@ class MessagesPane(Pane, VerbsByRules):
             self.post_message(EditMessage(text_to_edit(session, n)))
 
     def action_copy(self) -> None:
-        copy_as.copy_message(self, self.session.journal, self.shown)
+        copy_as.copy_message(self, self.session.journal, self.event_to_show)
 
     def action_copy_curl(self) -> None:
-        copy_as.copy_request(self, self.session.journal, self.shown, "curl")
+        copy_as.copy_request(self, self.session.journal, self.event_to_show, "curl")
 
     def action_export(self) -> None:
         filtered = self._list.reader.view.filtered
@@ -397,7 +397,7 @@ class MessagesPane(Pane, VerbsByRules):
 
     def action_timeline(self) -> None:
         """Show the timeline instead of the rows."""
-        self.post_message(self.ShowTimeline(self.shown))
+        self.post_message(self.ShowTimeline(self.event_to_show))
 
     def action_compare(self) -> None:
         self._list.place, pair = self._list.place.chosen(self.current)
@@ -408,12 +408,12 @@ class MessagesPane(Pane, VerbsByRules):
     def action_mark(self) -> None:
         """Mark the message of the row under the cursor, or remove its mark."""
         if self.current:
-            self._after_marking(toggle_mark(self.session.journal, self.shown))
+            self._after_marking(toggle_mark(self.session.journal, self.event_to_show))
 
     @work(exclusive=True, group="dialog")
     async def action_note(self) -> None:
         """Write a note about the message of the row under the cursor, which marks it."""
-        journal, n = self.session.journal, self.shown
+        journal, n = self.session.journal, self.event_to_show
         if not n:
             return
         mark = journal.marks.of(n)

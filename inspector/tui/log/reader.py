@@ -237,8 +237,10 @@ class LogReader:
                 step = await asyncio.to_thread(view.scan, view.last)
                 if view is not self.view:
                     return
-                found = view.apply(step)
-                first = found if first is None else first if found is None else min(first, found)
+                first_changed = view.apply(step)
+                first = (
+                    first_changed if first is None else first if first_changed is None else min(first, first_changed)
+                )
                 more = view.behind > 0
                 if not more or monotonic() - drawn > DRAWN:
                     self._tell(first)

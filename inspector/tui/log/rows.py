@@ -100,8 +100,8 @@ class RowsWithMoment:
         """The row of event `n`, or None."""
         if n == NOW:
             return self.at if self.at < len(self.numbers) else None
-        found = self.numbers.position(n)
-        return found if found is None or found < self.at else found + 1
+        row = self.numbers.position(n)
+        return row if row is None or row < self.at else row + 1
 
 
 class LogColumns:
@@ -237,7 +237,7 @@ class MessageRows:
         upto = self.upto
         return numbers if upto is None or n > upto else [m for m in numbers if m <= upto]
 
-    def look(self, n: int) -> tuple[int, ...]:
+    def row_state(self, n: int) -> tuple[int, ...]:
         """Return all that can change about a drawn row: if it differs, the row must be drawn again."""
         if not n:
             return 0, 0, 0, 0, 0
@@ -247,8 +247,8 @@ class MessageRows:
 
     def _findings(self, n: int, folded: list[int]) -> int:
         """The number of findings on the events of a row."""
-        found = self.journal.findings
-        return sum(len(found.of(m)) for m in (n, *folded)) if found.total else 0
+        findings = self.journal.findings
+        return sum(len(findings.of(m)) for m in (n, *folded)) if findings.total else 0
 
     def _is_marked(self, n: int, folded: list[int]) -> bool:
         """Whether the user marked an event of a row."""
@@ -314,11 +314,11 @@ class MessageRows:
     def summary(self, row: RowFacts) -> list[Piece]:
         """The summary of a row, cached for the rows drawn last."""
         key = (row.n, len(row.listed) + len(row.group))
-        found = self._summaries.get(key)
-        if found is None:
-            found = self._read_summary(row)
-            self._summaries.set(key, found)
-        return found
+        pieces = self._summaries.get(key)
+        if pieces is None:
+            pieces = self._read_summary(row)
+            self._summaries.set(key, pieces)
+        return pieces
 
     def _read_summary(self, row: RowFacts) -> list[Piece]:
         if self._is_start(row.n):
@@ -364,12 +364,12 @@ class MessageRows:
 
     def duration_text(self, row: RowFacts) -> tuple[str, str]:
         """Return the duration of an answer, or the waiting time of a request, with its role."""
-        index, found = self.journal.index, row.times
-        if found is None or (found.person and not found.server):
+        index, timing = self.journal.index, row.times
+        if timing is None or (timing.person and not timing.server):
             return "", "muted"
         if index.shape(row.timed) is Shape.REQUEST and not row.listed:
-            return (duration(found.server), "normal") if sum(found) >= 1_000_000 else ("", "muted")
-        return duration(found.server), "error" if index.state(row.timed) is State.ERROR else "muted"
+            return (duration(timing.server), "normal") if sum(timing) >= 1_000_000 else ("", "muted")
+        return duration(timing.server), "error" if index.state(row.timed) is State.ERROR else "muted"
 
     def _time(self, index: int, cells: int) -> str:
         n = self.numbers[index]

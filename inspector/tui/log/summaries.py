@@ -130,8 +130,8 @@ def _error(view: View) -> list[Piece]:
     error = View(view.object("error"))
     code = error.members.get("code")
     words = error.text("message") or "error without a message"
-    shown: list[Piece] = [(f"{code} ", "error")] if type(code) in (int, float, str) else []
-    return [*shown, (one_line(words), "error")]
+    code_pieces: list[Piece] = [(f"{code} ", "error")] if type(code) in (int, float, str) else []
+    return [*code_pieces, (one_line(words), "error")]
 
 
 def request_summary(method: str, message: Any) -> list[Piece]:
@@ -183,11 +183,11 @@ def result_summary(method: str, result: Any) -> list[Piece]:
     if not isinstance(result, dict):
         return [("the result is not an object: ", "error"), (compact(result), "bright")]
     reading = _RESULTS.get(method)
-    found = reading(view) if reading is not None else None
-    if found is None:
-        found = _by_members(view)
-    if found is not None:
-        return found
+    pieces = reading(view) if reading is not None else None
+    if pieces is None:
+        pieces = _by_members(view)
+    if pieces is not None:
+        return pieces
     members = _without_protocol(view.members)
     return [(value_summary(members), "bright")] if members else [("empty result", "muted")]
 
@@ -375,8 +375,8 @@ def _ready(facts: View) -> list[Piece]:
 def _failure(words: str) -> Callable[[View], list[Piece]]:
     def say(facts: View) -> list[Piece]:
         error = facts.members.get("error")
-        said = error if isinstance(error, str) else View(error).text("message")
-        return [(f"{words}: {one_line(said)}" if said else words, "error")]
+        reason = error if isinstance(error, str) else View(error).text("message")
+        return [(f"{words}: {one_line(reason)}" if reason else words, "error")]
 
     return say
 
@@ -403,8 +403,8 @@ def _declined(facts: View) -> list[Piece]:
 
 
 def _number(facts: View, name: str) -> int:
-    found = facts.members.get(name)
-    return found if type(found) is int and 0 <= found < 1 << 53 else 0
+    value = facts.members.get(name)
+    return value if type(value) is int and 0 <= value < 1 << 53 else 0
 
 
 _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {

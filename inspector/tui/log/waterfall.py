@@ -79,7 +79,7 @@ class ExchangeRows:
         self.seen = 0
         self.stats = Stats()
         self._roots: array[int] = array("I")
-        self._wanted: bytearray | None = bytearray(1) if filtered else None
+        self._matching: bytearray | None = bytearray(1) if filtered else None
         self.stale = False
         """The figures do not cover all events yet: another scan will update them."""
         self._measured = 0.0
@@ -149,31 +149,31 @@ class ExchangeRows:
 
     def _new_rows(self, low: int, last: int, added: Iterable[int]) -> list[int]:
         roots = self._roots
-        if self._wanted is None:
+        if self._matching is None:
             return [roots[n - 1] << 32 | n for n in range(low, last + 1) if self._has_row(n)]
-        wanted = self._wanted
-        wanted.extend(bytes(last + 1 - len(wanted)))
-        joined = {root for n in added if not wanted[root := roots[n - 1]]}
+        matching = self._matching
+        matching.extend(bytes(last + 1 - len(matching)))
+        joined = {root for n in added if not matching[root := roots[n - 1]]}
         for root in joined:
-            wanted[root] = 1
+            matching[root] = 1
         begin = min(joined, default=low)
         return [
             root << 32 | n
             for n in range(min(begin, low), last + 1)
-            if ((root := roots[n - 1]) in joined or (n >= low and wanted[root])) and self._has_row(n)
+            if ((root := roots[n - 1]) in joined or (n >= low and matching[root])) and self._has_row(n)
         ]
 
     def _gone(self, left: Iterable[int], fits: Callable[[int], bool]) -> list[int]:
         """The exchanges without a matching event."""
-        found = []
+        gone = []
         for root in {self._roots[n - 1] for n in left}:
             begin, end = bisect_left(self.keys, root << 32), bisect_left(self.keys, (root + 1) << 32)
             events = [key & _LOW for key in self.keys[begin:end]]
             events += [self.journal.index.pair(n) for n in events]
-            if self._wanted is not None and not any(n and fits(n) for n in events):
-                self._wanted[root] = 0
-                found.append(root)
-        return found
+            if self._matching is not None and not any(n and fits(n) for n in events):
+                self._matching[root] = 0
+                gone.append(root)
+        return gone
 
     def _has_row(self, n: int) -> bool:
         index = self.journal.index
@@ -199,8 +199,8 @@ class ExchangeRows:
         for low in range(1, last + 1, _MANY):
             high = min(low + _MANY - 1, last)
             chosen = _OUTERMOST.mask(index, low, high)
-            if self._wanted is not None:
-                chosen = both(chosen, bytes(self._wanted[low : high + 1]))
+            if self._matching is not None:
+                chosen = both(chosen, bytes(self._matching[low : high + 1]))
             exchanges += chosen.count(1)
             errors += both(chosen, _FAILURES.mask(index, low, high)).count(1)
             sample = islice(picked(low, chosen), 0, None, 1 + last // (_MANY * 10))
@@ -208,10 +208,10 @@ class ExchangeRows:
             answered = [n for n in sample if index.pair(n) and index.dir(n) is Dir.SEND]
             if asks_people(index):
                 for n in answered:
-                    found = took(index, n)
-                    if found is not None:
-                        durations.append(found.server)
-                        person += found.person
+                    timing = took(index, n)
+                    if timing is not None:
+                        durations.append(timing.server)
+                        person += timing.person
             else:
                 durations += response_times(index, answered)
         durations.sort()
@@ -361,8 +361,8 @@ class WaterfallRows(MessageRows):
     def _timed(self, n: int, answer: int) -> int:
         return answer or n
 
-    def look(self, n: int) -> tuple[int, ...]:
-        return *super().look(n), self.answer(n)
+    def row_state(self, n: int) -> tuple[int, ...]:
+        return *super().row_state(n), self.answer(n)
 
     def _signs(self, row: RowFacts, *, nested: bool) -> list[Piece]:
         """The direction and the result: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""

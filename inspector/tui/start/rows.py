@@ -132,7 +132,7 @@ class StartRows:
     """The words that a target must contain; the best match of each group comes first."""
     kept: frozenset[str] = frozenset()
     """The names of the recordings that the user keeps."""
-    shown: int = 0
+    matching: int = 0
     total: int = 0
     _rows: list[_Row] = field(default_factory=list)
     _name: int = 0
@@ -141,23 +141,23 @@ class StartRows:
     def __post_init__(self) -> None:
         for group in self.groups:
             narrowed = group.name not in ("typed", "demo") and bool(self.typed)
-            found = self.typed.best_first(group.things, _texts) if narrowed else list(group.things)
-            if narrowed and not found and not group.problems:
+            things = self.typed.best_first(group.things, _texts) if narrowed else list(group.things)
+            if narrowed and not things and not group.problems:
                 self.total += len(group.things)
                 continue
-            self._head(group, len(found), narrowed=narrowed)
+            self._head(group, len(things), narrowed=narrowed)
             if group.name not in ("typed", "demo"):
-                self.shown += len(found)
+                self.matching += len(things)
                 self.total += len(group.things)
-            for thing in found:
+            for thing in things:
                 self._rows.append(_Row(self._drawing(thing), thing, (group.name, _identity(thing))))
                 self._name = max(self._name, min(cell_len(_name_of(thing)), _MAX_NAME))
         self._at = {row.key: at for at, row in enumerate(self._rows) if row.thing is not None}
 
-    def _head(self, group: Group, found: int, *, narrowed: bool) -> None:
+    def _head(self, group: Group, matching: int, *, narrowed: bool) -> None:
         if self._rows:
             self._rows.append(_Row(lambda _width: []))
-        facts = f"{found} of {len(group.things)}" if narrowed else group.facts
+        facts = f"{matching} of {len(group.things)}" if narrowed else group.facts
         if group.title:
             self._rows.append(
                 _Row(
@@ -194,9 +194,9 @@ class StartRows:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         return self._rows[index].draw(width)
 
-    def find(self, wanted: Callable[[Thing], bool]) -> int | None:
+    def find(self, fits: Callable[[Thing], bool]) -> int | None:
         """The first row with a target of this kind."""
-        return next((at for at, row in enumerate(self._rows) if row.thing is not None and wanted(row.thing)), None)
+        return next((at for at, row in enumerate(self._rows) if row.thing is not None and fits(row.thing)), None)
 
     def step(self, index: int, rows: int) -> int:
         """The row that is `rows` targets further on, or the last one in that direction; headings do not count."""
@@ -219,7 +219,7 @@ class StartRows:
             pieces: list[Piece] = ["  Open as typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
             return lambda width: paint.cut(paint.segments(pieces, room=width), width)
         if isinstance(thing, SourceServer):
-            return lambda width: self._found(thing, width)
+            return lambda width: self._source_server(thing, width)
         about_demo = ("  a server with every feature; no network needed", "muted")
         return lambda width: paint.cut(paint.segments(["  ", ("f5", "key"), " demo", about_demo], room=width), width)
 
@@ -248,8 +248,8 @@ class StartRows:
         line += [*paint.cell(named, names - 1), *paint.cell("", 1)]
         if kinds:
             line += paint.cell([(kind, "muted")], kinds)
-        shown = paint.underlined(_shortened(target, middle), self.typed.words, "muted")
-        return [*line, *paint.cell(shown, middle), *paint.cell("", 1), *state, *end]
+        target_pieces = paint.underlined(_shortened(target, middle), self.typed.words, "muted")
+        return [*line, *paint.cell(target_pieces, middle), *paint.cell("", 1), *state, *end]
 
     def _opened(self, opened: OpenSession, width: int) -> list[Segment]:
         target, roomy = opened.session.target, width >= _KIND_FROM
@@ -282,7 +282,7 @@ class StartRows:
             dim=entry.disabled,
         )
 
-    def _found(self, thing: SourceServer, width: int) -> list[Segment]:
+    def _source_server(self, thing: SourceServer, width: int) -> list[Segment]:
         roomy = width >= _KIND_FROM
         state = paint.cell([(thing.state, "muted")], 28 if roomy else 20)
         return self._columns(width, "", thing.name, thing.kind[:_KIND], thing.summary, state, [])
@@ -299,17 +299,17 @@ class StartRows:
             state = [("end is missing", "finding")]
         elif not info.revision:
             state = [("never connected", "error")]
-        told = paint.cell([(when(info.started), "normal")], 17)
+        facts = paint.cell([(when(info.started), "normal")], 17)
         if width >= _KIND_FROM:
             events = "" if info.events is None else quantity(info.events, "event")
             cells = 17 if width >= _FAILURE_FROM else 14
-            told += paint.cell(events if len(events) < cells else events.partition(" ")[0], cells, right=True)
+            facts += paint.cell(events if len(events) < cells else events.partition(" ")[0], cells, right=True)
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
-            told += paint.cell([(lasted, "muted")], 10, right=True)
+            facts += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
         end = paint.cell(state, _ENDS if width >= _FAILURE_FROM else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
-        return self._columns(width, sign, info.name, safe(info.purpose, _KIND), target, told, end, kind_stays=True)
+        return self._columns(width, sign, info.name, safe(info.purpose, _KIND), target, facts, end, kind_stays=True)
 
 
 def _states(width: int) -> int:
@@ -394,7 +394,7 @@ def _of_session(opened: OpenSession) -> RowDetails:
     rows += [Row()] if rows else []
     if server.known:
         lists = [quantity(len(session.catalog[name]), name[:-1]) for name in ("tools", "resources", "prompts")]
-        named = " ".join(each for each in (server.title, safe(server.info.get("version", ""), 40)) if each)
+        named = " ".join(part for part in (server.title, safe(server.info.get("version", ""), 40)) if part)
         rows += fact("server", f"{safe(named, _TEXT)}   {'   '.join(lists)}")
         rows += fact("protocol", f"{server.revision} {server.era} over {session.transport_name}")
     if session.error is not None:

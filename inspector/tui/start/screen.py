@@ -122,7 +122,7 @@ class StartScreen(FullScreen[None]):
         self.config = config
         self.sessions = sessions or Sessions()
         self._targets = Targets()
-        self.found: Group | None = None
+        self.feature_group: Group | None = None
         """The servers that a feature found."""
         self._phases: list[str] = []
         """The phases of the open sessions when they were last drawn."""
@@ -163,11 +163,11 @@ class StartScreen(FullScreen[None]):
 
     def _show_about(self) -> None:
         """Show the details of the row with the cursor, if there is room below the list."""
-        edge, found = self.query_one("#about", Pane), about(self._list.thing, self._targets.kept)
-        edge.display = found is not None and self.size.height >= _ROOM_BELOW
-        if found is not None:
-            edge.title, edge.facts = found.title, found.facts
-            self.query_one(TargetFacts).show(RowSection(found.rows))
+        edge, details = self.query_one("#about", Pane), about(self._list.thing, self._targets.kept)
+        edge.display = details is not None and self.size.height >= _ROOM_BELOW
+        if details is not None:
+            edge.title, edge.facts = details.title, details.facts
+            self.query_one(TargetFacts).show(RowSection(details.rows))
 
     def on_screen_suspend(self) -> None:
         if self._away != "beside":
@@ -203,9 +203,9 @@ class StartScreen(FullScreen[None]):
     def _find(self) -> None:
         """Read the targets off the event loop."""
         targets = read_targets(self.config)
-        self.app.call_from_thread(self._take, targets)
+        self.app.call_from_thread(self._show_targets, targets)
 
-    def _take(self, targets: Targets) -> None:
+    def _show_targets(self, targets: Targets) -> None:
         if self.is_mounted:
             again, self._targets = self._targets.is_read, targets
             self._show_rows(keep=again)
@@ -214,8 +214,8 @@ class StartScreen(FullScreen[None]):
         """Show what matches the typed text; with `keep` the cursor stays on its row if it is still there."""
         text = self.typed
         targets, opened = self._targets, self.sessions.opened
-        found = groups(targets, self.found, opened, text, settings=self.settings, config=self.config)
-        rows = StartRows(found, Typed(text), kept=targets.kept)
+        row_groups = groups(targets, self.feature_group, opened, text, settings=self.settings, config=self.config)
+        rows = StartRows(row_groups, Typed(text), kept=targets.kept)
         view = self._list
         key = view.row_key(view.cursor) if keep else None
         view.source = rows
@@ -225,15 +225,15 @@ class StartScreen(FullScreen[None]):
             view.go(0)
         edge = self.query_one("#start", Pane)
         if edge.tone != "error":
-            edge.facts = (f"{rows.shown} of {rows.total}",) if text else ()
+            edge.facts = (f"{rows.matching} of {rows.total}",) if text else ()
         self._show_footer()
 
     def _best(self, rows: StartRows, text: str) -> int:
         """The row for Enter: what has this name, without a text the session to switch to, else the first."""
         other = self.sessions.other
-        found = rows.find(lambda thing: is_named(thing, text) if text else thing is other)
+        match = rows.find(lambda thing: is_named(thing, text) if text else thing is other)
         first = rows.find(lambda thing: True)
-        return found if found is not None else first if first is not None else 0
+        return match if match is not None else first if first is not None else 0
 
     def _show_header(self) -> None:
         marks: list[Piece] = []
@@ -249,17 +249,17 @@ class StartScreen(FullScreen[None]):
         """Return the keys that work now. While the field has the focus, letters are text."""
         thing = self._list.thing
         front = self.sessions.front
-        shown: list[str | tuple[str, str]] = [("start.open", open_title(thing, front))] if thing is not None else []
+        verbs: list[str | tuple[str, str]] = [("start.open", open_title(thing, front))] if thing is not None else []
         back = [("start.clear", f"back to {front.name[:20]}")] if front is not None and not self._field.value else []
         if isinstance(self.focused, Editor):
-            shown += ["start.clear"] if self._field.value else []
-            named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo", *self._offered())]
+            verbs += ["start.clear"] if self._field.value else []
+            named = [*hints(self, *verbs, ("app.next-pane", "list"), "start.demo", *self._offered())]
             return [*named, *hints(self, *back), KeyHint("^q", "quit", "ctrl+q")]
         titles = {"delete": "close"} if isinstance(thing, OpenSession) else {}
         if isinstance(thing, RecordingInfo):
             titles["keep"] = "release" if thing.path.name in self._targets.kept else "keep"
-        shown += [(f"start.{verb}", titles.get(verb, "")) for verb in row_verbs(thing, front)]
-        return hints(self, *shown, *back, "start.filter", "start.demo")
+        verbs += [(f"start.{verb}", titles.get(verb, "")) for verb in row_verbs(thing, front)]
+        return hints(self, *verbs, *back, "start.filter", "start.demo")
 
     def _offered(self) -> list[str]:
         """The verbs of features that the footer offers."""
@@ -373,7 +373,7 @@ class StartScreen(FullScreen[None]):
             edge = self.query_one("#start", Pane)
             hint = [advice(error.hint, keymap_of(self))] if isinstance(error, InspectorError) and error.hint else []
             problem = error.message if isinstance(error, InspectorError) else split_reason(error)
-            edge.facts = [[(said, "error")] for said in (problem, *hint)]
+            edge.facts = [[(line, "error")] for line in (problem, *hint)]
             edge.tone = "error"
             return
         if target is not None:
@@ -408,9 +408,9 @@ class StartScreen(FullScreen[None]):
         """Run a verb of a feature."""
         await run_of_feature(self, event)
 
-    def show_found(self, found: Group | None, *, select: bool = False) -> None:
+    def show_found(self, group: Group | None, *, select: bool = False) -> None:
         """Show the servers that a feature found below the others; with `select` the cursor goes to the first one."""
-        self.found = found
+        self.feature_group = group
         self._show_rows(keep=True)
         rows = self._list.source
         first = rows.find(lambda thing: isinstance(thing, SourceServer)) if isinstance(rows, StartRows) else None
@@ -520,7 +520,7 @@ async def export_recording(app: App[int], info: RecordingInfo) -> None:
     from inspector.formats import WRITABLE
     from inspector.tui import output_files
 
-    formats = [(name, found.summary) for name, found in WRITABLE.items()]
+    formats = [(name, writer.summary) for name, writer in WRITABLE.items()]
     format = await app.push_screen_wait(Choose("Export the recording", formats))
     if format is None:
         return

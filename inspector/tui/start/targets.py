@@ -75,22 +75,22 @@ def groups(
     config: Path | None,
 ) -> list[Group]:
     """Return the groups of the list: open sessions, servers, recordings, `more` of a feature, and the typed text."""
-    found: list[Group] = []
+    listed: list[Group] = []
     typed = [Group("typed", "", [TypedTarget(text, _kind_of(text))])] if text else []
     is_target = _is_target(text)
     # Enter starts what was typed, and does not replay what it did before.
     is_program = find_program(text, os.environ) is not None
     can_start = text != "" and not is_target and (is_program or any(one.target == text for one in targets.recordings))
     if is_target:
-        found += typed
+        listed += typed
     replays = [one for one in sessions if can_start and one.session.commands is None]
     if here := [one for one in sessions if one not in replays]:
-        found.append(Group("open", "Open now", here, facts=str(len(here))))
+        listed.append(Group("open", "Open now", here, facts=str(len(here))))
     if targets.is_read and not (sessions or targets.configured or targets.recordings or text):
         width = max(len(example) for example, _ in EXAMPLES) + 4
         lines: list[Pieces] = [["Type a target above and press ", ("enter", "key"), "."], ""]
         lines += [[("  " + f"{example:<{width}}", "bright"), (kind, "muted")] for example, kind in EXAMPLES]
-        found.append(Group("demo", "Examples", [Demo()], lines=[*lines, ""]))
+        listed.append(Group("demo", "Examples", [Demo()], lines=[*lines, ""]))
     live = {_source(one): one for one in sessions if one.session.commands is not None}
     configured = [replace(one, opened=live.get((one.entry.name, str(one.entry.path)))) for one in targets.configured]
     files = len({one.entry.path for one in configured})
@@ -98,7 +98,7 @@ def groups(
     if targets.problems:
         where += f"  {quantity(len(targets.problems), 'problem')}"
     note = NO_SERVER if config is None else f"{config} has no servers."
-    found.append(Group("configured", "Configured", configured, note, where, targets.problems))
+    listed.append(Group("configured", "Configured", configured, note, where, targets.problems))
     # Those of this window's sessions stand above, as sessions.
     own = {one.session.journal.path for one in live.values()}
     recordings = [info for info in targets.recordings if info.path not in own]
@@ -107,13 +107,13 @@ def groups(
         octets = sum(info.size for info in targets.recordings)
         room += f"  {size(octets)} of {size(settings.keep_recordings_bytes)}"
     if can_start:
-        found += typed
+        listed += typed
     if replays:
-        found.append(Group("open", "Open recordings", replays))
-    found.append(Group("recordings", "Recordings", recordings, "" if targets.recordings else NO_RECORDING, room))
+        listed.append(Group("open", "Open recordings", replays))
+    listed.append(Group("recordings", "Recordings", recordings, "" if targets.recordings else NO_RECORDING, room))
     if more is not None:
-        found.append(more)
-    return found if is_target or can_start else [*found, *typed]
+        listed.append(more)
+    return listed if is_target or can_start else [*listed, *typed]
 
 
 def row_verbs(thing: Thing | None, front: OpenSession | None) -> list[str]:

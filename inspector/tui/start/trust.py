@@ -34,9 +34,9 @@ async def opened(app: App[int], resolve: Callable[[Consent | None], Target]) -> 
     return None if answer == "no" else resolve(partial(_answer_to, asked, answer))
 
 
-def _answer_to(asked: Exposure, answer: TrustAnswer, found: Exposure) -> TrustAnswer:
+def _answer_to(asked: Exposure, answer: TrustAnswer, exposure: Exposure) -> TrustAnswer:
     """Return the answer if it was given to exactly this exposure."""
-    return answer if found.fingerprint == asked.fingerprint else "no"
+    return answer if exposure.fingerprint == asked.fingerprint else "no"
 
 
 class AskTrust(QuestionDialog[TrustAnswer]):
