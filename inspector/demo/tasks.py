@@ -43,7 +43,7 @@ class TaskQuestion:
 
 
 class DemoTask:
-    """One task. `told` is called after each change, before the next one."""
+    """One task. `on_change` is called after each change, before the next one."""
 
     def __init__(self, life: int, on_change: Callable[[DemoTask], None]) -> None:
         self.id = os.urandom(16).hex()
