@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what collection made out of every later search for garbage: it lives until the end."""
+    """Exclude the objects of the collection from later garbage collections: they live until the end."""
     gc.collect()
     gc.freeze()
 

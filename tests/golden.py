@@ -1,4 +1,4 @@
-"""Golden files: outputs that must stay as they are. `GOLDEN=write pytest …` writes them again, to be read."""
+"""Golden files: outputs that must not change. `GOLDEN=write pytest …` writes them again, to be read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def check(path: Path, text: str) -> None:
-    """Fail where `text` is not what the golden file holds."""
+    """Fail if `text` differs from the golden file."""
     if os.environ.get("GOLDEN") == "write":
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

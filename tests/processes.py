@@ -1,4 +1,4 @@
-"""Running `inspector` as its user does, and what a test may leave running: nothing (seen only in /proc, on Linux)."""
+"""Run `inspector` as its user does, and find processes that a test left running (only in /proc, on Linux)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command went."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -38,19 +38,19 @@ class Ran:
 
     @property
     def json(self) -> Any:
-        """stdout as the one JSON document that it must be."""
+        """stdout, which must be one JSON document."""
         return json.loads(self.out)
 
     @property
     def error(self) -> dict[str, Any]:
-        """stderr as the one line of JSON that an error must be."""
+        """stderr, which must be one line of JSON with an error."""
         (line,) = self.err.splitlines()
         body: dict[str, Any] = json.loads(line)["error"]
         return body
 
 
 def has_output(descriptor: int, seconds: float) -> bool:
-    """Whether there is something to read, waiting so long for it.
+    """Whether there is something to read within a time.
 
     Not `select`: after thousands of tests a process may hold more descriptors than that can name.
     """
@@ -102,7 +102,7 @@ def _words(pid: str) -> list[str]:
 
 
 def of_session(leader: int) -> list[str]:
-    """The command lines of what runs in the session that process `leader` began, and of the guard that watches it."""
+    """The command lines of the processes in the session of `leader`, and of the guard that watches it."""
     lines = []
     for pid, name, session in _processes():
         ours = leader in (int(pid), session)
@@ -114,7 +114,7 @@ def of_session(leader: int) -> list[str]:
 
 
 def left_of(leader: int) -> list[str]:
-    """The same, after the little while that a process needs in order to end."""
+    """The same, after waiting for processes that are ending."""
     end = time.monotonic() + PATIENCE
     while (lines := of_session(leader)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -122,6 +122,6 @@ def left_of(leader: int) -> list[str]:
 
 
 def spawned(recording: Path) -> list[int]:
-    """The ids of the server processes that a recording tells of."""
+    """The ids of the server processes in a recording."""
     lines = (json.loads(line) for line in recording.read_bytes().splitlines() if b'"event":"spawn"' in line)
     return [line["pid"] for line in lines if line.get("kind") == "life"]

@@ -1,4 +1,4 @@
-"""An HTTP server that speaks enough MCP to be opened, and keeps what it is sent."""
+"""An HTTP server that speaks enough MCP to be opened, and keeps every request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CERTIFICATES = Path(__file__).parent / "transports" / "certificates"
 
 
 class Noting(ThreadingHTTPServer):
-    """Speaks enough MCP to be opened, and keeps every byte of what it is asked."""
+    """Speaks enough MCP to be opened, and keeps every byte of its requests."""
 
     daemon_threads = True
     seen = ""
@@ -26,7 +26,7 @@ class Noting(ThreadingHTTPServer):
     """The body of a 400 to every request; empty for none."""
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that does not like the certificate hangs up."""
+        """Ignore a client that refuses the certificate."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def noting(*, certificate: bool = False) -> Iterator[Noting]:
-    """A server on a port of its own, with a self-signed certificate if that is wanted."""
+    """A server on a port of its own, with a self-signed certificate on request."""
     with Noting(("127.0.0.1", 0), Handler) as server:
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

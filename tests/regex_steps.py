@@ -63,12 +63,12 @@ class Steps:
         return end, steps
 
     def _spend(self, steps: int) -> None:
-        """Count steps that this matcher itself takes, so that it ends too."""
+        """Count the steps of this matcher too, so that it ends."""
         self._left -= steps
         if self._left < 0:
             raise TooManySteps
 
-    # --- the graph ---
+    # The graph
 
     def _node(self, *parts: Any) -> int:
         self._nodes.append(parts)
@@ -119,7 +119,7 @@ class Steps:
             return self._node("enter", loop)
         raise NotImplementedError(str(op))
 
-    # --- matching ---
+    # Matching
 
     def _run(self, node: int, pos: int, env: Env) -> tuple[int, int]:
         """Return where the match ends (-1: none) and the steps, from a node; `env` has loops and groups."""
@@ -353,7 +353,7 @@ def _is_at(kind: Any, flags: int, text: str, pos: int, is_bytes: bool) -> bool:
     return (before != after) == (kind is code.AT_BOUNDARY)
 
 
-# --- texts that are slow to search ---
+# Texts that are slow to search
 
 _OFTEN = " aAz0_#/.-\n\t\"'<>{}[](),:;=%&?@\\*`|~+!$^é’bxeE9"
 _WORDS = 'a_b-|a |a.|aA|a/|1,|x=|a:|\\"|{{|<!--|https://a/|a\n|\n\n- |\r\n|a@b.|%41|\\u0041'.split("|")
@@ -383,7 +383,7 @@ def slow_texts(steps: Steps, pattern: re.Pattern[Any], most: int) -> tuple[list[
 
 
 class _Texts:
-    """Texts that a pattern takes, chosen by chance, but the same for a pattern each time."""
+    """Random texts that a pattern matches, the same for a pattern each time."""
 
     def __init__(self, pattern: re.Pattern[Any], is_bytes: bool) -> None:
         self._chance = random.Random(repr(pattern.pattern))

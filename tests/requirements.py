@@ -81,7 +81,7 @@ class Requirement:
 
     @property
     def revisions(self) -> str:
-        """The revisions that ask it, in words."""
+        """The revisions that require it, as text."""
         if self.since == self.until:
             return self.since
         if self.until == REVISIONS[-1]:

@@ -37,7 +37,7 @@ def graph() -> dict[str, set[str]]:
 
 
 def circles(imports: dict[str, set[str]]) -> list[set[str]]:
-    """The sets of modules of which each reaches each other."""
+    """The sets of modules that all import each other, directly or not."""
     groups = []
     rest = dict(imports)
     while True:

@@ -1,4 +1,4 @@
-"""Classes of the package have few changing fields and few lines: each has one state."""
+"""Classes of the package have few changing fields and few lines."""
 
 from __future__ import annotations
 

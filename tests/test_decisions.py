@@ -44,13 +44,13 @@ def is_said(node: ast.expr) -> bool:
 
 
 def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The lines that compare a sentence or search in one, each with the text that is looked for."""
+    """The lines that compare a sentence or search in one, each with the text they search for."""
     for node in ast.walk(tree):
         operands: list[ast.expr] = []
         compares_sentence = False
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
             operands = [node.left, *node.comparators]
-            # A message of the wire is a member of that name, too: what is looked for in it is one word.
+            # A JSON-RPC message is also a member of that name; a search in it is for one word.
             compares_sentence = isinstance(node.ops[0], ast.Eq | ast.NotEq) and is_said(node.left)
             compares_sentence = compares_sentence and any(is_said(part) for part in node.comparators)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SEARCHES:

@@ -105,7 +105,7 @@ def test_an_import_says_why_a_collection_is_not_read(tmp_path: Path) -> None:
 
 
 def test_yaml_is_composed_nowhere_else() -> None:
-    """The places below read a text that `read_yaml` of saved calls has read before."""
+    """The exceptions read a text that `read_yaml` of saved calls has read before."""
     allowed = {"calls/writing.py": 2}
     folder = Path(inspector.__file__).parent
     counts = {

@@ -38,7 +38,7 @@ Install = Callable[..., Path]
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """The lists are read again, before and after."""
+    """Read the lists again, before and after the test."""
 
     def forget() -> None:
         for cached in (
@@ -62,7 +62,7 @@ def fresh() -> Iterator[None]:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Installs a package with a feature, into a folder of the import path."""
+    """Install a package with a feature into a folder of the import path."""
 
     def installed(source: str, *, entry: str = "", package: str = "extra_feature", site: Path | None = None) -> Path:
         site = site or tmp_path / "site"

@@ -66,7 +66,7 @@ print(json.dumps({{
 
 
 def without(feature: Feature, folder: Path) -> None:
-    """Copies the project without a feature, by links."""
+    """Copy the project without a feature, with links."""
     for name in ("docs", "pyproject.toml", "themes", "recordings"):
         (folder / name).symlink_to(ROOT / name)
     skip = shutil.ignore_patterns("__pycache__")

@@ -118,7 +118,7 @@ def test_every_parameter_has_a_place_in_the_interface(parameter: Parameter) -> N
 
 @pytest.mark.slow
 def test_no_option_is_written_into_a_hint() -> None:
-    """Neither into `hint=`, nor into what is assigned to `hint`, nor into a part of a `Hint`."""
+    """Not in `hint=`, not in an assignment to `hint`, and not in a part of a `Hint`."""
     problems = []
     for name, module in modules("(?i)hint|fix", OPTION.pattern):
         for node in ast.walk(module):

@@ -11,7 +11,7 @@ from tests.sources import PACKAGE, sources
 
 
 class Inert(HTMLParser):
-    """Checks that a page begins with our policy, and that nothing in it needs another one."""
+    """Check that a page starts with our policy, and that nothing in it needs another one."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -96,7 +96,7 @@ def modules() -> dict[str, ast.Module]:
 
 @cache
 def methods_of_names() -> dict[tuple[str, str], set[str]]:
-    """By module and name, the methods that are taken of it, here and where it is imported."""
+    """By module and name, the methods called on it, here and where it is imported."""
     imported = {
         (module, alias.asname or alias.name): (node.module, alias.name)
         for module, tree in modules().items()
@@ -225,7 +225,7 @@ def cost(steps: Steps, before: str, part: str, length: int, *, matched: bool) ->
 
 
 def worst(use: Use) -> tuple[float, str]:
-    """The most steps for a character that a text was found for, and what the text repeats."""
+    """The highest number of steps for a character, and the repeated text that needs them."""
     steps = Steps(use.pattern, BUDGET * LONG)
     matched = use.matched or use.name in ONLY_MATCHED
     if bound(steps.tree)[0] <= FREE:

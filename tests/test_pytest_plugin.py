@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest of its own: record, replay, check; and what a test that fails shows.
+"""The pytest plugin, in runs of pytest of its own: record, replay, check, and the report of a failed test.
 
 A run is a process where the tests look at a process: at loaded modules, and at the first use. The others are in this
 process, which has imported pytest and the library already.

@@ -1,4 +1,4 @@
-"""The clauses that stand for the texts of libraries, each from the error that the library really raises."""
+"""The clauses that replace texts of libraries, each for an error that the library raises."""
 
 from __future__ import annotations
 

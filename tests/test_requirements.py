@@ -1,4 +1,4 @@
-"""Every requirement on a client is held by a test or explained, and the page on it says so truly."""
+"""Every requirement on a client has a test or an explanation, and its page agrees."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_named_id_is_a_requirement() -> None:
 
 
 def test_the_page_has_a_row_for_each_and_what_it_says_is_so() -> None:
-    """New mentions may be missing from it, so that a test can be written without touching the page."""
+    """New mentions may be missing, so that a new test does not require a change of the page."""
     rows = {row[1]: row[0] for row in re.finditer(r"^\| (C-\S+) \|.*$", written(), re.MULTILINE)}
     assert list(rows) == [item.id for group in GROUPS for item in ASKED if item.group == group], HOW
     code_of, tests_of = citing(), holding()

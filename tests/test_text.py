@@ -1,4 +1,4 @@
-"""Text of a server is printed only in safe form (design section 8; C-BASE-17)."""
+"""Text of a server is printed only in safe form (C-BASE-17)."""
 
 from __future__ import annotations
 

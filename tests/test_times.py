@@ -1,4 +1,4 @@
-"""Times that others wrote."""
+"""Times in foreign data."""
 
 from __future__ import annotations
 

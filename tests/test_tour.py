@@ -1,4 +1,4 @@
-"""The tour of saved calls in docs/how-to/saved-calls.md, made as it is written."""
+"""The tour of saved calls in docs/how-to/saved-calls.md, run step by step."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _python(content: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _may_have_a_faulty_docstring(content: str) -> bool:
-    """Whether a text that stands where a docstring may stand breaks a rule; to find docstrings takes a parser."""
+    """Whether a text in the place of a docstring breaks a rule; only a parser finds docstrings."""
     for match in _OPENING.finditer(content):
         # Quotes at the end of a line end a text, except after a colon or at the beginning.
         if content[match.end() : match.end() + 1] != "\n" or content[: match.start()].rstrip()[-1:] in ("", ":"):

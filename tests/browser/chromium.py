@@ -46,7 +46,7 @@ class Page:
         self.close: Callable[[], Any]
 
     def happened(self, method: str, params: dict[str, Any]) -> None:
-        """Take in an event of the browser."""
+        """Handle an event of the browser."""
         if method == "Network.webSocketCreated":
             self.requests.append(params["url"])
             query = parse_qs(urlsplit(params["url"]).query)
@@ -208,7 +208,7 @@ class Chromium:
         self._sent = 0
 
     async def read(self) -> None:
-        """Take in what the browser sends."""
+        """Handle the messages of the browser."""
         async for message in self._socket:
             read = json.loads(message.data)
             if "id" in read:

@@ -58,7 +58,7 @@ ECHO, ECHOED = "json_schema_echo", "json_schema_2020_12_tool"
 
 
 class Visitor(NoPerson):
-    """A person with a browser that is sent on at once, and who pastes where to."""
+    """A user whose browser is redirected at once, and who pastes the final URL."""
 
     present = True
     absence = ""

@@ -35,7 +35,7 @@ SCENARIOS = [Scenario(name, revision, **about) for revision, table in _FILE.item
 
 
 def is_known(name: str, revision: str) -> bool:
-    """Whether the file says anything of a scenario at a revision: that it is required, or why it is not."""
+    """Whether the file lists a scenario at a revision, as required or with a reason why not."""
     required = any(known.name == name and known.revision == revision for known in SCENARIOS)
     return required or any(fnmatchcase(name, pattern) for pattern in NOT_REQUIRED)
 

@@ -1,4 +1,4 @@
-"""The official Python SDK's client, doing for the suite what `client.py` does: what ours is measured against.
+"""The official Python SDK's client, doing for the suite what `client.py` does: ours is compared with it.
 
 It does not log in: where it would have to, it ends.
 """

@@ -2,7 +2,7 @@
 
     suite.py [WORD]     only scenarios whose name has the word in it
 
-A run that is not as it must be gets one more try, on a machine that does nothing else: some scenarios heed the time.
+A run with problems is repeated once with nothing else running: some scenarios depend on time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RATIO_LIMIT = 0.6
 
 
 async def run(scenario: Scenario, client: tuple[str, str]) -> Run:
-    """Runs a scenario. The client is not told which one it is."""
+    """Runs a scenario. The client does not know which one."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         report = Path(folder, "client.json")
         options = ["--open-skills"] if scenario.opens_skills and client is OURS else []
@@ -83,7 +83,7 @@ async def run_all(scenarios: Iterable[Scenario], client: tuple[str, str]) -> dic
 
 
 def forgotten() -> list[str]:
-    """Scenarios for clients that the suite's sets of requirements name and our file does not speak of."""
+    """Scenarios for clients that the suite's sets of requirements name and our file does not list."""
     missing = []
     for revision in dict.fromkeys(scenario.revision for scenario in SCENARIOS):
         asked = yaml.safe_load((PACKAGE / "requirements" / f"{revision}.yaml").read_text())
@@ -93,7 +93,7 @@ def forgotten() -> list[str]:
 
 
 def main(word: str = "") -> int:
-    """Runs both clients and prints the table. Returns 1 if something is not as it must be."""
+    """Runs both clients and prints the table. Returns 1 if a result is not the expected one."""
     chosen = [scenario for scenario in SCENARIOS if word in scenario.name]
     ours = asyncio.run(run_all(chosen, OURS))
     theirs = asyncio.run(run_all(chosen, SDKS))

@@ -1,4 +1,4 @@
-"""When a scenario is passed; that the page says what is required; that the time of a command is taken."""
+"""Passed scenarios; the table of required ones on the page; the measured time of a command."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Runs a command and says what it took: `timed.py FILE COMMAND…`.
+"""Runs a command and measures it: `timed.py FILE COMMAND…`.
 
-`FILE` gets the exit status and the seconds of CPU time of the command, as JSON. Who ends this ends the command.
+`FILE` gets the exit status and the seconds of CPU time of the command, as JSON. When it is ended, the command is ended.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Real authorization servers: how each is started, and what is to be seen of a login there.
+"""Real authorization servers: how each is started, and the expected results of a login.
 
 Each protects a server with two tools: `read` needs a login with the scope `read`, `write` wants `write` too.
 """

@@ -44,12 +44,12 @@ if "INSPECTOR_INTEROP" in os.environ:
         return folder
 
     def pytest_runtest_teardown(item: pytest.Item) -> None:
-        """Sends what the judge has said to the process that shows it: the tests may run in several."""
+        """Pass the judge's findings to the process that prints them: the tests may run in several."""
         item.user_properties.append(("said", sorted(said_of_servers)))
         said_of_servers.clear()
 
     def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-        """Shows the tables, and what the judge says of the servers."""
+        """Print the tables, and the judge's findings about the servers."""
         rows: dict[str, list[str]] = {}
         cells: dict[tuple[str, str], str] = {}
         findings: set[str] = set()

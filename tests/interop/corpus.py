@@ -114,7 +114,7 @@ class Entry:
 
     @property
     def era(self) -> Literal["legacy", "modern"]:
-        """The era that is to be found."""
+        """The expected era."""
         return "modern" if self.revision >= "2026-07-28" else "legacy"
 
 

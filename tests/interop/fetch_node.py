@@ -49,7 +49,7 @@ def version_of(package: str, major: str) -> dict[str, Any]:
 
 
 def unpack(package: str, major: str, folder: Path) -> None:
-    """Fetches a package and puts what it holds into `folder`."""
+    """Fetch a package and unpack it into `folder`."""
     archive_entry = version_of(package, major)["dist"]
     body = get(archive_entry["tarball"])
     kind, _, digest = archive_entry["integrity"].partition("-")

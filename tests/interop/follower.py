@@ -78,7 +78,7 @@ def go(url: str) -> None:
 
 
 def main() -> None:
-    """Follow the address that is given. A page that says no is a page, for a browser."""
+    """Follow the address that is given. An error page is a page too."""
     try:
         go(sys.argv[1])
     except urllib.error.HTTPError as error:

@@ -24,13 +24,13 @@ CONSUMERS = Path(__file__).parent / "consumers"
 
 
 def is_there(folder: Path, source: str) -> bool:
-    """Whether a folder holds what was made from `wanted`."""
+    """Whether a folder was made from `source`."""
     stamp = folder / ".installed-from"
     return stamp.is_file() and stamp.read_text() == source
 
 
 def run(words: Sequence[str], folder: Path) -> None:
-    """Runs a command in a folder; what it wrote is shown if it fails."""
+    """Run a command in a folder; its output is printed if it fails."""
     ran = subprocess.run(
         words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
@@ -39,7 +39,7 @@ def run(words: Sequence[str], folder: Path) -> None:
 
 
 def made(folder: Path, source: str, make: Callable[[], None]) -> str:
-    """Creates a folder unless it exists; says what was done."""
+    """Create a folder unless it was made from `source`. Returns a line about it."""
     if is_there(folder, source):
         return ""
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""The checks after every session: its recording, and running processes."""
+"""The checks after every session: its recording, and processes that still run."""
 
 from __future__ import annotations
 

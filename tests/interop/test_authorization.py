@@ -26,7 +26,7 @@ PATIENCE = 30
 
 
 class Person:
-    """Somebody with a home of their own, a browser, and commands to run on one server."""
+    """A user with a home folder, a browser, and commands to run on one server."""
 
     def __init__(self, home: Path, url: str) -> None:
         self.home = home
@@ -66,7 +66,7 @@ class Person:
         return ran
 
     def read(self, *words: str) -> Ran:
-        """Call the tool that is for everybody who is logged in."""
+        """Call the tool that any logged-in user may call."""
         return self("call", "read", *words)
 
     @property
@@ -76,14 +76,14 @@ class Person:
 
     @property
     def secrets(self) -> list[str]:
-        """The tokens that are kept."""
+        """The stored tokens."""
         path = self.home / "logins.json"
         grants = json.loads(path.read_text())["grants"] if path.exists() else []
         return [value for grant in grants for name, value in grant["secrets"].items() if "token" in name and value]
 
     @property
     def grant(self) -> dict[str, Any]:
-        """The kept login."""
+        """The stored login."""
         (grant,) = json.loads((self.home / "logins.json").read_text())["grants"]
         assert isinstance(grant, dict)
         return grant
@@ -145,13 +145,13 @@ def site(request: pytest.FixtureRequest, started: Callable[[Site], Running]) -> 
 
 @pytest.fixture
 def person(home: Path, site: Running) -> Person:
-    """Somebody who has never been there."""
+    """A new user."""
     return Person(home, site.url)
 
 
 @pytest.fixture
 def seen(record_property: Callable[[str, object], None], site: Running) -> Callable[[str, str], None]:
-    """Says what was seen, for the table; it must be what was to be seen."""
+    """Report the results for the table; they must be the expected ones."""
 
     def saw(column: str, what: str) -> None:
         record_property("cell", [site.site.id, column, what])
@@ -302,7 +302,7 @@ def test_a_user_who_gives_up_at_an_unknown_client_is_registered_again_the_next_t
 
 @pytest.mark.parametrize("site", ROTATING, indirect=True)
 def test_commands_at_once_renew_a_token_once(person: Person, site: Running) -> None:
-    """The refresh token is good for one of them: the others take what it has brought."""
+    """The refresh token is good for one of them: the others use the new tokens."""
     person.login()
     person.an_hour_passes(site)
     environ = environment(person.home, **person.more)

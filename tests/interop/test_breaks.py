@@ -1,4 +1,4 @@
-"""Clients of two SDKs fail at the faults of which the checks of class *breaks* say so."""
+"""Clients of two SDKs fail at the faults that the checks of class *breaks* name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each server of the corpus, over each transport: opened without being told its era, listed, called, closed."""
+"""Each server of the corpus, over each transport: opened without a given era, listed, called, closed."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def canary() -> Iterator[tuple[str, list[str]]]:
-    """An address that nothing may ask for, and what has been asked for there."""
+    """A URL that must not be requested, and the requests to it."""
     asked: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -108,7 +108,7 @@ def canary() -> Iterator[tuple[str, list[str]]]:
 
 
 def baited(url: str) -> Journal:
-    """A recording that wants a browser to ask for `url`, in every way that a page has."""
+    """A recording that tries to make a browser request `url`, in every way that a page has."""
     baits = [
         f"<img src={url}/img>", f"<script src={url}/script></script>", f"<link rel=stylesheet href={url}/style>",
         f"</script><script>fetch('{url}/fetch')</script>", f"<iframe src={url}/frame></iframe>",

@@ -1,4 +1,4 @@
-"""Files that the other recorders have written themselves, made into recordings."""
+"""Files written by other recorders, imported as recordings."""
 
 from __future__ import annotations
 

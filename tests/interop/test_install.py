@@ -1,4 +1,4 @@
-"""The servers are installed once, again when what is wanted changes, and a failure is one. With stand-ins for uv and npm."""
+"""The servers are installed once, and again when the requirements change; failures are reported. uv and npm are stubs."""
 
 from __future__ import annotations
 

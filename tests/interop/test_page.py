@@ -1,4 +1,4 @@
-"""The page on the servers says what the corpus and the tests of authorization say."""
+"""The page on the servers agrees with the corpus and the tests of authorization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings of real servers, run again in front of the same servers: nothing differs, and what was changed is found."""
+"""Recordings of real servers, rerun against the same servers: nothing differs, and a change is found."""
 
 from __future__ import annotations
 

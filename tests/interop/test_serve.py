@@ -38,7 +38,7 @@ Task = tuple[list[Any], Any]
 
 
 async def recorded(peer: Peer, path: Path) -> list[Task]:
-    """Record a session that does a bit of everything; returns the same as tasks for other clients."""
+    """Record a session with every kind of request. Returns them as tasks for other clients."""
     offer = peer.offer
     standing = StandingAnswers(sampling="It is a test.", elicitation={"name": "Eve"}, roots=(ROOT,))
     journal = Journal.create(path, peer.target.as_header())
@@ -106,7 +106,7 @@ async def did(client: str, era: str, tasks: list[Task], where: list[str], home: 
 
 @asynccontextmanager
 async def served(path: Path, home: Path) -> AsyncIterator[str]:
-    """The recording over HTTP; at the end it must have been asked nothing that is not in it."""
+    """The recording over HTTP; no client may send a request that is not in it."""
     process = await asyncio.create_subprocess_exec(
         *INSPECTOR, "serve", str(path), "--http", "--strict", "--no-record", "--json",
         env=environment(home), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -40,7 +40,7 @@ async def until(condition: Callable[[], Any]) -> None:
 
 @asynccontextmanager
 async def connected(peer: Peer, recording: Path) -> AsyncIterator[Session]:
-    """An open session that asks its user everything; afterwards its recording is looked at."""
+    """An open session that asks its user everything; afterwards its recording is checked."""
     journal = Journal.create(recording, peer.target.as_header())
     asking = Options(
         timeout=PATIENCE, era=peer.era, standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask")

@@ -60,7 +60,7 @@ async def outcomes(where: dict[str, list[str]], peer: Peer, tasks: list[Task], h
 
 
 def without_roots(outcome: Any) -> Any:
-    """server-everything asks for roots when a timer of its own says so, whatever it is doing."""
+    """Drop requests for roots: server-everything sends them by its own timer."""
     if not isinstance(outcome, dict):
         return outcome
     return outcome | {"asked": [topic for topic in outcome["asked"] if topic != "roots"]}
@@ -95,7 +95,7 @@ async def test_real_clients_finish_the_same_calls_through_a_tap_and_across_trans
 
 
 class Wire:
-    """Passes connections on to an address and keeps their bytes: what was asked and what was answered, of each one."""
+    """Passes connections on to an address and keeps their bytes: requests and responses of each."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -142,7 +142,7 @@ class Wire:
 async def test_the_same_bytes_pass_on_either_side_of_a_tap_over_http(
     name: str, tmp_path: Path, home: Path, request: pytest.FixtureRequest
 ) -> None:
-    """But for the address in a request's head, which has to be the server's."""
+    """Only the address in a request's head differs: it must be the server's."""
     peer: Peer = request.getfixturevalue("listeners")[name]
     tasks = await recorded(peer, tmp_path / "direct.mcp.jsonl")
     (url,) = peer.words

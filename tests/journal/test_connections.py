@@ -63,12 +63,12 @@ HANDSHAKE = ("spawn", "initialize", "answer", "notifications/initialized")
     ("steps", "expected"),
     [
         ((), []),
-        (("spawn", "initialize"), [(1, 2)]),  # It goes on.
+        (("spawn", "initialize"), [(1, 2)]),  # The negotiation has not ended.
         ((*HANDSHAKE, "ready", "tools/list", "answer"), [(1, 5)]),
         (("server/discover", "answer", "negotiation", *HANDSHAKE, "ready", "tools/list"), [(1, 8)]),
-        ((*HANDSHAKE, "tools/list", "answer"), [(1, 4)]),  # Nobody said that it stands, and it is made use of.
+        ((*HANDSHAKE, "tools/list", "answer"), [(1, 4)]),  # No `initialized` was sent, but the connection is used.
         (("tools/list", "answer"), []),
-        (("spawn", "asked", "answer", "ready"), [(1, 4)]),  # What the server asks ends nothing.
+        (("spawn", "asked", "answer", "ready"), [(1, 4)]),  # A request of the server does not end it.
         ((*HANDSHAKE, "ready", "tools/list", "reopen", *HANDSHAKE, "ready", "http"), [(1, 5), (7, 12)]),
         ((*HANDSHAKE, "ready", "tools/list", "session-lost", "initialize", "answer", "tools/list"), [(1, 5), (7, 9)]),
         ((*HANDSHAKE, "ready", "tools/list", "lost", "server/discover", "initialize"), [(1, 5)]),

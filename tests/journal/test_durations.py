@@ -1,4 +1,4 @@
-"""How long a call took, without the time of the person whom it asked."""
+"""The duration of a call, without the time of the person who answers its questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter language: what fits, what a growing journal changes, and what is said where a filter is wrong."""
+"""The filter language: matches, a growing journal, and errors in filters."""
 
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ def test_very_many_open_requests_are_looked_at_in_turns(journal: Journal, monkey
     assert list(view.numbers) == parse("status:pending").numbers(journal)
 
 
-# What is wrong
+# Errors
 
 
 @pytest.mark.parametrize(

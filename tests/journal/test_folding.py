@@ -118,11 +118,11 @@ def started() -> Talk:
 
 
 @pytest.mark.parametrize(("after", "row"), [
-    # What ends the start: a call, a list that is requested again, news of the server.
+    # The start ends with a call, a list that is requested again, or a notification of the server.
     ([("ask", 9, "tools/call")], 14),
     ([("ask", 9, "tools/list")], 14),
     ([("notice", "tools/list_changed"), ("ask", 9, "tools/list")], 14),
-    # What does not: another list, a question of the server, a line of stderr.
+    # It does not end with another list, a question of the server, or a line of stderr.
     ([("ask", 9, "resources/list")], 1),
 ])  # fmt: skip
 def test_the_start_of_a_session_is_one_row(after: list[Any], row: int) -> None:
@@ -158,7 +158,7 @@ def test_the_progress_of_one_call_is_one_row() -> None:
 
 
 def test_progress_after_many_other_folded_events_has_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the events of a row are all near it."""
+    """The events of a row must all be near it."""
     monkeypatch.setattr("inspector.journal.folding.MAX_BETWEEN", 4)
     talk = Talk()
     for id in (1, 2):

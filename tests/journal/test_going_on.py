@@ -1,4 +1,4 @@
-"""A recording that has ended can go on, and ends again."""
+"""A finished recording can be extended, and is finished again."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from inspector.protocol.jsonrpc import Shape
 
 
 class Wire:
-    """A journal with two hands."""
+    """A journal to which both sides write messages."""
 
     def __init__(self):
         self.journal = Journal.unnamed({})

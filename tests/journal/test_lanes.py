@@ -1,4 +1,4 @@
-"""The lanes of a timeline: rows, numbers in flight, and events, against a plain evaluation of what they should be."""
+"""The lanes of a timeline: rows, numbers in flight, and events, compared with a plain evaluation."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.tui.recorded_conversation import Talk
 
 def parts_of(talk: Talk) -> list[LoginPart]:
     stepwise = LoginParts(talk.journal)
-    for last in range(len(talk.journal) + 1):  # whatever is read at once, the parts are the same
+    for last in range(len(talk.journal) + 1):  # the parts do not depend on how many events are read at once
         stepwise.advance(last)
     at_once = LoginParts(talk.journal)
     at_once.advance(len(talk.journal))

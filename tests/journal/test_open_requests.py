@@ -1,4 +1,4 @@
-"""Open requests: what later messages belong to."""
+"""Open requests: later messages are assigned to them."""
 
 import pytest
 

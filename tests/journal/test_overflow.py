@@ -1,4 +1,4 @@
-"""A recording that is full: bodies are counted and not kept, and everything that reads one copes with it."""
+"""A full recording: bodies are counted but not kept, and every reader handles that."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ask(journal: Journal, id: int, method: str, params: object, answer: object) 
 
 
 def talk(journal: Journal, calls: int = 8) -> None:
-    """A handshake and some calls, each with everything around it that a server may send."""
+    """Record a handshake and some calls, each with every kind of message that a server may send."""
     about = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
     ask(journal, 0, "initialize", about, {**about, "serverInfo": {"name": "s", "version": "1"}})
     for id in range(1, calls + 1):
@@ -306,7 +306,7 @@ def test_a_rerun_leaves_out_what_was_not_kept(tmp_path):
 
 
 class File:
-    """The part of a storage that a room reads."""
+    """The part of a storage that the overflow reads."""
 
     fd, size, tail = -1, 0, b""
 

@@ -60,7 +60,7 @@ queries = st.fixed_dictionaries({}, optional={
 
 
 def _fits(index: Index, n: int, conditions: dict[str, Any]) -> bool:
-    """The same, one condition after the other."""
+    """Check one event, one condition after the other."""
     facts: dict[str, Callable[[int], Any]] = {
         "kind": index.kind, "dir": index.dir, "shape": index.shape, "state": index.state, "method": index.method,
         "channel": index.channel, "conn": index.conn, "inside": index.parent,
@@ -134,7 +134,7 @@ def test_where_few_fit_and_where_many_do() -> None:
 
 
 def test_every_kind_direction_and_shape() -> None:
-    """Each of them is told from all others, also where the numbers that stand for them need two bytes."""
+    """Each is distinguished from all others, also if their codes need two bytes."""
     rows = [(Kind.RPC, dir, shape, "ping", 1, "stdio", 0, 0) for dir in Dir for shape in Shape]
     rows += [(kind, dir, Shape.NONE, "", 1, "stdio", 0, 0) for kind in Kind if kind is not Kind.RPC for dir in Dir]
     index = _index(rows)

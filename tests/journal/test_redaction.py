@@ -1,4 +1,4 @@
-"""Nothing that is secret is recorded, and what is not secret is recorded as it was."""
+"""Secrets are not recorded, and everything else is recorded unchanged."""
 
 import base64
 import json

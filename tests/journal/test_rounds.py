@@ -1,4 +1,4 @@
-"""The rounds of a call that needed input are found by what server and client said, not by order."""
+"""The rounds of a call that needed input are found by their contents, not by their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of a long recording in files: the same answers as in memory, saved, and never believed blindly."""
+"""The index of a long recording in files: the same results as in memory, saved, and verified before use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def few_rows(monkeypatch, tmp_path):
 @pytest.fixture
 def path(tmp_path):
     made = recorded(tmp_path / "a.mcp.jsonl")
-    folders()  # Where a mapped file cannot be removed, that of the journal which wrote it is not in use any more.
+    folders()  # Where a mapped file cannot be removed, the file of the journal that wrote it is no longer in use.
     return made
 
 
@@ -81,7 +81,7 @@ def beside(journal):
 
 
 def in_memory(path, monkeypatch):
-    """Return what a reader sees that has neither files nor a saved index."""
+    """Return the facts that a reader without files and without a saved index has."""
     with monkeypatch.context() as patch:
         patch.setattr(columns, "SPILL_ROWS", 1 << 30)
         patch.setattr(saved_index, "MIN_BYTES", 1 << 60)
@@ -98,7 +98,7 @@ def folders():
 
 
 def opened(path):
-    """Open a recording. Returns the journal and how many events were there after the first look at no new line."""
+    """Open a recording. Returns the journal and the number of events that it had before it read a line."""
     journal = Journal.open(path)
     journal.refresh(0)
     known = len(journal)
@@ -194,14 +194,14 @@ def cut_a_column(folder, path):
 
 
 def damage_any_row(folder, path):
-    """None of those that are compared with the recording."""
+    """Damage a row that is not compared with the recording."""
     with open(folder / "methods", "r+b") as file:
         file.seek(2 * 501)
         file.write(b"\xff\xff")
 
 
 def lose_a_page(folder, path):
-    """As a power failure may: the file has its length, and zeros."""
+    """Write zeros, as a power failure may: the file keeps its length."""
     with open(folder / "states", "r+b") as file:
         file.seek(300)
         file.write(bytes(200))
@@ -310,7 +310,7 @@ def test_a_saved_index_that_is_not_right_is_made_again(path, monkeypatch, harm):
 
 @pytest.mark.slow
 def test_a_recording_that_was_changed_where_nothing_is_compared_is_read_again(tmp_path, monkeypatch):
-    """Its length and the time of its last change are as they were."""
+    """Its length and its modification time are unchanged."""
     path = recorded(tmp_path / "long.mcp.jsonl", 10 * CALLS)
     info, text = os.stat(path), path.read_bytes()
     with open(path, "r+b") as file:

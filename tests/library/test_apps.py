@@ -253,7 +253,7 @@ async def test_requests_go_through_an_httpx_client_or_transport(kind: str) -> No
 
 @pytest.fixture
 async def two_servers() -> AsyncIterator[tuple[Web, Web]]:
-    """A server of MCP that wants a login, and the authorization server that it names, at another origin."""
+    """An MCP server that requires a login, and its authorization server, at another origin."""
 
     def guarded(request: Any, reply: Any) -> None:
         if request.target.startswith("/.well-known/oauth-protected-resource"):
@@ -274,7 +274,7 @@ async def two_servers() -> AsyncIterator[tuple[Web, Web]]:
 async def test_the_credentials_of_an_httpx_client_go_to_the_origin_of_the_target_only(
     two_servers: tuple[Web, Web],
 ) -> None:
-    """C-SEC-01: also what its hooks add, and whatever the server names."""
+    """C-SEC-01: also those that its hooks add, and for every URL that the server names."""
     mine, other = two_servers
 
     async def hook(request: httpx.Request) -> None:

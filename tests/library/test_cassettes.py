@@ -22,13 +22,13 @@ def taped(path: Path, mode: Mode, target: Any = DEMO, **options: Any) -> Cassett
 
 
 async def say(made: CassetteSession, *words: str) -> list[str]:
-    """Have words said back."""
+    """Call `echo` with each word, and return the answers."""
     async with made as session:
         return [(await session.call_tool("echo", {"message": word})).text for word in words]
 
 
 async def say_wrong(made: CassetteSession, then: Exception | None = None) -> None:
-    """Ask what was not recorded."""
+    """Send a request that was not recorded."""
     async with made as session:
         with pytest.raises(inspector.ServerError):
             await session.call_tool("echo", {"message": "b"})

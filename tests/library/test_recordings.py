@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parents[2] / "recordings" / "demo-tour.mcp.jsonl"
 
 @pytest.fixture(scope="module")
 def tour() -> inspector.Recording:
-    """A recording of every kind of thing."""
+    """A recording with events of every kind."""
     return inspector.recording(GOLDEN)
 
 

@@ -33,7 +33,7 @@ async def everything(session: inspector.Session) -> list[Any]:
 
 @pytest.fixture(params=["legacy", "modern"])
 async def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[Any]]:
-    """A recording of everything, and what there was to see."""
+    """A recording of one request of each kind, and their results."""
     path = tmp_path / "s.mcp.jsonl"
     async with inspector.open(DEMO, era=request.param, elicit=person, record=path) as session:
         return path, await everything(session)

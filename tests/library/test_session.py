@@ -233,7 +233,7 @@ async def test_a_connection_that_is_lost_ends_the_iteration_with_the_reason() ->
 
 
 def asking(method: str, params: dict[str, Any]) -> Any:
-    """A tool that asks the client and answers with what it was told."""
+    """A server whose tool asks the client and returns the client's answer."""
 
     async def call(message: Any, reply: Any) -> None:
         server.waiting[message["id"]] = message

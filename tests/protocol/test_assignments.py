@@ -1,4 +1,4 @@
-"""`key=value` words of the command line (design section 4)."""
+"""`key=value` arguments of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of a request that are repeated in its HTTP header: which, by what name, and how they are written."""
+"""Parameters of a request that are repeated in HTTP headers: their names and their encoding."""
 
 from __future__ import annotations
 

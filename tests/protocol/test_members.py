@@ -1,4 +1,4 @@
-"""Values at a path of foreign JSON have the asked type, whatever stands there."""
+"""Values at a path of foreign JSON have the requested type, whatever the JSON has there."""
 
 from __future__ import annotations
 

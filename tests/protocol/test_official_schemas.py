@@ -1,4 +1,4 @@
-"""The official schemas: which definition a message is held against, in each revision (BASE-01 to BASE-05, BASE-14)."""
+"""The official schemas: the definition that a message is validated against, in each revision (BASE-01 to BASE-05, BASE-14)."""
 
 from __future__ import annotations
 

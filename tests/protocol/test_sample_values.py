@@ -1,4 +1,4 @@
-"""Values made up for schemas: what the schema's author gave, else what fits; hostile schemas included."""
+"""Sample values for schemas: the author's examples, otherwise valid values; also for hostile schemas."""
 
 from __future__ import annotations
 

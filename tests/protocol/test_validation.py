@@ -1,4 +1,4 @@
-"""Validation: humane, bounded, and deaf to the outside world (C-BASE-13, C-BASE-14, C-BASE-15, BASE-27)."""
+"""Validation: readable errors, bounded work, no network (C-BASE-13, C-BASE-14, C-BASE-15, BASE-27)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_nothing_is_fetched_or_read(schema: dict[str, Any], canary: Any, tmp_pat
             errors = Validator(hostile).errors("text")
         except SchemaError:
             continue
-        assert errors == []  # had the reference been followed, "text" were no integer
+        assert errors == []  # if the reference were followed, "text" would not be an integer
     assert asked == []
 
 

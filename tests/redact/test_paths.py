@@ -1,4 +1,4 @@
-"""JSON paths mean the values that they seem to mean."""
+"""JSON paths match the expected values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.redact.rules import START, RulePath
 
 
 def reaches(path: RulePath, place: list[str | int]) -> bool:
-    """Whether a path means what stands at a place of a document."""
+    """Whether a path matches a place of a document."""
     reached = START
     for key in place:
         reached = path.step(reached, key)

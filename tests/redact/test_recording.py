@@ -1,4 +1,4 @@
-"""Whole recordings: what is found, what the copy is like, and that nothing is lost."""
+"""Whole recordings: the secrets found, the copy, and that nothing else is lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOLDEN = sorted((Path(__file__).parents[2] / "recordings").glob("*.mcp.jsonl"))
 
 
 def recorded(path: Path, *messages: Any, stderr: tuple[bytes, ...] = (), target: dict[str, Any] | None = None) -> Path:
-    """A recording of what a server said."""
+    """A recording of messages of a server."""
     journal = Journal.create(path, target or {})
     journal.record_received("stdio", [json.dumps(message).encode() for message in messages])
     journal.record_stderr("stderr", stderr)
@@ -29,7 +29,7 @@ def recorded(path: Path, *messages: Any, stderr: tuple[bytes, ...] = (), target:
 
 
 def copied(path: Path, *rules: str) -> tuple[list[str], Redaction]:
-    """The lines of the copy, and what made it."""
+    """The lines of the copy, and the `Redaction` that wrote it."""
     redaction, out = Redaction(path, read_rules(rules)), io.BytesIO()
     redaction.write(out)
     return out.getvalue().decode("utf-8", "surrogateescape").splitlines(), redaction

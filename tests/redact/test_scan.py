@@ -1,4 +1,4 @@
-"""Secrets are found wherever they are, and what is none is left alone."""
+"""Secrets are found wherever they are, and everything else stays unchanged."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_no_secret_survives_however_it_is_wrapped(wrappers: list[int], secret: s
     assert rules
     assert not _holds(json.loads(hidden), secret)
     assert message(hidden)["result"]["y"] == 1
-    # What has been hidden once is not found again. (Bytes that are no text look random, whatever is in them.)
+    # A redacted secret is not found again. (Bytes that are not text always look random.)
     assert redacted(hidden, "no-entropy") == (hidden, [])
 
 
@@ -125,7 +125,7 @@ def _holds(value: Any, secret: str) -> bool:
 
 def _decoded(run: str) -> str:
     text = base64.urlsafe_b64decode(run.replace("+", "-").replace("/", "_") + "=" * (-len(run) % 4)).decode("latin-1")
-    return " ".join(text.split("{"))  # no JSON: whatever is in it is in its texts
+    return " ".join(text.split("{"))  # not JSON: the secret would be in the text itself
 
 
 @given(st.text(max_size=200))
@@ -239,7 +239,7 @@ def test_patterns_hide_their_group_or_all_of_what_fits() -> None:
 
 
 def known(secret: str) -> dict[str, list[KnownSecret]]:
-    """Return what the scanner has after it found this secret elsewhere."""
+    """Return the secrets that the scanner knows after it found this one elsewhere."""
     return {key: [KnownSecret(secret, "named", SecretFinder([secret]))] for key in keys_of_secret(secret)}
 
 

@@ -1,6 +1,6 @@
 """Tokens of known services are found, wherever they are in a text; what only looks similar is not.
 
-The samples are made here: a token in a file would be reported by those who look for leaked ones.
+The samples are made here: a token in a file would be reported by scanners for leaked secrets.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Written:
 
 
 class KeptReply:
-    """A reply that keeps what it is told."""
+    """A reply that keeps everything it is given."""
 
     def __init__(self, client, channel="stdio"):
         self.client = client
@@ -157,7 +157,7 @@ class KeptClient:
 
 
 class Slept:
-    """A clock that does not run: remembers for how long was slept."""
+    """A `sleep` that returns immediately and records the seconds."""
 
     def __init__(self):
         self.seconds = []
@@ -168,7 +168,7 @@ class Slept:
 
 
 async def mocked(written, **options):
-    """A mock of what was written, that sleeps no time."""
+    """A mock of a written recording that does not sleep."""
     extra = {name: options.pop(name) for name in ("new_journal", "on_stderr", "upstream", "filter") if name in options}
     mock = Mock(written.journal, MockOptions(**options), sleep=Slept(), **extra)
     await mock.load()

@@ -425,7 +425,7 @@ async def test_a_reconnect_is_one_again(record, rerun):
 
 
 async def test_what_the_server_tells_by_itself_is_awaited(record, rerun):
-    """The list was read again because it had changed: it is read again when it has changed again."""
+    """The list was loaded again after a notification: the rerun waits for that notification too."""
 
     def server():
         changed = [False]
@@ -489,7 +489,7 @@ async def test_what_was_cut_out_when_it_was_recorded_is_reported(record, rerun):
 
 
 def statuses(*states):
-    """A server whose task is looked at, and how it does then; the last answer stays."""
+    """A server with one task, and its status at each `tasks/get`; the last one repeats."""
     left = list(states)
 
     def read_status(message, reply):

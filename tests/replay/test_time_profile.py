@@ -1,4 +1,4 @@
-"""The profile of a recording: places, density and errors, taken in once as it grows."""
+"""The profile of a recording: positions, density and errors, read once as it grows."""
 
 from __future__ import annotations
 

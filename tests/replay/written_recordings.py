@@ -1,4 +1,4 @@
-"""Recordings written line by line, with the times one likes."""
+"""Recordings written line by line, with chosen times."""
 
 from __future__ import annotations
 

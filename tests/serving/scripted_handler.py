@@ -1,4 +1,4 @@
-"""A handler that does what a test tells it, and clients that write what they like."""
+"""A handler that a test controls, and raw clients."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ async def until(condition):
 
 
 class Scripted:
-    """Answers `json` at once, streams `stream`, leaves everything else to the test; remembers all."""
+    """Answers `json` at once, streams `stream`, leaves everything else to the test; keeps all messages."""
 
     def __init__(self, client, all):
         self.client = client
@@ -68,7 +68,7 @@ class Stdio:
         self.running = asyncio.ensure_future(self.end.run(self.stop))
 
     async def write(self, data):
-        """Write all of it, as a client that blocks would."""
+        """Write everything, as a blocking client does."""
         await asyncio.to_thread(self._write, data)
 
     def _write(self, data):

@@ -121,7 +121,7 @@ async def test_delete_ends_a_session_and_what_it_still_has_open(web):
     asking = asyncio.ensure_future(web.ask(body=jsonrpc.request(1, "later"), Mcp_Session_Id=id))
     await until(lambda: len(web.handlers[0].replies) == 2)
     assert (await web.ask("DELETE", Mcp_Session_Id=id))[0] == 204
-    with pytest.raises(IndexError):  # It is cut off without a word.
+    with pytest.raises(IndexError):  # The connection is closed without a response.
         await asking
     assert web.handlers[0].gone is True
     assert (await web.ask(body=jsonrpc.request(1, "json"), Mcp_Session_Id=id))[0] == 404
@@ -293,7 +293,7 @@ async def test_an_answer_that_is_cut_has_no_end(web, begin):
     assert not reply.open
 
 
-# Who may come in
+# Allowed hosts and origins
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "localhost:99", "[::1]:8000", "127.9.9.9"])

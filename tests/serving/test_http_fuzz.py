@@ -1,4 +1,4 @@
-"""Whatever bytes a client sends, in whatever pieces: no exception, one answer for each request, and an end."""
+"""For any bytes in any pieces: no exception, one answer for each request, and the connection ends."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ PIECES = st.sampled_from(
 
 
 class Wire(asyncio.Transport):
-    """A transport that takes everything, into a list."""
+    """A transport that appends everything to a list."""
 
     def __init__(self):
         super().__init__()
@@ -56,7 +56,7 @@ class Wire(asyncio.Transport):
 
 
 async def fed(chunks):
-    """Return what is written in answer to chunks, and whether the connection was closed."""
+    """Return the bytes written in answer to chunks, and whether the connection was closed."""
     end = HttpServer(lambda client: Scripted(client, []))
     connection, wire = ServedConnection(end), Wire()
     connection.connection_made(wire)

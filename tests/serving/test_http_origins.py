@@ -1,4 +1,4 @@
-"""Which requests a local listener lets in: by `Host`, by `Origin`, by the address that the connection arrived at."""
+"""The requests that a local listener accepts: by `Host`, by `Origin`, by the address of the connection."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_page_with_an_allowed_origin_may_be_of_another_site() -> None:
         ("127.0.0.1", LOCAL, "localhost", "http://localhost:5173"),
         ("127.0.0.1", LOCAL, "localhost:9000", "http://127.0.0.1"),
         ("127.0.0.1", LOCAL, "[::1]:8000", "http://[::1]:3"),
-        # Bound to one other address, or to all: what was asked for, and its own pages.
+        # Bound to one other address, or to all: the requested address, and its own pages.
         ("192.168.1.5", LAN, "192.168.1.5:8000", None),
         ("192.168.1.5", LAN, "192.168.1.5:8000", "http://192.168.1.5:8000"),
         ("192.168.1.5", LAN, "192.168.1.5:8000", "HTTP://192.168.1.5:8000"),

@@ -1,4 +1,4 @@
-"""Our own stdin and stdout: lines whole and in order, only messages on stdout, every end."""
+"""Our own stdin and stdout: complete lines in order, only messages on stdout, and each way to end."""
 
 import asyncio
 import json

@@ -113,7 +113,7 @@ async def test_a_tree_tells_how_many_processes_run_and_what_they_use(listener: s
     tree = ProcessTree(command(listener, "does not answer"), sys.executable, dict(os.environ), None)
     try:
         connections = await asyncio.to_thread(accept, listener)
-        assert tree.running() >= 2  # Windows counts the host of their console too.
+        assert tree.running() >= 2  # Windows also counts the host of their console.
         assert tree.status is None
         assert children(tree.pid)
         seconds, octets = usage(tree.pid) or (0.0, 0)

@@ -1,4 +1,4 @@
-"""A tap on HTTP in this process, between raw sockets: a server that does as it is told, and clients."""
+"""A tap on HTTP in this process, between raw sockets: a scripted server, and clients."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Connection:
 
 
 class Upstream:
-    """The server behind the tap. `connections` are those that it has had."""
+    """The server behind the tap. `connections` has every connection."""
 
     def __init__(self, serve: Serve, tls: ssl.SSLContext | None = None) -> None:
         self._serve = serve
@@ -84,7 +84,7 @@ class Upstream:
             self.ended += 1
 
     async def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._server.close()
 
 
@@ -124,7 +124,7 @@ class Stage:
         return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
     def passed(self, data: bytes) -> bytes:
-        """The part that the server should get."""
+        """The request that the server should receive."""
         return data.replace(b"Host: " + self.host, b"Host: " + self.server_host)
 
     def _bytes(self, dir: Dir) -> list[bytes]:
@@ -162,7 +162,7 @@ class Stage:
         return storage.pread(0, storage.size)
 
     async def close(self) -> None:
-        """End it all."""
+        """Close everything."""
         for client in self.clients:
             client.writer.close()
         await self.tap.close()

@@ -69,7 +69,7 @@ class Client:
 
 
 class Server:
-    """Keeps what it is told, and says what a test makes it say."""
+    """Keeps the messages it receives, and sends those of the test."""
 
     def __init__(self):
         self.seen = []

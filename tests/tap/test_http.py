@@ -1,4 +1,4 @@
-"""A tap on HTTP: what passes, what is recorded of it, who is let in."""
+"""A tap on HTTP: the bytes that pass, the recording, and the allowed clients."""
 
 import asyncio
 import gzip

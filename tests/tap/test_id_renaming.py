@@ -1,4 +1,4 @@
-"""Ids and tokens of a message are exchanged for others, and nothing else of it."""
+"""Ids and tokens of a message are replaced, and nothing else of it changes."""
 
 import json
 

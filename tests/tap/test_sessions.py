@@ -44,7 +44,7 @@ async def server(home, *words):
 
 
 async def used(target, era):
-    """Return the results of a session that does a bit of everything, and its recording."""
+    """Return the results of a session with every kind of request, and its messages."""
     standing = StandingAnswers(sampling="It is a test.", elicitation=FORM, roots=())
     journal = Journal.unnamed({})
     session = Session(target, journal, Options(timeout=20, era=era, standing=standing))
@@ -72,7 +72,7 @@ async def used(target, era):
 
 
 def messages(journal):
-    """Methods and ids of what passed, in each direction, without what depends on how quick who was."""
+    """Return methods and ids of the messages in each direction, without progress, which depends on timing."""
     passed = {Dir.SEND: [], Dir.RECV: []}
     index = journal.index
     for n in range(1, len(journal) + 1):

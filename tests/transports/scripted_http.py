@@ -1,4 +1,4 @@
-"""An HTTP server that does exactly what a test writes down, byte for byte if need be."""
+"""An HTTP server that a test scripts, byte for byte if necessary."""
 
 import asyncio
 import json

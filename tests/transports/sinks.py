@@ -11,7 +11,7 @@ from inspector.transports.base import Outgoing
 
 
 class RecordingSink:
-    """Records as the session's wire does, and keeps what a test asks about."""
+    """Records as the session does, and keeps the frames and failures for the test."""
 
     def __init__(self):
         self.journal = Journal.unnamed({})
@@ -74,7 +74,7 @@ class RecordingSink:
     def secret(self, value):
         self.journal.redactor.add(value)
 
-    # What tests ask
+    # For tests
 
     def expect(self, id):
         """A future for the answer to request `id`, before it is sent."""
@@ -106,7 +106,7 @@ class RecordingSink:
 
 
 class Peer:
-    """A transport with a recording sink: what a session would do, by hand."""
+    """A transport with a recording sink: the test does what a session does."""
 
     def __init__(self, make):
         self.sink = RecordingSink()

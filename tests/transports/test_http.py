@@ -31,7 +31,7 @@ SESSION = "session-0123456789"
 
 
 def echo(request, reply):
-    """Answers every request with its method, everything else with 202."""
+    """Answer every request with its method, everything else with 202."""
     if request.method != "POST":
         reply.body(405)
     elif request.message.get("id") is None or "method" not in request.message:
@@ -741,7 +741,7 @@ async def test_a_redirect_without_a_location_is_an_error(serve, peer):
 
 
 def bomb(amount):
-    """An event stream that packs to a thousandth of its size: so many bytes of comments, then the answer."""
+    """An event stream that compresses to a thousandth of its size: `amount` bytes of comments, then the answer."""
     answer = b'data: {"jsonrpc":"2.0","id":1,"result":{"ok":true}}\n\n'
     return gzip.compress(b":" + b"x" * amount + b"\n\n" + answer, 9)
 

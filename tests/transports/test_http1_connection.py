@@ -1,4 +1,4 @@
-"""Connections that are kept: no byte of one exchange gets into the next one."""
+"""Reused connections: no byte of one exchange gets into the next one."""
 
 import asyncio
 import gzip

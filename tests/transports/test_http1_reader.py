@@ -1,6 +1,6 @@
-"""The reader of HTTP/1.1 responses: what it reads, what it refuses and in which words, wherever the bytes are cut.
+"""The reader of HTTP/1.1 responses: the responses that it accepts and refuses, wherever the bytes are cut.
 
-h11, which the serving side uses, is the other opinion: both must see the same response in the same bytes.
+The result is compared with that of h11, which the serving side uses.
 """
 
 import gc
@@ -19,7 +19,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def test_a_reader_that_is_dropped_is_freed_at_once():
-    """A cycle would keep each response until the garbage is collected."""
+    """A reference cycle would keep each response until the next garbage collection."""
     gc.disable()
     try:
         reader = ResponseReader("GET")
@@ -170,7 +170,7 @@ def test_a_folded_line_is_one_header():
     assert reader.head[3] == [("X", "one two three"), ("Y", "4")]
 
 
-# Another opinion
+# Comparison with h11
 
 tokens = st.sampled_from(["X-A", "content-type", "Set-Cookie", "a", "~!#"])
 values = st.sampled_from(["", "1", "a b", "ä", "\x01", "\tx ", 'q="1"'])
@@ -205,7 +205,7 @@ def responses(draw):
 
 
 def unframed(headers):
-    """Without those that h11 changes: it lowers the case of a coding, and drops the copy of a length."""
+    """Return the headers without those that h11 changes: it lowers the case of a coding, and drops a repeated length."""
     lowered = [(name.lower(), value) for name, value in headers]
     return [field for field in lowered if field[0] not in (b"content-length", b"transfer-encoding")]
 

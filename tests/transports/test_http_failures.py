@@ -1,4 +1,4 @@
-"""Streamable HTTP: connections that cannot be made, TLS, proxies, limits. Each error says what happened to whom."""
+"""Streamable HTTP: connections that cannot be made, TLS, proxies, limits. Each error says what happened, and where."""
 
 import asyncio
 import json

@@ -14,7 +14,7 @@ from tests.transports.scripted_http import JSON, SSE, answer_to
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Reconnects wait milliseconds where a server would have us wait seconds."""
+    """Reconnect after milliseconds instead of seconds."""
     monkeypatch.setattr(http_stream, "DEFAULT_RETRY", 2)
     monkeypatch.setattr(http_stream, "MIN_RETRY", 1)
     monkeypatch.setattr(http, "STANDING", http_stream.STANDING._replace(longest=0.02))
@@ -96,7 +96,7 @@ async def test_a_stream_cut_into_single_bytes(serve, peer):
     client = await peer(web.url)
     assert (await client.call("tools/call"))["id"] == 1
     assert client.sink.events(Kind.RPC)[1].raw.endswith("}\n")
-    lines = "\n".join(event.raw for event in client.sink.events(Kind.SSE))  # those of one read are one event
+    lines = "\n".join(event.raw for event in client.sink.events(Kind.SSE))  # the comments of one read are one event
     assert lines == ": hello\nunknown: x"
 
 
@@ -564,7 +564,7 @@ async def test_an_rpc_error_alone_on_a_stream_does_not_hang_the_request(serve, p
     assert isinstance(await client.error(), ServerError)
 
 
-# A server that asks faster than it takes our replies
+# A server that sends requests faster than it accepts our replies
 
 
 async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, peer, monkeypatch):

@@ -1,4 +1,4 @@
-"""URLs of endpoints: what is taken, what is refused, what goes on the wire, which proxy is used."""
+"""URLs of endpoints: accepted and refused ones, the requested host and target, and the proxy."""
 
 import errno
 import socket

@@ -1,4 +1,4 @@
-"""A recording as a transport: which request is answered by what, and what comes with it."""
+"""A recording as a transport: matching of requests, their answers, and the messages around them."""
 
 import asyncio
 
@@ -182,7 +182,7 @@ async def test_parameters_too_deep_to_compare_are_no_crash(tape, replay):
     assert (await client.call("tools/call", {"name": "x", "arguments": {"a": deep}}))["result"] == "deep"
 
 
-# What comes with the answer
+# Messages around the answer
 
 
 async def test_progress_and_messages_come_first_with_the_token_of_now(tape, replay):
@@ -344,7 +344,7 @@ async def test_each_event_names_the_one_it_was_played_from(tape, replay):
     assert client.sink.events(Kind.RPC)[1].fields["recorded"] == 2
 
 
-# What was never answered
+# Requests without an answer
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ async def test_a_recording_of_a_newer_format_is_refused(tmp_path):
     journal.release()
 
 
-# Pace, giving up, closing
+# Pace, cancellation, closing
 
 
 async def test_the_recorded_pace_can_be_kept(tape, replay, monkeypatch):

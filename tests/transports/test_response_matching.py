@@ -1,4 +1,4 @@
-"""Which request a raw message answers."""
+"""Matching of a raw message to the request that it answers."""
 
 import json
 

@@ -238,7 +238,7 @@ async def test_messages_before_the_endpoint_are_handed_on(serve, sse):
     assert [frame.message["method"] for frame in client.sink.frames] == ["notifications/early"]
 
 
-# A URL that is none
+# An invalid URL
 
 
 @pytest.mark.parametrize(

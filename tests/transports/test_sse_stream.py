@@ -17,7 +17,7 @@ def parse(*chunks):
 
 
 def reference(stream):
-    """The specification's algorithm, line by line over the whole stream. Returns events and what was left over."""
+    """The specification's algorithm, line by line over the whole stream. Returns the events and the incomplete rest."""
     if stream.startswith(b"\xef\xbb\xbf"):
         stream = stream[3:]
     events, data, type, id, retry, open = [], [], "", None, None, False

@@ -666,7 +666,7 @@ asyncio.run(main())
 
 
 def test_a_kill_of_the_inspector_at_the_very_start_leaves_no_deaf_server():
-    """The guard stands before the child does."""
+    """The guard is started before the child."""
     program = f"""
 import asyncio, os, signal
 from inspector.client.engine.wire import Wire

@@ -1,4 +1,4 @@
-"""Messages to a server's stdin: which are written one by one, which together, and when its output is not read."""
+"""Messages to a server's stdin: written one by one or together, and while its output is not read."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ class Sink(RecordingSink):
 
 
 class Output:
-    """A server's output, of which only is known whether it is read."""
+    """A server's output: only whether it is being read."""
 
     is_read = True
 

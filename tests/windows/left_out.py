@@ -1,4 +1,4 @@
-"""A plugin of pytest: deselects the tests that cannot run under Windows' rules, and says how many and why.
+"""A plugin of pytest: deselects the tests that cannot run on Windows, and prints how many and why.
 
 `python -m pytest -p tests.windows.left_out`. A test that names what only POSIX has is deselected by that name; its
 counterpart, if there is one, shows the same for Windows.

@@ -116,7 +116,7 @@ def install(site: Path, *packages: str) -> None:
 
 
 def main() -> None:
-    """Make what is not there, or has other packages."""
+    """Make the parts that are missing or have other packages."""
     if sys.version_info[:2] != (3, 11):
         raise SystemExit("Run it with Python 3.11: its modules are copied.")
     folder = Path(sys.argv[1]).absolute()

@@ -1,4 +1,4 @@
-"""fastmcp's client, doing what it is told: `fastmcp_client.py ERA TASKS COMMAND…` or `… URL`, as `sdk_client.py`."""
+"""fastmcp's client, controlled by arguments: `fastmcp_client.py ERA TASKS COMMAND…` or `… URL`, as `sdk_client.py`."""
 
 from __future__ import annotations
 

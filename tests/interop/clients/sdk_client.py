@@ -1,6 +1,6 @@
-"""The official Python SDK's client, doing what it is told: `sdk_client.py ERA TASKS COMMAND…` or `… URL`.
+"""The official Python SDK's client, controlled by arguments: `sdk_client.py ERA TASKS COMMAND…` or `… URL`.
 
-TASKS is a JSON list of [kind, what …]; what came of each is printed as one JSON line.
+TASKS is a JSON list of [kind, argument …]; the result of each is printed as one JSON line.
 """
 
 from __future__ import annotations

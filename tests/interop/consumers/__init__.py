@@ -1,1 +1,1 @@
-"""The programs that open our exports, and scripts that have them do it."""
+"""The programs that open our exports, and scripts that start them."""

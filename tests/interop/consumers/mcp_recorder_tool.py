@@ -1,4 +1,4 @@
-"""mcp-recorder on cassettes: `mcp_recorder_tool.py FILE…` tells how many interactions it reads in each."""
+"""mcp-recorder on cassettes: `mcp_recorder_tool.py FILE…` prints how many interactions it reads in each."""
 
 import json
 import sys

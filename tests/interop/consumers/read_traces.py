@@ -1,4 +1,4 @@
-"""Reads OTLP files with OpenTelemetry's own messages, strictly: `read_traces.py FILE…`. Tells the names of the spans.
+"""Reads OTLP files with OpenTelemetry's own messages, strictly: `read_traces.py FILE…`. Prints the names of the spans.
 
 The JSON mapping of OTLP writes ids in hexadecimal where that of Protocol Buffers has base64; nothing else differs.
 """

@@ -1,4 +1,4 @@
-"""Which programs open our exports, and their versions. Data only; `install.py` installs them."""
+"""The programs that open our exports, and their versions. Data only; `install.py` installs them."""
 
 from __future__ import annotations
 

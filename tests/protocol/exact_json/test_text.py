@@ -1,4 +1,4 @@
-"""Exact JSON text: nothing altered, everything linear, hostile documents included (RFC 8259, RFC 6901)."""
+"""Exact JSON text: unchanged, in linear time, also for hostile documents (RFC 8259, RFC 6901)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms: what JSON Schema asks for, and a value that never loses anything (design section 7, C-ELIC-02)."""
+"""Forms: the fields for a JSON Schema, and a value that never loses anything (C-ELIC-02)."""
 
 from __future__ import annotations
 

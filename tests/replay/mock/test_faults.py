@@ -1,4 +1,4 @@
-"""Faults of a mock server: how they are spelled, what they do, that they are drawn again alike."""
+"""Faults of a mock server: their syntax, their effect, and that a seed repeats them."""
 
 import pytest
 

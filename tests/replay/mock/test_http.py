@@ -13,7 +13,7 @@ TOOL = {"name": "region", "inputSchema": {"properties": {"region": {"type": "str
 
 @pytest.fixture
 async def serve():
-    """Serves what was written to one client over HTTP; closes everything."""
+    """Serve a written recording to one client over HTTP; close everything afterwards."""
     clients, journals = [], []
 
     async def serve(written, transport="http", **options):
@@ -54,7 +54,7 @@ def fields(method, name=None, version="2026-07-28", **more):
     return {key: value for key, value in headers.items() if value is not None}
 
 
-# How the endpoint behaves
+# The endpoint
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ async def test_answers_over_http_sse_are_answers_to_posts(serve):
     assert (len(reply.sent), client.pushed) == (2, [])
 
 
-# How answers stand in the response
+# The body of a response
 
 
 async def test_json_and_events_are_what_they_were(serve):
@@ -189,7 +189,7 @@ def test_errors_have_a_status_in_the_modern_era(message, modern, status):
     assert status_of(message, modern=modern) == status
 
 
-# What requests of the modern era must say
+# Required headers of the modern era
 
 
 CALL = {"name": "region", "arguments": {"region": "x"}, "_meta": META}

@@ -23,7 +23,7 @@ async def written():
 
 @pytest.fixture
 async def serve():
-    """Serves what was written to one client; closes everything."""
+    """Serve a written recording to one client; close everything afterwards."""
     clients, mocks = [], []
 
     async def serve(written, transport="stdio", **options):
@@ -47,7 +47,7 @@ def error(message):
     return message["error"]["code"]
 
 
-# Who it is
+# Handshake
 
 
 async def test_every_client_gets_a_handshake_response(written, serve):
@@ -202,7 +202,7 @@ async def test_the_round_after_a_question_is_found_whatever_the_answer_was(writt
     assert "error" in await client.call("tools/call", echo("a", requestState="another", inputResponses={"it": 1}))
 
 
-# What comes with an answer
+# Messages around an answer
 
 
 async def test_progress_messages_and_the_answer_carry_the_names_of_now(written, serve):
@@ -432,7 +432,7 @@ async def test_a_subscription_that_was_refused_is_refused(written, serve):
     assert error(await client.call("subscriptions/listen", LISTEN)) == -32601
 
 
-# What is not there
+# Missing requests
 
 
 async def test_a_miss_is_an_error_that_names_the_nearest_and_is_recorded(written, serve):
@@ -702,7 +702,7 @@ async def test_who_says_what_was_reported_is_answered_as_was_answered(serve, nam
 
 
 def parsed(sent):
-    """Return the JSON objects in it, in a batch or not."""
+    """Return the JSON objects in a message, which may be a batch."""
     for raw in sent:
         try:
             message = jsonrpc.parse(raw)
