@@ -205,9 +205,8 @@ class Runner:
 
     async def _look_from_outside(self) -> None:
         """Check how a server that requires a login authorizes, by the rules of the newest selected legacy revision."""
-        revisions = [revision for revision in self.selection.revisions if revision in LEGACY] or list(
-            self.selection.revisions
-        )
+        selected = self.selection.revisions
+        revisions = [revision for revision in selected if revision in LEGACY] or list(selected)
         session = Session(self.target, self.journal, self.options, connect=self._connect)
         visited = Visited(revisions[-1], "http", len(self.journal) + 1)
         visit = self._visit_of(visited, RevisionSurvey(), session)
@@ -317,13 +316,9 @@ class Runner:
             for check in mine
         )
 
-    def _may_come(self, revision_survey: RevisionSurvey) -> list[str]:
+    def _may_come(self, survey: RevisionSurvey) -> list[str]:
         """The revisions that the server supports, or may support."""
-        return [
-            name
-            for name in self.selection.revisions
-            if revision_survey.speaks(name) or name not in revision_survey.offered
-        ]
+        return [name for name in self.selection.revisions if survey.speaks(name) or name not in survey.offered]
 
     async def _open_revision(self, revision: str, revision_survey: RevisionSurvey) -> _OpenVisit | None:
         """Open the session of a revision; None if the server does not support it.
