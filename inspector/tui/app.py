@@ -40,7 +40,7 @@ from inspector.tui.keymap import Keymap
 from inspector.tui.memory import IdleCollector
 from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.notifications import SessionNotifier
-from inspector.tui.pane_messages import OpenInstead, OpenTarget
+from inspector.tui.pane_messages import OpenInstead, OpenTarget, ShowStart
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
@@ -290,8 +290,8 @@ class InspectorApp(KeysInOrder, App[int]):
         except InspectorError as error:
             self.notify(error_text(error, self), severity="error", timeout=10)
 
-    def on_show_start(self) -> None:
-        self.navigator.show_start()
+    def on_show_start(self, event: ShowStart) -> None:
+        self.navigator.show_start(event.text)
 
     def on_show_session(self, event: ShowSession) -> None:
         self.navigator.show_session(event.opened)
@@ -355,9 +355,18 @@ def run(
 
 
 def run_recording(
-    path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, gap: float | None = None
+    path: Path,
+    options: Options,
+    *,
+    follow: bool,
+    settings: Settings,
+    at: str = "",
+    speed: float = 1.0,
+    gap: float | None = None,
 ) -> int:
-    """Run the interface on a recording. `gap` is the most seconds of a pause that it plays.
+    """Run the interface on a recording. `options` are those of servers that are opened from it.
+
+    `gap` is the most seconds of a pause that it plays.
 
     Raises `RecordingError` before anything is drawn if the recording cannot be read.
     """
@@ -365,7 +374,7 @@ def run_recording(
     from inspector.tui.replay.playback import PlaybackOptions
 
     playing = PlaybackOptions(at=at, speed=speed) if gap is None else PlaybackOptions(at=at, speed=speed, fold=gap)
-    app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)
+    app = partial(InspectorApp, RecordingTarget(path), options, settings, follow=follow, playing=playing)
     return _run(app, settings)
 
 

@@ -243,12 +243,13 @@ class ScreenNavigator:
         await self._end(opened)
         self.tell_news()
 
-    def show_start(self) -> None:
-        """Show the start list."""
+    def show_start(self, text: str = "") -> None:
+        """Show the start list, with `text` typed."""
         if self._start is None:
             from inspector.tui.start.screen import StartScreen
 
             self._start = StartScreen(self._opening.settings, self._opening.config, self._sessions)
+        self._start.text = text
         self._show(self._start)
 
     def tell_news(self) -> None:

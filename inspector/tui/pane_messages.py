@@ -105,7 +105,11 @@ class OpenInstead(Message):
 
 
 class ShowStart(Message):
-    """Show the start list; the session stays open behind it."""
+    """Show the start list, with `text` typed; the session stays open behind it."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.text = text
 
 
 class OpenTarget(Message):

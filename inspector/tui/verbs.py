@@ -101,7 +101,7 @@ _APP = (
     ),
     ("export", "export", "x", "Export the recording, or the events that match the filter."),
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
-    ("reconnect", "reconnect", "f10", "Close the connection and open it again."),
+    ("reconnect", "reconnect", "f10", "Close the connection and open it again; in a recording, open its server."),
     ("restart", "restart", "", "Stop the server process and start it again."),
     ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
     ("extensions", "extensions", "", "Choose the extensions that the client offers, and reconnect with them."),

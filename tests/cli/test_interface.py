@@ -66,13 +66,15 @@ def test_a_recording_is_replayed_with_or_without_the_verb(run: Run, opened: list
     run(str(SESSION))
     run("replay", str(SESSION))
     run("replay", "--follow", str(SESSION))
-    assert [(path, rest["follow"]) for path, rest in opened] == [(SESSION, False), (SESSION, False), (SESSION, True)]
+    given = [(path, rest["follow"], options.standing.sampling) for path, options, rest in opened]
+    # A server that is opened from it may ask the user.
+    assert given == [(SESSION, False, "ask"), (SESSION, False, "ask"), (SESSION, True, "ask")]
 
 
 def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, opened: list[tuple[Any, ...]]) -> None:
     run("replay", "--at", "#7", "--speed", "1/4", "--gap", "0", str(SESSION))
     run("replay", "--speed", "max", "--gap", "0.5", str(SESSION))
-    given = [{name: rest.get(name) for name in ("at", "speed", "gap")} for _, rest in opened]
+    given = [{name: rest.get(name) for name in ("at", "speed", "gap")} for *_, rest in opened]
     assert given == [{"at": "#7", "speed": 0.25, "gap": 0}, {"at": "", "speed": inf, "gap": 0.5}]
 
 

@@ -154,6 +154,12 @@ async def test_a_command_is_started_although_its_recording_is_open(configured: P
         app.screen.query_one("#target", Editor).value = "everything"
         await shows(app, pilot, "Open recordings")
         assert isinstance(app.screen.query_one(ChoiceList).thing, TypedTarget)
+        # The recording itself leads there by one key.
+        await press(pilot, "ctrl+u", "escape", shows=("read-only", "f10 open server"))
+        await press(pilot, "f10", shows="Open recordings")
+        assert app.screen.query_one("#target", Editor).value == "everything"
+        assert isinstance(app.screen.query_one(ChoiceList).thing, TypedTarget)
+        await press(pilot, "ctrl+u", "escape", "b", shows="a command, a URL, @name or a recording")
 
 
 @pytest.mark.slow

@@ -89,10 +89,13 @@ def interface(invocation: Invocation, target: Target | None, others: Sequence[Ta
 
 def replay(invocation: Invocation, target: RecordingTarget, *, follow: bool, at: str = "", **playing: float) -> int:
     """Run the interface on a recording; `at` is a position in it, `playing` its `speed` and longest `gap`."""
-    from inspector.cli.session_setup import settings_of
+    from inspector.cli.session_setup import options_of, settings_of
     from inspector.tui import app
 
-    return app.run_recording(target.path, follow=follow, settings=settings_of(invocation), at=at, **playing)
+    settings = settings_of(invocation)
+    # Servers may be opened from here, too.
+    options = options_of(invocation, None, settings, asking=True)
+    return app.run_recording(target.path, options, follow=follow, settings=settings, at=at, **playing)
 
 
 def need_terminal(instead: str) -> None:

@@ -23,7 +23,7 @@ class SessionFacts(NamedTuple):
     has_outcome: bool = False
 
 
-_LIVE = ("reconnect", "revision", "extensions", "compose", "pin", "side-by-side")
+_LIVE = ("revision", "extensions", "compose", "pin", "side-by-side")
 
 
 SESSION_VERBS: VerbRules[SessionFacts] = VerbRules(

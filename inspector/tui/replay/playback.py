@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from inspector import command_words
 from inspector.client.recorded_session import RecordedSession
+from inspector.client.session_state import SessionState
 from inspector.errors import UsageError
 from inspector.journal.filters import Filter
 from inspector.journal.gaps import FOLD
@@ -268,7 +269,7 @@ class Playback:
 
     def tab_hints(self) -> list[KeyHint]:
         """The keys at the right of the tabs."""
-        return hints(self._screen, "app.palette") if self.player.at_end else []
+        return hints(self._screen, ("app.reconnect", "open server"), "app.palette") if self.player.at_end else []
 
     def footer_hints(self, pane_hints: list[KeyHint]) -> list[KeyHint]:
         """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
@@ -430,12 +431,12 @@ def _header(session: RecordedSession, player: Player, state: tuple[str, str], wi
     return header_parts(name, status, needs(facts))
 
 
-def _target_of(session: RecordedSession) -> dict[str, Any]:
+def _target_of(session: SessionState) -> dict[str, Any]:
     target = session.journal.header.get("target")
     return target if isinstance(target, dict) else {}
 
 
-def recorded_target(session: RecordedSession) -> str:
+def recorded_target(session: SessionState) -> str:
     """Return the target as it would be typed; empty if the recording does not have it."""
     target = _target_of(session)
     url, argv = target.get("url"), target.get("argv")

@@ -124,6 +124,8 @@ class StartScreen(FullScreen[None]):
         self._targets = Targets()
         self.feature_group: Group | None = None
         """The servers that a feature found."""
+        self.text = ""
+        """What the field has when the list is shown next."""
         self._phases: list[str] = []
         """The phases of the open sessions when they were last drawn."""
         self._away: Literal["", "dialog", "session", "beside"] = ""
@@ -153,6 +155,7 @@ class StartScreen(FullScreen[None]):
 
     def on_mount(self) -> None:
         lend_features("start", self, lambda: ("", None))
+        self._field.show_without_change(self.text)
         self._field.focus()
         self._show_header()
         self._find()
@@ -179,7 +182,7 @@ class StartScreen(FullScreen[None]):
         if away == "beside":
             self.sessions_changed()
         elif away == "session" and self._targets.is_read:
-            self._field.show_without_change("")
+            self._field.show_without_change(self.text)
             self._show_rows(keep=False)
             self._field.focus()
             self._find()

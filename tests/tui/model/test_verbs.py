@@ -179,10 +179,10 @@ WORKS: list[tuple[Verbs, Any, str, str]] = [
      "question back result"),
     (SESSION, SessionFacts(is_process=False), "reconnect export compose pin side-by-side revision extensions",
      "restart watch question back"),
-    (SESSION, SessionFacts(live=False), "export",
-     "reconnect restart watch question back compose pin side-by-side revision extensions"),
-    (SESSION, SessionFacts(live=False, asked=True, can_go_back=True, has_outcome=True), "export question back result",
-     "reconnect restart watch"),
+    (SESSION, SessionFacts(live=False), "reconnect export",
+     "restart watch question back compose pin side-by-side revision extensions"),
+    (SESSION, SessionFacts(live=False, asked=True, can_go_back=True, has_outcome=True), "reconnect export question back result",
+     "restart watch"),
     # A key goes past the log when its verb does not work.
     (LOG, OLD, "copy", "all send-again edit-again next-hit previous-hit next-finding previous-finding"),
     (LOG, OLD._replace(can_clear=True), "all copy", "send-again next-hit"),
@@ -261,7 +261,7 @@ def test_a_verb_that_does_not_always_work_has_a_reason() -> None:
     # The others need only a live session.
     assert set(WHY_NOT) <= verbs
     assert verbs - set(WHY_NOT) == {
-        "app.reconnect", "app.revision", "app.extensions", "app.compose", "app.pin", "app.side-by-side",
+        "app.revision", "app.extensions", "app.compose", "app.pin", "app.side-by-side",
         "authorization.again", "authorization.otherwise", "catalog.refresh", "failed.doctor", "inbox.ask-again",
         "messages.send-again", "messages.edit-again", "result.call", "server.reconnect",
     }  # fmt: skip
