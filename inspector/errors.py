@@ -157,7 +157,7 @@ class SpawnError(ConnectionProblem):
 
 
 class ServerExited(ConnectionProblem):
-    """The server process ended. `exit_code_of_server` is negative for a signal; `stderr` has its last lines."""
+    """The server process ended. `status` is its exit code, negative for a signal; `stderr` has its last lines."""
 
     code = "exited"
 

@@ -422,7 +422,7 @@ class Recording:
             self._take_finding(n, event)
 
     def _take_message(self, line: dict[str, Any], raw: bytes, offset: int) -> None:
-        """Fast path of `_take` for most lines, without an `Event`."""
+        """Index a message without making an `Event`, as most lines are messages."""
         t, dir, channel = read_envelope(line)
         conn = conn_of(line) if "conn" in line else 0
         try:

@@ -76,7 +76,7 @@ class Codec:
 
         Integers of any size are exact; `NaN`, `1E400` and lone surrogate escapes are accepted; a byte order mark is
         skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes). Of
-        duplicate keys the last wins; values that are nested too deeply for any parser are removed (see `jsondepth`).
+        duplicate keys the last wins; values that are nested too deeply for any parser are removed (`exact_json.depth`).
         Raises `NotJson` with the reason, also for more than `MAX_VALUES` values.
         """
         if len(raw) > MAX_VALUES and has_too_many_values(raw):

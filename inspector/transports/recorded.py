@@ -1,6 +1,6 @@
 """A transport that answers from a recording.
 
-Each request is matched with a recorded one (`recorded_requests`), whose events are sent again (`recorded_play`):
+Each request is matched with a recorded one (`request_matching`), whose events are sent again:
 progress, notifications, the server's own requests and the answer.
 """
 

@@ -1,6 +1,6 @@
 """Hints for the interface: an option of the command line becomes a key, or the place to set it.
 
-`PLACES` has an entry for every parameter; `tests/tui/test_advice.py` fails for a new parameter without one.
+`PLACES` has an entry for every parameter; `tests/test_hints.py` fails for a new parameter without one.
 """
 
 from __future__ import annotations
