@@ -95,11 +95,11 @@ class HttpTap:
 
 
 class _Side(asyncio.Protocol):
-    """One side of a pair; its bytes go to `took`."""
+    """One side of a pair; its bytes go to `on_block`."""
 
-    def __init__(self, pair: _Pair, took: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
+    def __init__(self, pair: _Pair, on_block: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
         self._pair = pair
-        self._took = took
+        self._on_block = on_block
         self._ended = ended
         self.transport: asyncio.Transport | None = None
         self.other: _Side | None = None
@@ -110,7 +110,7 @@ class _Side(asyncio.Protocol):
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        self._took(data)
+        self._on_block(data)
 
     def eof_received(self) -> bool:
         self._ended(False)

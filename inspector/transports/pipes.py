@@ -32,7 +32,7 @@ class InputPipe(Writer):
 
 
 class _ReadingPipe:
-    """The reading end of a pipe: `take` gets each block, and an empty one at the end."""
+    """The reading end of a pipe: `on_block` gets each block, and an empty one at the end."""
 
     def __init__(self, pipe: IO[bytes] | None, on_block: Callable[[bytes], None], size: int) -> None:
         self._reader = open_reader(take_pipe(pipe), on_block, size)
@@ -50,10 +50,10 @@ class _ReadingPipe:
 
 
 class BlockPipe(_ReadingPipe):
-    """The reading end of a pipe, raw: passes each block to `took`, an empty one at the end."""
+    """The reading end of a pipe, raw: passes each block to `on_block`, an empty one at the end."""
 
-    def __init__(self, pipe: IO[bytes] | None, took: Callable[[bytes], None]) -> None:
-        super().__init__(pipe, took, READ_SIZE)
+    def __init__(self, pipe: IO[bytes] | None, on_block: Callable[[bytes], None]) -> None:
+        super().__init__(pipe, on_block, READ_SIZE)
 
 
 class LinePipe(_ReadingPipe):
