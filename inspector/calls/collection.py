@@ -246,6 +246,7 @@ def read_flow(path: Path, data: bytes | None = None) -> Flow:
     except ValidationError as error:
         raise _translated(located, error) from None
     flow = Flow(located, model)
+    _names(flow, ("server",), model.server)
     for number, step in enumerate(flow.steps, 1):
         _check_step(flow, number, step)
     return flow
@@ -486,15 +487,18 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
     _check_fixed(flow, place, raw)
     inserted = []
     for steps, text in _texts_of(raw):
-        try:
-            names = tuple(
-                placeholder.name for placeholder in placeholders(text) if not placeholder.name.startswith("$")
-            )
-        except BadTemplate as error:
-            raise flow.error((*place, *steps), str(error), hint=error.hint) from None
+        names = _names(flow, (*place, *steps), text)
         if names:
             inserted.append((steps, names))
     flow.inserted.append(inserted)
+
+
+def _names(flow: Flow, place: tuple[str | int, ...], text: str) -> tuple[str, ...]:
+    """The variables that a text inserts."""
+    try:
+        return tuple(each.name for each in placeholders(text) if not each.name.startswith("$"))
+    except BadTemplate as error:
+        raise flow.error(place, str(error), hint=error.hint) from None
 
 
 def _texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:

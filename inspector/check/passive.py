@@ -46,7 +46,7 @@ MAX_COUNT = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check for findings whose rule has no check of its own."""
-_BEGINS = frozenset(("reopen", "session-lost"))
+_BEGINS = ("reopen", "session-lost")
 
 
 @dataclass(slots=True)

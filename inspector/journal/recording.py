@@ -45,6 +45,12 @@ _NEAR = 1 << 16
 """Bytes that are read at once for several events."""
 
 
+def _first_line(block: bytes) -> bytes:
+    """Return the line of an event, without what is no event after it: the end line in a file that goes on."""
+    end = block.find(b"\n")
+    return block if end < 0 else block[:end]
+
+
 class EventReader:
     """Reads events, and keeps the small ones that were read last. Several threads may use it.
 
@@ -86,7 +92,7 @@ class EventReader:
         start, end = self._span(n)
         if end - start > _BLOCK and self._storage.pread(end - 1, 1) == b"\n":
             end -= 1  # Without a copy of a long line.
-        return self._storage.pread(start, end - start).rstrip(b"\n")
+        return _first_line(self._storage.pread(start, end - start))
 
     def _span(self, n: int) -> tuple[int, int]:
         """Return where the line of event `n` begins and ends in the file. A line feed is part of it."""
@@ -156,7 +162,7 @@ class EventReader:
                 last = min(begin + _NEAR, self._span(numbers[-1])[1])
                 block, start = self._storage.pread(begin, max(end, last) - begin), begin
             recent = self._recent.event(n)
-            yield self._parsed(n, block[begin - start : end - start].rstrip(b"\n")) if recent is None else recent
+            yield self._parsed(n, _first_line(block[begin - start : end - start])) if recent is None else recent
 
 
 _HEADER_LIMIT = 1 << 20

@@ -21,6 +21,9 @@ from hypothesis import strategies as st
 from inspector.calls.collection import read_environment, read_flow
 from inspector.calls.variables import check as check_variables
 from inspector.calls.yaml_text import CallsError
+from inspector.check.run import of_recording
+from inspector.check.selection import CheckSelection
+from inspector.client.recorded_session import RecordedSession
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.recording import diagnose_recording
 from inspector.errors import InspectorError, UsageError
@@ -312,6 +315,7 @@ def test_a_damaged_recording_is_marked_bundled_and_exported(document: Any) -> No
             return
         while journal.refresh():
             pass
+        RecordedSession(journal, path).advance()
         if len(journal):
             journal.mark(1, "seen")
         SkillLog(journal).advance()
@@ -322,3 +326,14 @@ def test_a_damaged_recording_is_marked_bundled_and_exported(document: Any) -> No
         Redaction(path, read_rules((), ()), about={"bundle": {}}).write(io.BytesIO())
         with whole_journal(path) as again:
             assert not len(again) or again.marks.of(1) is not None
+
+
+def test_an_event_without_a_name_is_no_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "x.mcp.jsonl"
+    line = {"n": 1, "t": 1, "dir": "local", "kind": "life", "ch": "", "event": []}
+    path.write_bytes(header_line({}) + json.dumps(line).encode() + b"\n")
+    with whole_journal(path) as journal:
+        session = RecordedSession(journal, path)
+        session.advance()
+        assert session.phase == "ready"
+        assert of_recording(journal, "x", CheckSelection()).problem

@@ -57,6 +57,9 @@ CASES = {
     "an unknown variable": one(
         STEP + "    args: {a: ['{{skuu}}']}\n", "5:16", "Unknown variable “skuu”.", "--set skuu=VALUE"
     ),
+    "braces of a server that do not close": one(
+        "inspector: 1\nserver: npx {{a\nsteps: []\n", "2:9", "“{{a” is not a variable.", "Write {{name}}"
+    ),
     "an unknown variable with a near one": one(
         HEAD + "vars: {sku: 1}\nsteps:\n  - call: x\n    args: {a: '{{skuu}}'}\n", "6:15", "Unknown variable “skuu”.",
         "Did you mean “sku”?",

@@ -15,7 +15,7 @@ from inspector.errors import RecordingError
 from inspector.journal import recording as recording_module
 from inspector.journal import storage as storage_module
 from inspector.journal.findings import Finding
-from inspector.journal.format import Dir, Kind, escape, escape_parsed
+from inspector.journal.format import Dir, Kind, escape, escape_parsed, header_line
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Codec, NotJson, Shape
@@ -556,3 +556,16 @@ def test_long_lines_are_indexed_as_short_ones(tmp_path, monkeypatch):
 
 def refuse(text):
     raise ValueError
+
+
+def test_an_end_line_before_the_last_event_is_no_part_of_the_event_before_it(tmp_path):
+    """As in two recordings that were joined, or lines that were put in another order."""
+    path = tmp_path / "x.mcp.jsonl"
+    lines = [{"n": n, "t": n, "dir": "recv", "kind": "rpc", "ch": "stdio", "raw": '{"id":1}'} for n in (1, 2)]
+    lines.insert(1, {"kind": "end", "events": 1})
+    path.write_bytes(header_line({}) + b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    journal = Journal.open(path)
+    journal.refresh()
+    assert [event.message for event in journal.events()] == [{"id": 1}] * 2
+    assert [journal.event(n).message for n in (1, 2)] == [{"id": 1}] * 2
+    journal.release()

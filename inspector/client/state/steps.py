@@ -160,7 +160,7 @@ def lost_call(journal: Journal, upto: int) -> int:
     return _LOST.last(journal.index, last_start(journal, upto), upto)
 
 
-_BEGINS = frozenset(("reopen", "spawn", "connect", "ready", "session-lost"))
+_BEGINS = ("reopen", "spawn", "connect", "ready", "session-lost")
 """Events with which a connection is made, or is there."""
 
 
