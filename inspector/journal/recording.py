@@ -46,7 +46,7 @@ _NEAR = 1 << 16
 
 
 def _first_line(block: bytes) -> bytes:
-    """Return the line of an event, without what is no event after it: the end line in a file that goes on."""
+    """Return the first of several lines: the end line may stand before the last event."""
     end = block.find(b"\n")
     return block if end < 0 else block[:end]
 
