@@ -28,7 +28,7 @@ from inspector.check.selection import CheckSelection, limit_reached
 from inspector.check.visit.preparation import prepare
 from inspector.check.visit.raw_connection import ServerState
 from inspector.check.visit.shared_process import SharedProcess
-from inspector.check.visit.supported_revisions import RevisionSurvey, survey
+from inspector.check.visit.supported_revisions import RevisionSurvey, offer_revisions
 from inspector.check.visit.visit import Visit
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import StandingAnswers
@@ -172,12 +172,12 @@ class Runner:
             await _end(session)
         if transport is None:
             return
-        revision_survey = await self._survey(transport)
-        spoken = _in_order(revision for revision in revision_survey.spoken if revision in self.selection.revisions)
+        survey = await self._survey(transport)
+        spoken = _in_order(revision for revision in survey.spoken if revision in self.selection.revisions)
         if not spoken:
-            self.run.problem = revision_survey.why_none
+            self.run.problem = survey.why_none
         self.run.total = self._expected(spoken, transport)
-        await self._visit_all([Visited(revision, transport) for revision in spoken], revision_survey)
+        await self._visit_all([Visited(revision, transport) for revision in spoken], survey)
 
     async def _transport(self, session: Session) -> TransportName | None:
         """Connect as a client does, and detect the transport; None if that fails."""
@@ -224,19 +224,17 @@ class Runner:
         A check that needs one visit runs at the first supported revision. If the server supports none of these
         revisions, the others are offered too.
         """
-        revision_survey = RevisionSurvey()
+        survey = RevisionSurvey()
 
         async def offer(revisions: Iterable[str]) -> None:
-            missing = [
-                name for name in revisions if name in self.selection.revisions and name not in revision_survey.offered
-            ]
-            await survey(
+            missing = [name for name in revisions if name in self.selection.revisions and name not in survey.offered]
+            await offer_revisions(
                 self.target,
                 self.journal,
                 self.options,
                 self.selection.limits,
                 missing,
-                revision_survey,
+                survey,
                 connect=self._connect,
                 server=self._server,
             )
@@ -249,11 +247,11 @@ class Runner:
         for check in mine:
             for name in _in_order(check.revisions) if check.once else ():
                 await offer((name,))
-                if revision_survey.speaks(name):
+                if survey.speaks(name):
                     break
-        if not revision_survey.spoken:
+        if not survey.spoken:
             await offer(self.selection.revisions)
-        return revision_survey
+        return survey
 
     def _expected(self, revisions: Sequence[str], transport: TransportName) -> int:
         """The expected number of results for visits with these revisions."""
@@ -266,11 +264,11 @@ class Runner:
 
     # One visit
 
-    async def _visit_all(self, every: Sequence[Visited], revision_survey: RevisionSurvey) -> None:
+    async def _visit_all(self, every: Sequence[Visited], survey: RevisionSurvey) -> None:
         """Visit each revision over HTTP."""
         for visited in every:
             session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
-            await self._visit(self._begin(visited, revision_survey, session))
+            await self._visit(self._begin(visited, survey, session))
 
     async def _visit(self, opened: _OpenVisit) -> None:
         """One visit: its checks, and what the judge finds in its messages."""
@@ -283,21 +281,21 @@ class Runner:
 
     async def _visit_processes(self) -> None:
         """Visit each revision over stdio, on one process each: its handshake shows whether the server supports it."""
-        revision_survey = RevisionSurvey()
+        survey = RevisionSurvey()
         visits: list[_OpenVisit] = []
-        for needed in (self._is_needed, lambda _: not revision_survey.spoken):
+        for needed in (self._is_needed, lambda _: not survey.spoken):
             for revision in _in_order(self.selection.revisions):
-                if revision not in revision_survey.offered and needed(revision):
-                    opened = await self._open_revision(revision, revision_survey)
+                if revision not in survey.offered and needed(revision):
+                    opened = await self._open_revision(revision, survey)
                     if self.run.problem:
                         return
                     if opened is not None:
                         visits.append(opened)
-                        self.run.total = self._expected(self._may_come(revision_survey), "stdio")
+                        self.run.total = self._expected(self._may_come(survey), "stdio")
                         await self._visit(opened)
-        if not revision_survey.spoken:
-            has_answered = any(revision_survey.answered(name) for name in revision_survey.offered)
-            self.run.problem = revision_survey.why_none
+        if not survey.spoken:
+            has_answered = any(survey.answered(name) for name in survey.offered)
+            self.run.problem = survey.why_none
             if not has_answered and self._failures:
                 self.run.problem, self.run.error = self._failures[0].message, self._failures[0]
         for opened in visits:
@@ -320,13 +318,13 @@ class Runner:
         """The revisions that the server supports, or may support."""
         return [name for name in self.selection.revisions if survey.speaks(name) or name not in survey.offered]
 
-    async def _open_revision(self, revision: str, revision_survey: RevisionSurvey) -> _OpenVisit | None:
+    async def _open_revision(self, revision: str, survey: RevisionSurvey) -> _OpenVisit | None:
         """Open the session of a revision; None if the server does not support it.
 
         The first one is opened as a client does it, which also shows the era.
         """
         process = SharedProcess(self._connect)
-        chooses = not revision_survey.offered and revision in MODERN
+        chooses = not survey.offered and revision in MODERN
         options = self.options if chooses else self._options_for(revision)
         session = Session(self.target, self.journal, options, connect=process.connect)
         first = len(self.journal) + 1
@@ -338,19 +336,19 @@ class Runner:
             self._server.startup = max(self._server.startup, time.monotonic() - began)
         except InspectorError as failed:
             error = failed
-        revision_survey.learn(self.journal, first)
-        if error is not None and not revision_survey.answered(revision):
-            revision_survey.problems[revision] = error.message
+        survey.learn(self.journal, first)
+        if error is not None and not survey.answered(revision):
+            survey.problems[revision] = error.message
             self._failures.append(error)
         opened = session.server.revision if chooses and error is None else revision
-        if opened not in self.selection.revisions or not revision_survey.speaks(opened):
+        if opened not in self.selection.revisions or not survey.speaks(opened):
             await _end(session)
-            if error is not None and not revision_survey.spoken:
+            if error is not None and not survey.spoken:
                 self.run.error = error if isinstance(error, ConnectionProblem) else None
                 if chooses or isinstance(error, SpawnError):
                     self.run.problem = error.message
             return None
-        visit = self._begin(Visited(opened, "stdio", first), revision_survey, session, process)
+        visit = self._begin(Visited(opened, "stdio", first), survey, session, process)
         if error is not None:
             visit.visit.shared.problem = error.message
         return visit
@@ -365,14 +363,14 @@ class Runner:
             raise RequestTimeout(f"No connection within {limit:g} s, the time limit of the run.") from None
 
     def _begin(
-        self, visited: Visited, revision_survey: RevisionSurvey, session: Session, process: SharedProcess | None = None
+        self, visited: Visited, survey: RevisionSurvey, session: Session, process: SharedProcess | None = None
     ) -> _OpenVisit:
-        visit = self._visit_of(visited, revision_survey, session, process)
+        visit = self._visit_of(visited, survey, session, process)
         first = visited.first or len(self.journal) + 1
         return _OpenVisit(visit, first, [check for check in self.selection.rows() if self._concerns(check, visited)])
 
     def _visit_of(
-        self, visited: Visited, revision_survey: RevisionSurvey, session: Session, process: SharedProcess | None = None
+        self, visited: Visited, survey: RevisionSurvey, session: Session, process: SharedProcess | None = None
     ) -> Visit:
         return Visit(
             self.target,
@@ -382,7 +380,7 @@ class Runner:
             self.selection.limits,
             self.selection.allowed,
             session,
-            revision_survey,
+            survey,
             self._connect,
             self._server,
             process,

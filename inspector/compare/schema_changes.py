@@ -498,7 +498,7 @@ def _types(at: _Place, a: Sequence[Branch], b: Sequence[Branch]) -> SchemaDiffer
     if before == after:
         return None
     effect: SetEffect = "wider" if before < after else "narrower" if before > after else "both"
-    gone, new = (_shown_types(one) - _shown_types(other) for one, other in ((before, after), (after, before)))
+    gone, new = (_reported_types(one) - _reported_types(other) for one, other in ((before, after), (after, before)))
     everything = len(TYPES) + 1 in (len(before), len(after))
     if not gone and not everything:
         what = f"allows {' or '.join(sorted(new))} too"
@@ -527,12 +527,12 @@ def _has_integers_only(branch: Branch) -> bool:
     return step is not None and step.denominator == 1
 
 
-def _shown_types(names: frozenset[str]) -> frozenset[str]:
+def _reported_types(names: frozenset[str]) -> frozenset[str]:
     return names - {"integer"} if "number" in names else names
 
 
 def _type_words(names: frozenset[str]) -> str:
-    return "any" if len(names) == len(TYPES) + 1 else " or ".join(sorted(_shown_types(names)))
+    return "any" if len(names) == len(TYPES) + 1 else " or ".join(sorted(_reported_types(names)))
 
 
 def _spelled(rule: str, value: Any) -> tuple[str, float] | None:

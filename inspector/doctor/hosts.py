@@ -64,8 +64,8 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     """Say what a host would start, and what is wrong in its files. `only` is the name of one entry."""
     host, machine, listed = where.host, where.machine, where.servers()
     entries = [entry for entry in listed.entries if only in ("", entry.name)]
-    looked_at = {id(entry): _looked_at(machine, entry) for entry in entries}
-    secrets = [value for item in looked_at.values() if item.target for value in item.target.secrets]
+    examined_entries = {id(entry): _examine(machine, entry) for entry in entries}
+    secrets = [value for item in examined_entries.values() if item.target for value in item.target.secrets]
     chart = StepCollector(Privacy(secrets, str(machine.home)))
     files = where.files
     for file in files:
@@ -83,7 +83,7 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
                 chart.add(f"@{problem.server}", "skipped", remark.text.removesuffix("."), details=[str(problem.path)])
             elif remark.about != "file":
                 _blame(chart, f"@{problem.server}", remark)
-    started = sum(_report_entry(chart, where, looked_at[id(entry)]) for entry in entries)
+    started = sum(_report_entry(chart, where, examined_entries[id(entry)]) for entry in entries)
     cause = chart.cause()
     if cause is not None and cause.weight >= Weight.LIKELY:
         return Diagnosis(f"--host {host.id}", "host", "fails", cause.text, cause.fix, tuple(chart.steps))
@@ -138,7 +138,7 @@ def report_host(chart: StepCollector, host: Host, entry: ServerEntry) -> None:
         _blame(chart, "entry", remark, Weight.LIKELY)
 
 
-def _looked_at(machine: Machine, entry: ServerEntry) -> ExaminedEntry:
+def _examine(machine: Machine, entry: ServerEntry) -> ExaminedEntry:
     """Return an entry as far as it can be read without a question to the user."""
     examined_entry = examined(entry, machine.environ, machine.home)
     if not isinstance(examined_entry.problem, TrustNeeded):

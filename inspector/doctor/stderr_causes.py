@@ -73,7 +73,7 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
     if words:
         return StderrCause(f"It fails with {words.removeprefix('__main__.').rstrip('.')}.", NO_FIX, Weight.LIKELY)
     text = "\n".join(lines)
-    last = next((matches[-1] for matches in ([*each.finditer(text)] for each in _SAYS) if matches), None)
+    last = next((matches[-1] for matches in ([*pattern.finditer(text)] for pattern in _SAYS) if matches), None)
     npm = _NPM.search(text)
     if last is not None:
         message, _, causes = last[last.lastindex or 0].partition("\n")

@@ -28,21 +28,21 @@ class StdoutNoise(NamedTuple):
 
 def noise(lines: Sequence[bytes]) -> StdoutNoise | None:
     """Return the kind of the lines that are not messages; None if all of them are blank."""
-    looked = [line for line in lines[:MAX_LINES] if line.strip(b"\r\n\t \0")]
-    if not looked:
+    printed = [line for line in lines[:MAX_LINES] if line.strip(b"\r\n\t \0")]
+    if not printed:
         return None
-    first = looked[0]
+    first = printed[0]
     text = _decoded(first)
-    if any(_HEADER.match(line) for line in looked):
-        return StdoutNoise("headers", text, len(looked))
+    if any(_HEADER.match(line) for line in printed):
+        return StdoutNoise("headers", text, len(printed))
     if _is_utf_16(first):
         wide = "utf-16-be" if first.startswith((b"\xfe\xff", b"\0")) else "utf-16-le"
-        return StdoutNoise("utf-16", _decoded(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(looked))
+        return StdoutNoise("utf-16", _decoded(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(printed))
     if first.startswith(b"\xef\xbb\xbf"):
-        return StdoutNoise("bom", text, len(looked))
-    if _is_pretty(looked):
-        return StdoutNoise("pretty", text, len(looked))
-    return StdoutNoise("log" if _LOG.match(text) else "text", text, len(looked))
+        return StdoutNoise("bom", text, len(printed))
+    if _is_pretty(printed):
+        return StdoutNoise("pretty", text, len(printed))
+    return StdoutNoise("log" if _LOG.match(text) else "text", text, len(printed))
 
 
 def _decoded(line: bytes) -> str:

@@ -366,7 +366,7 @@ def with_slashes(text: str) -> str:
     return text.replace(os.sep, "/")
 
 
-def looked_at(name: str, setup: HostSetup, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnosis:
+def surveyed(name: str, setup: HostSetup, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnosis:
     where = place(setup, home, project, monkeypatch)
     before = tree(home)
     diagnosis = survey(where)
@@ -380,7 +380,7 @@ def test_the_cause_of_a_broken_set_up_is_named_first(
     name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup = BROKEN[name]
-    diagnosis = looked_at(name, setup, home, project, monkeypatch)
+    diagnosis = surveyed(name, setup, home, project, monkeypatch)
     assert with_slashes(diagnosis.cause).startswith(public(setup.says, home, project)), diagnosis.cause
     for part in setup.fix:
         assert public(part, home, project) in with_slashes(diagnosis.fix.hint.command_line + diagnosis.fix.command)
@@ -389,7 +389,7 @@ def test_the_cause_of_a_broken_set_up_is_named_first(
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_set_up_has_no_cause(name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    diagnosis = looked_at(name, HEALTHY[name], home, project, monkeypatch)
+    diagnosis = surveyed(name, HEALTHY[name], home, project, monkeypatch)
     assert diagnosis.cause == HEALTHY[name].says, [one.as_json() for one in diagnosis.steps]
     assert (diagnosis.outcome, diagnosis.exit_code) == ("starts", 0)
     assert {one.verdict for one in diagnosis.steps} <= {"ok", "skipped", "info"}

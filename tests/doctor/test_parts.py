@@ -129,11 +129,11 @@ CRASHES = [
 ]
 
 
-@pytest.mark.parametrize(("said", "cause"), CRASHES)
-def test_the_line_that_names_the_cause_of_a_crash_is_told(said: str, cause: str) -> None:
-    found = stderr_cause(["starting", *said.split("\n")], SERVER)
-    assert found is not None
-    assert cause in found.cause
+@pytest.mark.parametrize(("log", "cause"), CRASHES)
+def test_the_line_that_names_the_cause_of_a_crash_is_told(log: str, cause: str) -> None:
+    known_cause = stderr_cause(["starting", *log.split("\n")], SERVER)
+    assert known_cause is not None
+    assert cause in known_cause.cause
 
 
 @pytest.mark.parametrize(

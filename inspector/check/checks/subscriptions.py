@@ -109,7 +109,7 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
 
 
 @CHECKS.active("SUB-05", mode="tool", apart=True, needs=Need.CALLS)
-async def told_of_changes(visit: Visit) -> Outcome:
+async def change_notifications(visit: Visit) -> Outcome:
     """The lists before and after calls of tools that may change them."""
     tools = [tool for tool in visit.callable() if _may_change(tool)][: visit.limits.items]
     kinds = {name: True for name in _LISTS if _declares(visit, name)}

@@ -148,7 +148,7 @@ def discovery(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdic
             )
 
 
-def input_wanted(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
+def input_required(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """input_required is returned only by methods that allow it, with valid requests and declared capabilities."""
     body = answer.body
     if body.get("resultType") != "input_required":
@@ -225,7 +225,7 @@ def _task_state(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerd
     elif status == "input_required":
         yield from input_requests(body.get("inputRequests"), answer.params)
         id = answer.params.get("taskId")
-        known = state.wanted_by(id) if type(id) is str and requests else {}
+        known = state.requests_of(id) if type(id) is str and requests else {}
         for key, request in list(requests.items())[:100]:
             text = excerpt(request, 1000)
             if known.setdefault(key, text) != text:
@@ -285,5 +285,5 @@ def error_status(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVer
         yield rule[1], "must", f"The error {code} came with status {answer.status}; it must have status {rule[0]}."
 
 
-RESULT_RULES: tuple[AnswerRule, ...] = (result_type, server_info, caching, discovery, input_wanted, tasks)
+RESULT_RULES: tuple[AnswerRule, ...] = (result_type, server_info, caching, discovery, input_required, tasks)
 ERROR_RULES: tuple[AnswerRule, ...] = (error_code, internal_error, error_data, error_status)

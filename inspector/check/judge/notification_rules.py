@@ -52,7 +52,7 @@ def declared_logging(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]
         yield "UTIL-08", "must", f"A log message{of} came, but logging is not declared."
 
 
-def wanted_logging(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
+def requested_logging(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """The modern era: log messages belong to a request that wants them (C-LOG-02).
 
     If the request is unknown, one request with a logLevel is enough.
@@ -142,7 +142,7 @@ def cancelled(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
 
 RULES_BEFORE: tuple[NoticeRule, ...] = (declared_logging,)
 """The legacy era."""
-RULES: tuple[NoticeRule, ...] = (wanted_logging, own_stream, tagged, asked_for, cancelled)
+RULES: tuple[NoticeRule, ...] = (requested_logging, own_stream, tagged, asked_for, cancelled)
 """The modern era. `asked_for` learns from the acknowledgement, so `tagged` runs before it."""
 
 

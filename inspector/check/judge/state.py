@@ -157,7 +157,7 @@ class JudgeState:
         """Remember an answer with a time to live."""
         _keep(self.cached, key, answer, self.MAX_CACHED)
 
-    def wanted_by(self, task: str) -> dict[str, str]:
+    def requests_of(self, task: str) -> dict[str, str]:
         """The input requests of a task by key; the caller adds what it sees."""
         keys = self.task_keys.get(task, {})
         _keep(self.task_keys, task, keys, self.MAX_TASKS)

@@ -64,10 +64,10 @@ def without_odd_values(text: str) -> str:
 
 def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
     """The invisible characters in a text, in words; empty if there are none. `echoed` characters do not count."""
-    looked_at = without_odd_values(text)
+    searched = without_odd_values(text)
     if echoed:
-        looked_at = "".join(char for char in looked_at if char not in echoed)
-    characters = hidden_in(looked_at)
+        searched = "".join(char for char in searched if char not in echoed)
+    characters = hidden_in(searched)
     return "" if characters is None else str(characters)
 
 

@@ -19,26 +19,26 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 
 def hidden_parts(text: str) -> Iterator[tuple[PoisonLevel, str]]:
     """Yield (level, what is hidden) for each kind that a text has."""
-    looked_at = text[:MAX_LENGTH]
-    if not is_plain(looked_at):
-        looked_at = _EMOJI_TAGS.sub("", looked_at)
-        yield from _odd_characters(looked_at)
-    for part in decoded(looked_at):
+    searched = text[:MAX_LENGTH]
+    if not is_plain(searched):
+        searched = _EMOJI_TAGS.sub("", searched)
+        yield from _odd_characters(searched)
+    for part in decoded(searched):
         kind = {"comment": "an HTML comment", "tags": "tag characters"}.get(part.kind, f"text in {part.kind}")
         level: PoisonLevel = "security" if part.kind == "tags" else "lint"
         yield level, f"{kind} that says “{' '.join(part.text.split())[:120]}”"
-    if any(blank[0].count("\n") >= 40 or len(blank[0]) >= 200 for blank in _BLANK.finditer(looked_at)):
+    if any(blank[0].count("\n") >= 40 or len(blank[0]) >= 200 for blank in _BLANK.finditer(searched)):
         yield "lint", "text behind many empty lines or blanks"
 
 
-def _odd_characters(looked_at: str) -> Iterator[tuple[PoisonLevel, str]]:
-    if _ESCAPE.search(looked_at):
+def _odd_characters(searched: str) -> Iterator[tuple[PoisonLevel, str]]:
+    if _ESCAPE.search(searched):
         yield "security", "a terminal escape sequence"
-    hidden = hidden_in(_ESCAPE.sub("", looked_at))
+    hidden = hidden_in(_ESCAPE.sub("", searched))
     if hidden is not None:
         yield "security", str(hidden)
-    elif _SELECTORS.search(looked_at):
+    elif _SELECTORS.search(searched):
         yield "security", "several variation selectors in a row"
-    mixed = next((word for word in _FORMULA.findall(looked_at) if is_mixed(word)), "")
+    mixed = next((word for word in _FORMULA.findall(searched) if is_mixed(word)), "")
     if mixed:
         yield "security", f"the word “{mixed[:60]}” with look-alike letters of another script"

@@ -40,7 +40,7 @@ def _case(report: Report, result: Result) -> Case:
         *([f"Clients: {check.breaks}"] if check.breaks and result.is_fault else []),
         f"Fix: {check.fix}",
         f"Specification: {check.page}",
-        f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.shown_recording}",
+        f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.recording_path}",
     ]
     if result.origin is not None:
         details.append(f"Responsible: {result.origin.sdk}. {result.origin.option}".rstrip())

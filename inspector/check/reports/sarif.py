@@ -170,6 +170,6 @@ def _locations(report: Report, result: Result) -> list[dict[str, Any]]:
 
 
 def _recorded(report: Report, n: int) -> dict[str, Any]:
-    where = report.shown_recording or "recording"
+    where = report.recording_path or "recording"
     artifact = {"uri": quote(Path(where).name if where[0] == "~" or Path(where).anchor else where)}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": n + 1}}}

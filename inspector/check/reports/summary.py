@@ -101,7 +101,7 @@ class Report:
             self.policy.baseline.require(self.identity, self.run.target)
 
     @property
-    def shown_recording(self) -> str:
+    def recording_path(self) -> str:
         """The recording as reports name it; empty without one."""
         return display_path(Path(self.recording)) if self.recording else ""
 

@@ -90,19 +90,19 @@ class RevisionSurvey:
         return type(versions) is list and revision in versions
 
 
-async def survey(
+async def offer_revisions(
     target: StdioTarget | HttpTarget,
     journal: Journal,
     options: Options,
     limits: RunLimits,
     revisions: Iterable[str],
-    revision_survey: RevisionSurvey,
+    survey: RevisionSurvey,
     *,
     connect: Connect = transport_for,
     server: ServerState | None = None,
     at_once: int = 1,
 ) -> None:
-    """Offer each of the revisions on its own connection, `at_once` of them, and keep the responses."""
+    """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `survey`."""
     places = asyncio.Semaphore(at_once)
 
     async def offer(revision: str, connection: RawConnection) -> RequestOutcome | str | None:
@@ -123,9 +123,9 @@ async def survey(
     }
     outcomes = await asyncio.gather(*(offer(revision, connection) for revision, connection in connections.items()))
     for revision, outcome in zip(connections, outcomes, strict=True):
-        revision_survey.answers.pop(revision, None)
-        revision_survey.problems.pop(revision, None)
+        survey.answers.pop(revision, None)
+        survey.problems.pop(revision, None)
         if isinstance(outcome, str):
-            revision_survey.problems[revision] = outcome
+            survey.problems[revision] = outcome
         elif outcome is not None:
-            revision_survey.answers[revision] = outcome
+            survey.answers[revision] = outcome
