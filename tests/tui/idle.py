@@ -112,11 +112,11 @@ def lines(app: App[Any]) -> list[str]:
     """
     screen = app.screen
     frame = 0 if _is_due(screen) else _frames.get(screen, 0)
-    number, found = _lines.get(screen, (0, []))
+    number, cached = _lines.get(screen, (0, []))
     if not frame or frame != number:
-        found = _text_of(screen)
-        _lines[screen] = frame, found
-    return found
+        cached = _text_of(screen)
+        _lines[screen] = frame, cached
+    return cached
 
 
 def _text_of(screen: Screen[Any]) -> list[str]:
@@ -209,13 +209,13 @@ def _paint(app: App[Any]) -> None:
 
 def _bring_forward(loop: asyncio.AbstractEventLoop) -> bool:
     """Let the timers go off that do so once and soon; False where there is none."""
-    found = False
+    has_timer = False
     for timer in list(_timers):
         asleep = _sleeping.get(timer._task) if timer._task is not None else None
         if asleep is not None and not asleep.done() and asleep.get_loop() is loop:
             asleep.set_result(None)
-            found = True
-    return found
+            has_timer = True
+    return has_timer
 
 
 async def _sleep(seconds: float) -> None:

@@ -146,5 +146,5 @@ def form_shows(app: InspectorApp, name: str) -> bool:
     """Whether the form of a tool is shown and has the focus."""
     panes = main_screen(app).panes.work
     work = panes.work
-    shown = work.catalog_item.address == name and panes.request.form.form is work.form
-    return shown and panes.request.has_focus_within
+    is_shown = work.catalog_item.address == name and panes.request.form.form is work.form
+    return is_shown and panes.request.has_focus_within

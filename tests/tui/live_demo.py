@@ -137,25 +137,25 @@ async def go(app: Desk, pilot: Pilot[None], list_name: Any, address: str) -> Wor
     app.catalog.show(list_name)
     assert app.catalog.select(list_name, address)
     app.catalog.focus_inside()
-    await settle(pilot, lambda: shown(app, address))
+    await settle(pilot, lambda: is_item_shown(app, address))
     return app.work.work
 
 
-def shown(app: Desk, address: str) -> bool:
+def is_item_shown(app: Desk, address: str) -> bool:
     work = app.work.work
     return work.catalog_item.address == address and app.work.request.form.form is work.form
 
 
 def sent(session: Session, method: str) -> list[Any]:
     """The params of every request of a method, oldest first."""
-    found = []
+    requests = []
     for n in range(1, session.journal.index.count + 1):
         message = session.journal.event(n).message
         if isinstance(message, dict) and message.get("method") == method and session.journal.index.dir(n) == 1:
             params = dict(message.get("params") or {})
             params.pop("_meta", None)
-            found.append(params)
-    return found
+            requests.append(params)
+    return requests
 
 
 @asynccontextmanager

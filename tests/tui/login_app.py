@@ -45,6 +45,6 @@ async def connects(app: InspectorApp, pilot: Pilot[Any]) -> None:
 def steps_of(app: InspectorApp) -> list[AuthStep]:
     """The steps of its newest login."""
     assert app.session is not None
-    found = Authorizations(app.session.journal)
-    found.advance()
-    return found.steps()
+    authorizations = Authorizations(app.session.journal)
+    authorizations.advance()
+    return authorizations.steps()

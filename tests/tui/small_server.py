@@ -25,5 +25,5 @@ def small_server(results: dict[str, str], *, before: str = "", introduction: str
     `introduction` is another expression, for members of the result of `initialize`.
     """
     results = {"initialize": f"introduction | {introduction}", **results}
-    found = ", ".join(f'"{method}": lambda: {result}' for method, result in results.items())
-    return SOURCE.format(before=before, results=found)
+    handlers = ", ".join(f'"{method}": lambda: {result}' for method, result in results.items())
+    return SOURCE.format(before=before, results=handlers)

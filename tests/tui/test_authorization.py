@@ -44,8 +44,8 @@ def demo() -> Iterator[Demo]:
             command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": ROOT}
         )
         running.append(process)
-        found = re.search(r"http://\S+/mcp", process.stderr.readline())
-        return found[0]
+        match = re.search(r"http://\S+/mcp", process.stderr.readline())
+        return match[0]
 
     yield start
     for process in running:

@@ -134,8 +134,8 @@ async def test_a_flow_runs_on_the_open_session_and_its_result_is_shown_in_the_ne
         assert any("✗ calls/echo.yaml" in line for line in lines), "the list says it, too"
         assert any("✓ greet" in line for line in lines)
         # The log shows the messages of the run, and no others.
-        said = "said = $.content[0].text → hello 4711"
-        await shows(app, pilot, "2 of 3 steps  1 failed", said, "run calls/echo.yaml", without="tools/list")
+        capture_line = "said = $.content[0].text → hello 4711"
+        await shows(app, pilot, "2 of 3 steps  1 failed", capture_line, "run calls/echo.yaml", without="tools/list")
         messages = panes(app).messages
         await press(pilot, "1", until=lambda: messages.filter is None, what="all messages")
         assert messages.query_one(MessageList).follow, "as before the run"
@@ -306,9 +306,9 @@ async def test_an_environment_of_a_clone_is_used_after_a_question(home: Path, mo
         await press(pilot, "E", "down", "enter", shows="in use")
         assert saved.secrets() == [], "nothing is read before"
         await press(pilot, "home", "ctrl+r", shows="Allow environment local?")
-        shown = " ".join(screen_text(app).split())
-        assert "environment variable DEMO_TOKEN in variable token" in shown
-        assert "inspector.demo" in shown.replace("│", "").replace(" ", "")
+        text = " ".join(screen_text(app).split())
+        assert "environment variable DEMO_TOKEN in variable token" in text
+        assert "inspector.demo" in text.replace("│", "").replace(" ", "")
         await pilot.press("escape")
         await ran(app, pilot, "opened.")  # "was not opened": one word cannot be broken between two lines
         assert saved.secrets() == []
@@ -421,8 +421,8 @@ def serve(folder: Path, weather: str) -> StdioTarget:
     folder.mkdir(exist_ok=True)
     about = {"now": weather, "other": "always the same"}
     tools = [{"name": name, "description": text, "inputSchema": {"type": "object"}} for name, text in about.items()]
-    said = {"content": [{"type": "text", "text": weather}]}
-    source = small_server({"tools/list": repr({"tools": tools}), "tools/call": repr(said)})
+    result = {"content": [{"type": "text", "text": weather}]}
+    source = small_server({"tools/list": repr({"tools": tools}), "tools/call": repr(result)})
     (folder / "server.py").write_text(source)
     return StdioTarget((sys.executable, "server.py"), cwd=str(folder), name="weather")
 

@@ -63,8 +63,8 @@ def test_what_looks_like_a_variable_is_a_text_unless_a_saved_step_has_it() -> No
     step = draft.step("{{token}}")
     assert step["read"] == "x://{{{{token}}"
     assert step["args"] == {"a": ["{{{{name}} {{{{ x", "{{{{{{{{"], "b": "{{{{token}}"}
-    shown = {"hello {{token}}": "{{word}} {{token}}"}
-    draft = draft_of("tools", "t", {"a": "hello {{token}}", "b": "{{token}}"}, None, {}, templates=shown)
+    texts = {"hello {{token}}": "{{word}} {{token}}"}
+    draft = draft_of("tools", "t", {"a": "hello {{token}}", "b": "{{token}}"}, None, {}, templates=texts)
     assert draft.step("")["args"] == {"a": "{{word}} {{token}}", "b": "{{{{token}}"}
 
 

@@ -53,7 +53,7 @@ async def test_no_secret_is_on_a_screen(target: Target, tmp_path: Path, monkeypa
     seen: list[str] = []
     async with running(target, until="Tools 3", size=(200, 110), settings=Settings(), record=recording) as (app, pilot):
 
-        async def look(*keys: str) -> None:
+        async def press_and_check(*keys: str) -> None:
             for key in keys:
                 await pilot.press(key)
                 await quiet(app)
@@ -61,26 +61,26 @@ async def test_no_secret_is_on_a_screen(target: Target, tmp_path: Path, monkeypa
                 seen.append(text)
                 assert leaks(text) == [], text
 
-        await look("9")
+        await press_and_check("9")
         await shows(app, pilot, "calls/flow.yaml")
         await press(pilot, "E", "down", "enter", shows="in use")
-        await look("home", "ctrl+r")
+        await press_and_check("home", "ctrl+r")
         await ran(app, pilot, "found     error -32601")
         screen = main_screen(app)
-        await look("enter", *["enter", "down"] * 12)
+        await press_and_check("enter", *["enter", "down"] * 12)
         assert "of_object = " in screen_text(app), "the captured values are shown"
         assert "***" in screen_text(app)
         rows = screen.panes.messages.query_one(MessageList)
         views = set()
         for _ in ("parsed", "raw", "http"):
             screen.set_focus(rows)
-            await look("end", *["up"] * min(rows.count, 25), "end", "up")  # the last answer has each view
+            await press_and_check("end", *["up"] * min(rows.count, 25), "end", "up")  # the last answer has each view
             views.add(screen.panes.detail.tab)
             screen.panes.detail.focus_inside()
-            await look("right_curly_bracket")
+            await press_and_check("right_curly_bracket")
         assert views == {"parsed", "raw", "http"} - ({"http"} if target.kind == "stdio" else set())
         await to_tool(app, pilot, "echo")
-        await look("f5", "f5", "ctrl+s", "escape", "ctrl+p", "escape")
+        await press_and_check("f5", "f5", "ctrl+s", "escape", "ctrl+p", "escape")
         any_of: Any = screen.session.journal
         assert leaks("\n".join(any_of.event(n).text for n in range(1, len(any_of) + 1))) == []
     assert any("tools/call" in text for text in seen)

@@ -25,16 +25,16 @@ def recorded() -> RecordedSession:
 
 
 def give(session: RecordedSession, name: ListName, items: list[Any], *, more: bool = False) -> None:
-    found = session.catalog[name]
-    if not found.loading:
-        found.begin()
-    cursor = {"nextCursor": str(found.pages)} if more else {}
-    found.page({found.kind.key: items, **cursor})
+    catalog_list = session.catalog[name]
+    if not catalog_list.loading:
+        catalog_list.begin()
+    cursor = {"nextCursor": str(catalog_list.pages)} if more else {}
+    catalog_list.page({catalog_list.kind.key: items, **cursor})
     session.changes.bump(name)
 
 
 def shown_name(app: Ticking) -> Any:
-    messages = app.heard(ItemHighlighted)
+    messages = app.messages_of(ItemHighlighted)
     item = messages[-1].item if messages else None  # type: ignore[attr-defined]
     return item and item.get("name")
 
@@ -57,14 +57,14 @@ async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
         await settle(pilot, lambda: shown_name(app) == there)
         assert "count" in screen_lines(app)[-2]
         await pilot.press("enter")
-        assert [message.item["name"] for message in app.heard(ItemOpened)] == [there]
+        assert [message.item["name"] for message in app.messages_of(ItemOpened)] == [there]
 
 
 @pytest.mark.slow
 async def test_typing_filters_at_once_escape_brings_all_back_and_enter_opens_the_item_at_the_cursor() -> None:
     async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20)) as (app, pilot, pane):
         await pilot.press("slash", "enter")
-        assert app.heard(ItemOpened) == [], "nothing was typed: enter goes to the rows"
+        assert app.messages_of(ItemOpened) == [], "nothing was typed: enter goes to the rows"
         for keys in (
             ("slash", *"order pizza"),
             ("escape", "escape", "slash", *"echo", "down", "slash", *"order pizza", "down"),
@@ -77,8 +77,8 @@ async def test_typing_filters_at_once_escape_brings_all_back_and_enter_opens_the
         assert pane.has_focus_within, "there is nothing more to leave"
         await press(pilot, "slash", *"qqqq", shows="No match")
         assert shown_name(app) is None
-        await press(pilot, "escape", *"ech", "enter", until=lambda: bool(app.heard(ItemOpened)))
-        assert [message.item["name"] for message in app.heard(ItemOpened)] == ["echo"]
+        await press(pilot, "escape", *"ech", "enter", until=lambda: bool(app.messages_of(ItemOpened)))
+        assert [message.item["name"] for message in app.messages_of(ItemOpened)] == ["echo"]
 
 
 async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
@@ -99,8 +99,8 @@ async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None
     session.catalog.tools.end(ConnectionProblem("The pipe broke.", hint="Start it again."))
     async with on_pane(CatalogPane(session), (40, 16), focus=False) as (app, pilot, _pane):
         await settle(pilot, lambda: "The pipe broke." in screen_text(app))
-        shown = screen_text(app)
-        assert_in(shown, "one", "(unnamed)", "Start it again.", "1 entry is not an object")
+        text = screen_text(app)
+        assert_in(text, "one", "(unnamed)", "Start it again.", "1 entry is not an object")
 
 
 async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
@@ -108,15 +108,15 @@ async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
     session.catalog["tools"].begin()
     async with on_pane(CatalogPane(session), (34, 12)) as (app, pilot, _pane):
         await pilot.press("enter")
-        assert not app.heard(ItemOpened)
+        assert not app.messages_of(ItemOpened)
         give(session, "tools", [{"name": "first"}, {"name": "second"}])
-        await settle(pilot, lambda: bool(app.heard(ItemOpened)))
-        opened: list[Any] = app.heard(ItemOpened)
+        await settle(pilot, lambda: bool(app.messages_of(ItemOpened)))
+        opened: list[Any] = app.messages_of(ItemOpened)
         assert [message.item["name"] for message in opened] == ["first"]
         give(session, "tools", [])
         give(session, "tools", [{"name": "third"}])
         await settle(pilot, lambda: shown_name(app) == "third")
-        assert len(app.heard(ItemOpened)) == 1, "once"
+        assert len(app.messages_of(ItemOpened)) == 1, "once"
 
 
 async def test_an_empty_list_says_what_would_be_there() -> None:
@@ -141,9 +141,9 @@ async def test_an_item_is_gone_to_by_its_name_in_spite_of_a_filter_and_a_list_is
         await settle(pilot, lambda: session.catalog.tools.version > before and not session.catalog.tools.loading)
         assert len(session.catalog.tools) == TOOLS
         await pilot.press("slash", *"echo", "down")
-        for name, address, shown in (("tools", "weather", "weather"), ("resources", "demo://planets", "planets")):
+        for name, address, label in (("tools", "weather", "weather"), ("resources", "demo://planets", "planets")):
             assert pane.select(name, address)
-            await settle(pilot, lambda shown=shown: shown_name(app) == shown)
+            await settle(pilot, lambda label=label: shown_name(app) == label)
         assert not pane.select("resources", "demo://nowhere")
         pane.show("prompts")
         await settle(pilot, lambda: "Not listed yet." in screen_text(app))

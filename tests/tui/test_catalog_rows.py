@@ -13,10 +13,10 @@ WITH_Q = {"type": "object", "properties": {"q": {}}}
 
 
 def filled(items: list[Any], name: ListName = "tools", *, more: bool = False) -> CatalogList:
-    found = CatalogList(KINDS[name])
-    found.begin()
-    found.page({KINDS[name].key: items, **({"nextCursor": "1"} if more else {})})
-    return found
+    catalog_list = CatalogList(KINDS[name])
+    catalog_list.begin()
+    catalog_list.page({KINDS[name].key: items, **({"nextCursor": "1"} if more else {})})
+    return catalog_list
 
 
 def tool(name: str, **more: Any) -> dict[str, Any]:
@@ -39,8 +39,8 @@ def names(rows: CatalogRows) -> list[Any]:
     return [(rows.item(at) or {}).get("name") for at in range(len(rows))]
 
 
-def narrowed(rows: CatalogRows, wanted: str) -> list[Any]:
-    rows.narrow(wanted)
+def narrowed(rows: CatalogRows, words: str) -> list[Any]:
+    rows.narrow(words)
     return names(rows)
 
 
@@ -49,11 +49,11 @@ def text(rows: CatalogRows, at: int, width: int) -> str:
 
 
 def test_pages_are_taken_in_where_they_begin() -> None:
-    found = filled([tool("aaaaaaaa"), tool("b")], more=True)
-    rows = CatalogRows(found)
+    catalog_list = filled([tool("aaaaaaaa"), tool("b")], more=True)
+    rows = CatalogRows(catalog_list)
     assert rows.advance() == 0
     assert rows.advance() is None
-    found.page({"tools": [tool("c")]})
+    catalog_list.page({"tools": [tool("c")]})
     assert rows.advance() == 2
     assert names(rows) == ["aaaaaaaa", "b", "c"]
 
@@ -69,14 +69,14 @@ def test_a_turn_takes_no_more_than_its_slice() -> None:
 
 
 def test_a_list_read_again_replaces_the_old_one_when_it_is_as_long() -> None:
-    found = filled([tool("a"), tool("b"), tool("c")])
-    rows = CatalogRows(found)
+    catalog_list = filled([tool("a"), tool("b"), tool("c")])
+    rows = CatalogRows(catalog_list)
     rows.advance()
-    found.begin()
-    found.page({"tools": [tool("a2")], "nextCursor": "1"})
+    catalog_list.begin()
+    catalog_list.page({"tools": [tool("a2")], "nextCursor": "1"})
     assert rows.advance() is None
     assert names(rows) == ["a", "b", "c"]
-    found.page({"tools": [tool("b")]})
+    catalog_list.page({"tools": [tool("b")]})
     assert rows.advance() == 0
     assert names(rows) == ["a2", "b"]
 
@@ -106,8 +106,8 @@ def test_keys_stay_with_their_items() -> None:
 ])  # fmt: skip
 def test_what_is_typed_narrows_the_list(items: list[Any], typed: dict[str, str]) -> None:
     rows = read(items)
-    for wanted, left in typed.items():
-        assert narrowed(rows, wanted) == left.split(), wanted
+    for words, left in typed.items():
+        assert narrowed(rows, words) == left.split(), words
 
 
 def test_what_has_the_word_itself_comes_before_what_is_merely_like_it() -> None:
@@ -131,7 +131,7 @@ def test_typing_on_gives_what_typing_at_once_gives() -> None:
 DESTROYS = {"annotations": {"destructiveHint": True}}
 
 
-@pytest.mark.parametrize(("name", "item", "shown"), [
+@pytest.mark.parametrize(("name", "item", "texts"), [
     # What a tool is for: its title if that says more than the name, else the first sentence of the description.
     ("tools", tool("get-sum", title="Add numbers", description="Adds two numbers. Or three."),
      {30: "get-sum  Add numbers", 16: "get-sum", 70: "get-sum  Add numbers  Adds two numbers"}),
@@ -149,9 +149,9 @@ DESTROYS = {"annotations": {"destructiveHint": True}}
     ("resources", {"uri": "x:y"}, {30: "x:y                          ▲"}),
     ("templates", {"uriTemplate": "x:{a}", "name": "A"}, {20: "A  x:{a}          {}"}),
 ])  # fmt: skip
-def test_a_row_says_what_its_item_is_for(name: ListName, item: Any, shown: dict[int, str]) -> None:
+def test_a_row_says_what_its_item_is_for(name: ListName, item: Any, texts: dict[int, str]) -> None:
     rows = read([item], name)
-    assert {width: text(rows, 0, width) for width in shown} == shown
+    assert {width: text(rows, 0, width) for width in texts} == texts
 
 
 def test_a_longer_name_than_the_column_moves_only_its_own_row() -> None:
@@ -191,9 +191,9 @@ def test_items_of_wrong_types_are_rows_like_others(width: int) -> None:
         {"name": "twice", "inputSchema": {"type": "object"}},
     ]
     rows = read(items)
-    shown = [text(rows, at, width) for at in range(len(rows))]
-    assert all("\x1b" not in line and "\u202e" not in line and "\n" not in line for line in shown)
-    assert [line.endswith("▲") for line in shown] == [True, True, True, True, False, True]
+    texts = [text(rows, at, width) for at in range(len(rows))]
+    assert all("\x1b" not in line and "\u202e" not in line and "\n" not in line for line in texts)
+    assert [line.endswith("▲") for line in texts] == [True, True, True, True, False, True]
     assert len(narrowed(rows, "twice")) == 2
 
 
@@ -215,13 +215,13 @@ def test_the_most_expensive_tools_come_first_and_show_their_tokens() -> None:
 
 
 def test_a_filter_and_new_items_keep_the_order_of_cost() -> None:
-    found = filled(costly(), more=True)
-    rows = CatalogRows(found)
+    catalog_list = filled(costly(), more=True)
+    rows = CatalogRows(catalog_list)
     rows.sort(by_cost=True)
     rows.advance()
     assert narrowed(rows, "l") == ["large", "middle", "small"]
     assert narrowed(rows, "le") == ["middle"]
-    found.page({"tools": [tool("lemon", description="z" * 200), tool("other")]})
+    catalog_list.page({"tools": [tool("lemon", description="z" * 200), tool("other")]})
     assert rows.advance() == 0
     assert names(rows) == ["lemon", "middle"]
     assert rows.best() == 0

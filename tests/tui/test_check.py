@@ -93,10 +93,10 @@ class Probes:
 @pytest.fixture
 def probes(monkeypatch: pytest.MonkeyPatch) -> Probes:
     """A catalogue with the checks of these tests alone."""
-    found = Probes()
+    fakes = Probes()
     for module in (run_of_checks, selection):
-        monkeypatch.setattr(module, "checks", found.table)
-    return found
+        monkeypatch.setattr(module, "checks", fakes.table)
+    return fakes
 
 
 @asynccontextmanager
@@ -197,11 +197,11 @@ async def test_worst_comes_first_with_all_about_it_beside_is_copied_and_run_agai
         await press(pilot, "f", "home", "enter", shows="TEST-01")
         # One check is run again.
         await press(pilot, "home", until=lambda: pane(app).current.check.id == "TEST-01")
-        found = pane(app).check_run
-        journal, events = found.journal, len(found.journal)
+        check_run = pane(app).check_run
+        journal, events = check_run.journal, len(check_run.journal)
         probes.answer = good("now right")
         await press(pilot, "r", shows="3 pass")
-        assert (probes.looked, found.journal) == (2, journal)
+        assert (probes.looked, check_run.journal) == (2, journal)
         assert len(journal) > events
         assert "TEST-02" in screen_text(app)
         await ended(app, pilot)

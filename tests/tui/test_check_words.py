@@ -38,7 +38,7 @@ def test_other_texts_are_shown_as_they_are() -> None:
 @pytest.mark.slow
 def test_no_text_of_a_check_names_an_option() -> None:
     """The interface shows these texts as they are: what each check says, its fix, and what it saw."""
-    found = []
+    options = []
     for path in sorted((CHECKS / "checks").glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         documented = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -47,7 +47,7 @@ def test_no_text_of_a_check_names_an_option() -> None:
             for node in ast.walk(tree)
             if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
         }
-        found += [
+        options += [
             f"{path.name}:{node.lineno} {node.value}"
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant)
@@ -59,9 +59,9 @@ def test_no_text_of_a_check_names_an_option() -> None:
         ]
     for path in sorted((CHECKS / "checks").glob("*.toml")):
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
-        found += [
+        options += [
             f"{id} {row}"
             for id, row in rows.items()
             if isinstance(row, dict) and OPTION.search(f"{row['says']} {row['fix']}")
         ]
-    assert found == []
+    assert options == []

@@ -44,20 +44,20 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def completer(session: Session) -> tuple[Completer, list[Any]]:
-    found: list[Any] = []
-    return Completer(session, lambda *what: found.append(what)), found  # type: ignore[arg-type]
+    answers: list[Any] = []
+    return Completer(session, lambda *what: answers.append(what)), answers  # type: ignore[arg-type]
 
 
 async def test_only_what_was_typed_last_is_requested_and_only_once() -> None:
     """C-COMP-01."""
     session = Session(["python"], ["perl"])
-    asks, found = completer(session)
+    asks, answers = completer(session)
     asks.typed(REF, "language", "p", {"a": "1"})
     asks.typed(REF, "language", "py", {"a": "1"})
     await session.done()
     asks.typed(REF, "language", "py", {"a": "1"})
     assert session.asked == [("language", "py", {"a": "1"})]
-    assert found == [("language", "py", ["python"])] * 2
+    assert answers == [("language", "py", ["python"])] * 2
     asks.typed(REF, "language", "py", {"a": "2"})
     await session.done()
     assert len(session.asked) == 2, "other arguments may lead to other values"
@@ -66,26 +66,26 @@ async def test_only_what_was_typed_last_is_requested_and_only_once() -> None:
 @pytest.mark.parametrize("error", [NotOffered("no"), ServerError(-32601, "Method not found")])
 async def test_a_server_without_completion_is_asked_once(error: Exception) -> None:
     session = Session(error)
-    asks, found = completer(session)
+    asks, answers = completer(session)
     for value in ("a", "b"):
         asks.typed(REF, "x", value, {})
         await session.done()
     assert len(session.asked) == 1
-    assert all(values == [] for _, _, values in found)
+    assert all(values == [] for _, _, values in answers)
 
 
 async def test_a_failure_is_no_reason_to_stop_asking() -> None:
     session = Session(RequestTimeout("late"), ServerError(-32602, "Invalid"), ["x"])
-    asks, found = completer(session)
+    asks, answers = completer(session)
     for value in ("a", "b", "c"):
         asks.typed(REF, "x", value, {})
         await session.done()
-    assert found == [("x", "b", []), ("x", "c", ["x"])]
+    assert answers == [("x", "b", []), ("x", "c", ["x"])]
 
 
 async def test_many_values_are_cut() -> None:
     session = Session([str(number) for number in range(1000)])
-    asks, found = completer(session)
+    asks, answers = completer(session)
     asks.typed(REF, "x", "", {})
     await session.done()
-    assert len(found[0][2]) == completion.SHOWN
+    assert len(answers[0][2]) == completion.SHOWN

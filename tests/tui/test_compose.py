@@ -23,7 +23,7 @@ def words(text: str, **more: Any) -> str:
     return plain(DescribedMessage(text, **{"one_line": True, "as_typed": False, **more}).words)
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "expected"), [
     ('{"jsonrpc":"2.0","id":9,"method":"tools/call"}', "request tools/call, id 9"),
     ('{"jsonrpc":"2.0","id":"9","method":"x"}', 'request x, id "9"'),
     ('{"id":9,"method":"x"}', 'request x, id 9, without "jsonrpc": "2.0"'),
@@ -36,8 +36,8 @@ def words(text: str, **more: Any) -> str:
      "3 lines, so as many messages"),
     ("  ", "empty"),
 ])  # fmt: skip
-def test_says_what_a_text_is(text: str, said: str) -> None:
-    assert words(text) == said
+def test_says_what_a_text_is(text: str, expected: str) -> None:
+    assert words(text) == expected
 
 
 def test_json_goes_out_on_one_line_over_stdio_unless_it_is_wanted_as_typed() -> None:

@@ -28,12 +28,12 @@ LINK = {
 }  # fmt: skip
 
 
-def lines_of(blocks, **look) -> list[str]:
+def lines_of(blocks, **options) -> list[str]:
     """Return all lines of some blocks, as text."""
     return [
         section.text(line)
-        for shown in shown_blocks(blocks, DrawOptions(**({"columns": 0} | look)))
-        for section in shown.sections
+        for block in shown_blocks(blocks, DrawOptions(**({"columns": 0} | options)))
+        for section in block.sections
         for line in range(len(section))
     ]
 
@@ -127,13 +127,13 @@ async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
     blocks = [{"type": "text", "text": "see"}, LINK, {"type": "image", "mimeType": "image/png", "data": PICTURE}]
     async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, _view):
         await burst(pilot, "o", "down", "down", "down", "down", "enter", "o")
-        assert [m.uri for m in app.heard(ContentView.OpenResource)] == ["demo://r/1", "demo://r/1"]
+        assert [m.uri for m in app.messages_of(ContentView.OpenResource)] == ["demo://r/1", "demo://r/1"]
         await burst(pilot, "w", "end", "w")
-        saved = app.heard(ContentView.SaveRequested)
+        saved = app.messages_of(ContentView.SaveRequested)
         assert saved[-1].data == base64.b64decode(PICTURE)
         assert saved[-1].suggested == "image.png"
         await pilot.press("home", "w")
-        assert app.heard(ContentView.SaveRequested)[-1].data == b"see"
+        assert app.messages_of(ContentView.SaveRequested)[-1].data == b"see"
 
 
 async def test_json_in_a_text_folds_and_is_copied_as_written():

@@ -48,10 +48,10 @@ def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
 
 def test_secrets_become_variables() -> None:
     talk = posted(ping(), **{"Authorization": "Bearer abcdefgh", "Mcp-Session-Id": "s3cret-id"})
-    shown = copy_as.curl(talk.journal, 2)
-    assert_in(shown, "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"", "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"")
-    assert copy_as.variables(shown) == ["INSPECTOR_TOKEN", "INSPECTOR_SESSION_ID"]
-    assert "redacted" not in shown
+    command = copy_as.curl(talk.journal, 2)
+    assert_in(command, "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"", "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"")
+    assert copy_as.variables(command) == ["INSPECTOR_TOKEN", "INSPECTOR_SESSION_ID"]
+    assert "redacted" not in command
     program = copy_as.python(talk.journal, 2)
     assert 'os.environ["INSPECTOR_TOKEN"]' in program
     assert "INSPECTOR_TOKEN" in copy_as.variables(program)
@@ -64,9 +64,9 @@ def test_secrets_become_variables() -> None:
 @pytest.mark.parametrize("text", ["$(id)", "`id`", "\x1b]0;x\x07", "a'b\"c", "\n; rm -rf x", "!!", "‮"])
 def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
     talk = posted(ping(text))
-    shown = copy_as.curl(talk.journal, 2)
-    assert all(char.isprintable() or char == "\n" for char in shown)
-    script = shown.replace("curl", "printf '%s\\0'", 1)
+    command = copy_as.curl(talk.journal, 2)
+    assert all(char.isprintable() or char == "\n" for char in command)
+    script = command.replace("curl", "printf '%s\\0'", 1)
     printed = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout.decode().split("\0")
     assert json.loads(printed[-2]) == ping(text)
 

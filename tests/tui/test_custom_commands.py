@@ -48,7 +48,7 @@ def settings(tmp_path: Path, lent_terminal: None) -> Settings:
     return Settings(commands=commands)
 
 
-async def told(live: Live, folder: Path) -> tuple[str, list[str]]:
+async def command_output(live: Live, folder: Path) -> tuple[str, list[str]]:
     """Return the text and the arguments that the command got. Its file is private and gone."""
     app, pilot = live
     path = folder / "told"
@@ -66,7 +66,7 @@ async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: 
     async with running(demo(), size=WIDE, until="connected", settings=settings) as (app, pilot):
         await shows(app, pilot, "echo")
         await pilot.press("Y")
-        text, arguments = await told((app, pilot), tmp_path)
+        text, arguments = await command_output((app, pilot), tmp_path)
         assert "tools/list" in text
         assert arguments[2] == f"a b; $(touch {tmp_path}/no) {arguments[0]}", "one argument, no shell"
         assert not (tmp_path / "no").exists()
@@ -75,10 +75,10 @@ async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: 
         await press(pilot, "ctrl+r", shows="2 tokens")
         app.screen.panes.work.result.focus_inside()  # type: ignore[attr-defined]
         await pilot.press("ctrl+y")
-        text, _ = await told((app, pilot), tmp_path)
+        text, _ = await command_output((app, pilot), tmp_path)
         assert text == "helloY"
         await pilot.press("m", "ctrl+y")
-        text, _ = await told((app, pilot), tmp_path)
+        text, _ = await command_output((app, pilot), tmp_path)
         assert json.loads(text)["jsonrpc"] == "2.0"
 
 
@@ -97,7 +97,7 @@ async def test_help_and_palette_show_them(settings: Settings) -> None:
 
 
 def problems(*entries: dict[str, str], keymap: dict[str, str] | None = None) -> list[str]:
-    return [each.message for each in CustomCommands(entries, Keymap(keymap).keys).problems]
+    return [problem.message for problem in CustomCommands(entries, Keymap(keymap).keys).problems]
 
 
 def test_conflicts_and_wrong_commands_are_named() -> None:

@@ -31,11 +31,11 @@ async def test_a_message_is_shown_parsed_with_what_it_answers() -> None:
         assert lines[1].startswith("│ parsed  raw  http  findings")
         assert lines[1].endswith("in answer to → 2 │")
         await pilot.click(DetailPane, offset=(60, 1))
-        assert [message.n for message in app.heard(ShowEvent)] == [4]
+        assert [message.n for message in app.messages_of(ShowEvent)] == [4]
         pane.show(4)
         await press(pilot, shows="answered by ← 2")
         pane.focus_inside()
-        await press(pilot, "r", until=lambda: [message.n for message in app.heard(ShowEvent)] == [4, 7])
+        await press(pilot, "r", until=lambda: [message.n for message in app.messages_of(ShowEvent)] == [4, 7])
         pane.show(0)
         await press(pilot, shows="is shown here")
         pane.show(talk.call(11, "echo"))
@@ -61,21 +61,21 @@ def lines(sections: list[Section]) -> list[str]:
 
 def test_what_is_not_json_says_why_and_bytes_are_shown_as_bytes() -> None:
     talk = example()
-    shown = lines(detail_view.plain_sections(talk.journal.event(11)))
-    assert shown[0] == "not read as JSON: a value is missing at character 1"
-    assert shown[-1] == "Server running on port 3000"
+    texts = lines(detail_view.plain_sections(talk.journal.event(11)))
+    assert texts[0] == "not read as JSON: a value is missing at character 1"
+    assert texts[-1] == "Server running on port 3000"
     event = talk.journal.event(talk.receive_raw(b"\x00\xff Hello, world of bytes"))
     assert lines(detail_view.plain_sections(event))[0].startswith("not read as JSON")
-    shown = lines(detail_view.raw_sections(event))
-    assert "00000000  00 ff 20 48 65 6c 6c 6f  2c 20 77 6f 72 6c 64 20  .. Hello, world" in shown
-    assert shown[-1].startswith("00000010  6f 66 20 62 79 74 65 73")
+    texts = lines(detail_view.raw_sections(event))
+    assert "00000000  00 ff 20 48 65 6c 6c 6f  2c 20 77 6f 72 6c 64 20  .. Hello, world" in texts
+    assert texts[-1].startswith("00000010  6f 66 20 62 79 74 65 73")
 
 
 def test_over_stdio_the_http_tab_tells_of_the_process() -> None:
-    shown = lines(detail_view.http_sections(example().journal, 7))
-    assert "This connection is stdio" in shown[0]
-    assert any("started server --fast" in line for line in shown)
-    assert any(line.split() == ["pid", "7"] for line in shown)
+    texts = lines(detail_view.http_sections(example().journal, 7))
+    assert "This connection is stdio" in texts[0]
+    assert any("started server --fast" in line for line in texts)
+    assert any(line.split() == ["pid", "7"] for line in texts)
 
 
 def test_the_http_tab_has_the_heads_of_the_exchange() -> None:
@@ -88,14 +88,14 @@ def test_the_http_tab_has_the_heads_of_the_exchange() -> None:
     talk.at(40)
     journal.record_http("post-1", Dir.RECV, status=200, reason="OK", version="HTTP/2", headers=[("X", "y")], ms=38.2)
     journal.record_received("post-1", [b'{"jsonrpc":"2.0","id":1,"result":{}}'], ',"event":"message","id":"e-7"')
-    shown = lines(detail_view.http_sections(journal, n))
-    at = shown.index("→ POST https://x.example/mcp")
-    assert shown[at + 1 : at + 3] == ["Accept: application/json", "accept: text/event-stream"]
-    assert "‹redacted" in shown[at + 3]
-    assert "← 200 OK  HTTP/2  38 ms" in shown
-    assert not any("other.example" in line for line in shown)
-    shown = lines(detail_view.http_sections(journal, len(journal)))
-    assert any("server-sent event" in line and "id e-7" in line for line in shown)
+    texts = lines(detail_view.http_sections(journal, n))
+    at = texts.index("→ POST https://x.example/mcp")
+    assert texts[at + 1 : at + 3] == ["Accept: application/json", "accept: text/event-stream"]
+    assert "‹redacted" in texts[at + 3]
+    assert "← 200 OK  HTTP/2  38 ms" in texts
+    assert not any("other.example" in line for line in texts)
+    texts = lines(detail_view.http_sections(journal, len(journal)))
+    assert any("server-sent event" in line and "id e-7" in line for line in texts)
 
 
 async def test_findings_stand_beside_the_message_and_nothing_moves_the_cursor() -> None:
@@ -108,8 +108,8 @@ async def test_findings_stand_beside_the_message_and_nothing_moves_the_cursor() 
             Finding(9, "TOOL-21", "must", "\x1b[2Jit does not match", ("/amount 12.5",), "2026-07-28 server/tools")
         )
         await press(pilot, shows="findings 1")
-        found = ("▲ TOOL-21  MUST", "␛[2Jit does not match", "/amount 12.5", "2026-07-28 server/tools")
-        await press(pilot, "question_mark", shows=(*found, '"isError": true'))
+        expected = ("▲ TOOL-21  MUST", "␛[2Jit does not match", "/amount 12.5", "2026-07-28 server/tools")
+        await press(pilot, "question_mark", shows=(*expected, '"isError": true'))
         talk.journal.findings.add(Finding(9, "B-1", "note", "another"))
         await press(pilot, shows="another")
         pane.show(10)
@@ -150,11 +150,11 @@ async def test_copies_saves_and_compares_two_messages() -> None:
         pane.action_copy_curl()
         pane.action_save()
         await press(pilot, shows="not sent over HTTP")
-        copied = [message.text for message in app.heard(Copy)]
+        copied = [message.text for message in app.messages_of(Copy)]
         assert copied[0] == talk.journal.event(7).text
         assert copied[1] == "inspector call echo message=hello -- server"
         assert copied[2].startswith("import json")
-        saved = app.heard(Save)[0]
+        saved = app.messages_of(Save)[0]
         assert (saved.data, saved.suggested) == (talk.journal.event(7).bytes, "tools-call-7.json")
         pane.compare(7, 9)
         await press(pilot, shows=("+", "card declined", "Echo: hello"))

@@ -149,7 +149,7 @@ async def test_the_proposed_name_is_one_that_no_file_has(home: Path) -> None:
 
 async def test_typed_text_narrows_a_long_menu() -> None:
     words = [*((f"word-{n}", "about it") for n in range(9)), ("reworded", "other"), ("last", "with a word")]
-    for keys, shown, answer in (
+    for keys, names, answer in (
         (["r", "e"], ["reworded"], "reworded"),
         ([*"word"], ["word-0", "reworded", "last"], "word-0"),
         ([*"word", "end", "home", "backspace", "down", "up", "down"], ["word-1"], "word-1"),
@@ -159,8 +159,8 @@ async def test_typed_text_narrows_a_long_menu() -> None:
         async with asking(Choose("Choose one", words), size=(60, 24)) as (app, pilot, answers):
             assert "type to narrow" in screen_text(app)
             await press(pilot, *keys)
-            found = screen_text(app)
-            assert sorted(shown, key=found.index) == shown
+            text = screen_text(app)
+            assert sorted(names, key=text.index) == names
             await press(pilot, "enter", until=lambda answers=answers, answer=answer: answers == [answer])
 
 

@@ -32,7 +32,7 @@ async def test_keys_edit_the_text(begin, steps):
         for keys, value, copied in steps:
             await burst(pilot, *keys.split())
             assert (editor.value, app.clipboard) == (value, copied), keys
-            assert app.heard(Editor.Changed)[-1].value == value
+            assert app.messages_of(Editor.Changed)[-1].value == value
 
 
 async def test_the_caret_is_seen_only_with_focus():
@@ -103,14 +103,14 @@ async def test_up_and_down_leave_a_text_at_its_ends():
 async def test_enter_submits_and_lines_are_pasted_only_where_lines_may_be():
     async with on_stage(Editor(), (20, 5)) as (app, pilot, editor):
         await burst(pilot, "a", "ctrl+j", "b", "enter")
-        assert [m.value for m in app.heard(Editor.Submitted)] == ["ab"]
+        assert [m.value for m in app.messages_of(Editor.Submitted)] == ["ab"]
         assert await paste(pilot, editor, "\none\r\ntwo\n") == "abone two"
     async with on_stage(Editor(multiline=True, limit=100), (20, 5)) as (app, pilot, editor):
         assert await paste(pilot, editor, "one\r\ntwo\rthree") == "one\ntwo\nthree"
         assert await paste(pilot, editor, "") == "one\ntwo\nthree"
         # A text that is too long is handed on whole.
         assert await paste(pilot, editor, "x" * 100) == "one\ntwo\nthree"
-        assert [m.value for m in app.heard(Editor.TooLong)] == ["one\ntwo\nthree" + "x" * 100]
+        assert [m.value for m in app.messages_of(Editor.TooLong)] == ["one\ntwo\nthree" + "x" * 100]
 
 
 async def test_no_character_of_a_value_reaches_the_terminal_as_it_is_if_it_has_no_shape():
@@ -155,10 +155,10 @@ async def test_a_value_shown_for_another_posts_nothing():
         editor.show_without_change("two")
         await pilot.pause()
         assert screen_lines(app)[0] == "two▏"
-        assert app.heard(Editor.Changed) == []
+        assert app.messages_of(Editor.Changed) == []
         editor.value = "three"
         await pilot.pause()
-        assert [m.value for m in app.heard(Editor.Changed)] == ["three"]
+        assert [m.value for m in app.messages_of(Editor.Changed)] == ["three"]
 
 
 async def test_without_unicode_the_editor_is_ascii():
@@ -187,15 +187,15 @@ async def test_esc_clears_and_then_leaves_and_enter_leaves_with_the_filter_in_fo
     async with on_stage(FilterInput(), (40, 4)) as (app, pilot, view):
         for keys, value, left in (("abc", "abc", 0), (["enter"], "abc", 1), (["escape"], "", 1), (["escape"], "", 2)):
             await burst(pilot, *keys)
-            assert (view.value, len(app.heard(FilterInput.Left))) == (value, left)
-        assert app.heard(Editor.Submitted) == []
+            assert (view.value, len(app.messages_of(FilterInput.Left))) == (value, left)
+        assert app.messages_of(Editor.Submitted) == []
 
 
 async def test_the_words_of_a_filter_are_coloured():
     view = FilterInput(highlight=lambda text: [(0, 7, "json-key"), (7, 99, "error")])
     async with on_stage(view, (40, 4)) as (app, pilot, _):
         await burst(pilot, *"method:x")
-        look = app.current_theme.palette
+        theme = app.current_theme.palette
         strip = app.screen._compositor.render_strips()[0]
-        assert next(iter(strip.crop(3, 4))).style.color == look.style("json-key").color
-        assert next(iter(strip.crop(10, 11))).style.color == look.style("error").color
+        assert next(iter(strip.crop(3, 4))).style.color == theme.style("json-key").color
+        assert next(iter(strip.crop(10, 11))).style.color == theme.style("error").color

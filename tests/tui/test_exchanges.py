@@ -15,7 +15,7 @@ from inspector.tui.log.waterfall import ExchangeRows, Stats, TimeSpan, Waterfall
 from tests.tui.recorded_conversation import Talk, example
 
 
-def look(talk: Talk, text: str = "") -> MessageView:
+def exchange_view(talk: Talk, text: str = "") -> MessageView:
     """The exchanges that a filter leaves, up to the last event."""
     view = MessageView(talk.journal, parse(text) if text else None, by_exchange=True)
     catch_up(view)
@@ -41,29 +41,29 @@ def is_answer(index: Index, n: int) -> bool:
 def expected(talk: Talk, text: str) -> list[tuple[int, int]]:
     index = talk.journal.index
     roots = {n: index.root_of(n) or n for n in range(1, index.count + 1)}
-    wanted = {roots[n] for n in parse(text).numbers(talk.journal)}
-    return sorted((root, n) for n, root in roots.items() if root in wanted and not is_answer(index, n))
+    matching = {roots[n] for n in parse(text).numbers(talk.journal)}
+    return sorted((root, n) for n, root in roots.items() if root in matching and not is_answer(index, n))
 
 
 def test_an_exchange_is_a_row_with_what_happened_in_it_and_a_filter_leaves_whole_ones() -> None:
-    view = look(example())
+    view = exchange_view(example())
     assert rows(view) == [(1, 1), (2, 2), (4, 4), (4, 5), (4, 6), (8, 8), (10, 10), (11, 11)]
     assert view.exchanges.position(7) == view.exchanges.position(4) == 2
     assert view.exchanges.position(99) is None
     assert view.exchanges.stats == Stats(3, 1, 14_000, 612_000)
-    view = look(example(), "hello")
+    view = exchange_view(example(), "hello")
     assert rows(view) == [(4, 4), (4, 5), (4, 6)]
     assert view.matching == 2
 
 
 def bars(talk: Talk, now: int | None = None) -> WaterfallRows:
     """The rows of a conversation as they are looked at, with its bars; `now` while it goes on."""
-    view = look(talk)
+    view = exchange_view(talk)
     assert view.exchanges is not None
-    found = WaterfallRows(MessageRows(talk.journal), view.exchanges)
-    found.now = now
-    assert found.look_at(0, 20)
-    return found
+    waterfall = WaterfallRows(MessageRows(talk.journal), view.exchanges)
+    waterfall.now = now
+    assert waterfall.look_at(0, 20)
+    return waterfall
 
 
 @pytest.mark.parametrize(("others", "ended", "now", "span"), [
@@ -93,11 +93,11 @@ def with_gap() -> Talk:
 
 
 def test_a_gap_between_calls_is_folded_and_its_row_says_how_long_it_was() -> None:
-    found = bars(with_gap())
-    assert found.span == TimeSpan(0, 100_300_000, ((100_000, 100_100_000),))
+    waterfall = bars(with_gap())
+    assert waterfall.span == TimeSpan(0, 100_300_000, ((100_000, 100_100_000),))
     # A twentieth of the 300 ms without gaps: 100, 15 and 200 ms share the line.
-    assert [found.span.cell(ms * 1000, 63) for ms in (0, 100, 50_100, 100_100, 100_200)] == [0, 20, 21, 23, 43]
-    lines = ["".join(segment.text for segment in found.render(at, 140, False, False)) for at in range(3)]
+    assert [waterfall.span.cell(ms * 1000, 63) for ms in (0, 100, 50_100, 100_100, 100_200)] == [0, 20, 21, 23, 43]
+    lines = ["".join(segment.text for segment in waterfall.render(at, 140, False, False)) for at in range(3)]
     assert "1 m 40 s gap █" in lines[1]
     assert "┊" not in lines[0]
     assert "gap" not in lines[2]
@@ -117,7 +117,7 @@ def test_interleaved_exchanges_are_reported_apart_and_leave_when_nothing_in_them
     talk = Talk()
     talk.call(1, "a")
     talk.call(2, "b")
-    everything, pending = look(talk), look(talk, "status:pending")
+    everything, pending = exchange_view(talk), exchange_view(talk, "status:pending")
     assert rows(pending) == [(1, 1), (2, 2)]
     talk.notice("progress", progressToken=1, progress=1)
     talk.notice("progress", progressToken=2, progress=1)
@@ -132,7 +132,7 @@ def test_interleaved_exchanges_are_reported_apart_and_leave_when_nothing_in_them
 def test_growing_ends_where_a_fresh_look_would(text: str) -> None:
     chance = random.Random(11)
     talk = Talk()
-    view = look(talk, text)
+    view = exchange_view(talk, text)
     asked: list[int] = []
     for step in range(250):
         choice = chance.random()
@@ -156,7 +156,7 @@ def test_percentiles_are_those_of_the_exchanges_shown() -> None:
     for id in range(1, 101):
         talk.at(id * 1000).call(id, "a" if id % 2 else "b")
         talk.at(id * 1000 + id).say(id, "x")
-    everything, even = look(talk), look(talk, "name:b")
+    everything, even = exchange_view(talk), exchange_view(talk, "name:b")
     assert everything.exchanges is not None
     assert even.exchanges is not None
     assert everything.exchanges.stats == Stats(100, 0, 50_000, 95_000)

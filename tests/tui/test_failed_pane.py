@@ -221,15 +221,15 @@ async def test_the_report_of_the_doctor_has_its_own_title_and_leads_back_to_the_
 
 async def test_the_replay_of_a_crash_shows_what_the_live_screen_showed(home: Path) -> None:
     kept = home / "crash.mcp.jsonl"
-    told = ("─ The server exited", "exit code 7", "ended with exit code 7", 'crash  {"exit_code": 7}', "✓ ready")
+    expected = ("─ The server exited", "exit code 7", "ended with exit code 7", 'crash  {"exit_code": 7}', "✓ ready")
     async with on_demo(size=MEDIUM, record=kept) as (app, pilot):
         await lose(app, pilot)
-        await press(pilot, shows=(*told, "^r connects and sends it again"))
+        await press(pilot, shows=(*expected, "^r connects and sends it again"))
     async with running(RecordingTarget(kept), size=MEDIUM) as (app, pilot):
-        await press(pilot, shows=told, hides=("^r connects", "r start again", "d doctor"))
+        await press(pilot, shows=expected, hides=("^r connects", "r start again", "d doctor"))
         panes = main_screen(app).panes
         await press(pilot, "ctrl+home", until=lambda: panes.catalog.display, hides="─ The server exited")
-        await press(pilot, "ctrl+end", shows=told)
+        await press(pilot, "ctrl+end", shows=expected)
         await press(pilot, "1", until=lambda: panes.catalog.display, what="the lists")
 
 
@@ -286,6 +286,6 @@ async def test_a_restart_moves_the_focus_into_no_field(size: tuple[int, int], ke
 def test_a_long_path_leaves_room_for_what_matters() -> None:
     details = ("PATH: " + ":".join(f"/opt/tools/{at}/bin" for at in range(60)),)
     rows = doctor_rows(DoctorStep("command", "failed", "x: not found", details), 100)
-    shown = "".join(piece if isinstance(piece, str) else piece[0] for piece in rows[-1].pieces)
-    assert len(shown) < 200
-    assert shown.endswith("…")
+    text = "".join(piece if isinstance(piece, str) else piece[0] for piece in rows[-1].pieces)
+    assert len(text) < 200
+    assert text.endswith("…")

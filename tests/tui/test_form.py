@@ -58,7 +58,7 @@ def at(view: FormView, path: str, kind: type = FieldFrame) -> FieldFrame:
     return next(widget for widget in view.query(kind) if widget.field.path == path and not isinstance(widget, AddItem))
 
 
-def shown(app: Stage) -> list[str]:
+def shown_lines(app: Stage) -> list[str]:
     """Return the lines of the screen that are not empty, without the padding at the left."""
     return [line[1:] for line in screen_lines(app) if line.strip()]
 
@@ -94,7 +94,7 @@ class Step(NamedTuple):
 
     keys: str
     value: Any = ANY
-    shown: str = ""
+    lines: str = ""
     focus: str = ""
 
 
@@ -111,8 +111,8 @@ async def go_through(pilot, view: FormView, *steps: Step) -> None:
                 pressed = pressed[2:]
             await typed(pilot, view, *pressed)
         assert view.value == value, keys
-        wanted = lines.split("\n") if lines else []
-        assert [line[1:] for line in screen_lines(pilot.app)[1:]][: len(wanted)] == wanted, keys
+        expected = lines.split("\n") if lines else []
+        assert [line[1:] for line in screen_lines(pilot.app)[1:]][: len(expected)] == expected, keys
         assert not focus or pilot.app.focused.field.path == focus, keys
 
 
@@ -192,8 +192,8 @@ async def test_typing_sets_the_value_and_draws_that_field_alone(monkeypatch):
         await typed(pilot, view, *"hi")
         assert drawn == {"/a"}
         assert view.value == {"a": "hi"}
-        assert app.heard(FormView.Changed)
-        assert app.heard(FormView.Checked)[-1].to_fix == 0
+        assert app.messages_of(FormView.Changed)
+        assert app.messages_of(FormView.Checked)[-1].to_fix == 0
 
 
 async def test_what_was_typed_just_before_a_key_counts():
@@ -362,13 +362,13 @@ async def test_enter_on_a_list_without_items_adds_the_first():
     async with on_form(view, 50, 20, "/items") as (app, pilot, _):
         await settle(pilot, lambda: app.focused is at(view, "/items"))
         assert "add" not in screen_text(app), "the footer has the key"
-        assert [each for each in at(view, "/items").key_verbs() if "add" in each[1]] == [("items.open", "add an item")]
+        assert [verb for verb in at(view, "/items").key_verbs() if "add" in verb[1]] == [("items.open", "add an item")]
         await typed(pilot, view, "enter")
         await settle(pilot, lambda: app.focused is at(view, "/items/0/sku"))
         await pilot.press("A")
         assert view.value == {"items": [{"sku": "A"}]}
-        assert any(line.endswith("▾ 1 field set") for line in shown(app))
-        assert any(line.endswith("+ add an item to items") for line in shown(app))
+        assert any(line.endswith("▾ 1 field set") for line in shown_lines(app))
+        assert any(line.endswith("+ add an item to items") for line in shown_lines(app))
 
 
 async def test_a_form_that_begins_with_an_object_shows_its_head_once_there_is_room():
@@ -420,7 +420,7 @@ async def test_items_are_added_moved_and_removed():
             Step("f7 f6 f6 f6", {"t": ["c", "a", "b"]}),
             Step("f8", {"t": ["a", "b"]}, "▌ ▾ 2 items", "/t/0"),
         )
-        assert [line for line in shown(app) if "▌" in line][1:3] == ["  ▌ a▏", "  ▌ b"]
+        assert [line for line in shown_lines(app) if "▌" in line][1:3] == ["  ▌ a▏", "  ▌ b"]
         # The cross at the end of the label removes too.
         item = at(view, "/t/1")
         await pilot.click(item, offset=(item.size.width - 1, 0))
@@ -433,22 +433,22 @@ async def test_a_new_item_is_seen_while_it_is_typed():
     )
     async with on_form(view, 50, 12, "/things/0/notes") as (app, pilot, _):
         await go_through(pilot, view, Step("plus h i g h", {"things": [{"name": "a", "notes": ["high"]}]}))
-        assert "high" in "\n".join(shown(app))
+        assert "high" in "\n".join(shown_lines(app))
 
 
 async def test_no_letter_acts_on_a_field_that_takes_no_text():
     form = schema(b=BOOLEAN, c={"enum": ["x", "y"]}, stops=list_of(TEXT))
     async with on_form(made(form, {"b": True, "stops": ["a", "b"]}), 50, 24) as (app, pilot, view):
-        heard: list[str] = []
+        actions: list[str] = []
         for key in "qamKJx1":
             app.bind(key, f"hear('{key}')")
-        app.action_hear = heard.append
+        app.action_hear = actions.append
         before = view.value
         for path in ("/b", "/c"):
             at(view, path).focus()
             await typed(pilot, view, *"qamKJx1", "minus")
         assert view.value == before
-        assert heard == []
+        assert actions == []
         at(view, "/stops").focus()
         await typed(pilot, view, "plus")
         assert view.value["stops"] == ["a", "b", ""]
@@ -477,11 +477,11 @@ async def test_fields_are_one_line_each_or_have_lines_of_their_own():
         apart = view.lines(50, slim=False)
         assert apart == len(screen_text(app).rstrip().splitlines()) + 1 == 7, "and the empty row of the last field"
         view.put_on_lines(True, foot=False)
-        await settle(pilot, lambda: len(shown(app)) == 2)
-        assert [line.split()[0] for line in shown(app)] == ["name", "age"]
+        await settle(pilot, lambda: len(shown_lines(app)) == 2)
+        assert [line.split()[0] for line in shown_lines(app)] == ["name", "age"]
         assert view.lines(50, slim=True) == 3, "with a line below the focused field"
         view.put_on_lines(False)
-        await settle(pilot, lambda: len(shown(app)) == 5)
+        await settle(pilot, lambda: len(shown_lines(app)) == 5)
         assert view.columns is None
 
 
@@ -489,8 +489,8 @@ async def test_the_row_that_adds_to_a_required_list_does_not_say_so_again():
     async with on_form(made(schema(("stops",), stops=list_of(TEXT))), 60, 20, "/stops") as (app, pilot, view):
         view.put_on_lines(True, foot=False)
         await typed(pilot, view, "enter")
-        await settle(pilot, lambda: len(shown(app)) == 3)
-        assert ["required" in line for line in shown(app)] == [True, False, False]
+        await settle(pilot, lambda: len(shown_lines(app)) == 3)
+        assert ["required" in line for line in shown_lines(app)] == [True, False, False]
 
 
 async def test_a_boolean_on_one_line_describes_itself_below_while_it_has_the_focus():
@@ -498,8 +498,8 @@ async def test_a_boolean_on_one_line_describes_itself_below_while_it_has_the_foc
     view = made(schema(full=BOOLEAN | {"description": about}, images=BOOLEAN | {"description": about}))
     async with on_form(view, 90, 20) as (app, pilot, _):
         view.put_on_lines(True, foot=True)
-        await settle(pilot, lambda: len(shown(app)) == 3)
-        focused, foot, other = (line.strip() for line in shown(app))
+        await settle(pilot, lambda: len(shown_lines(app)) == 3)
+        focused, foot, other = (line.strip() for line in shown_lines(app))
         assert (foot, focused.split()) == (about, ["full", "▌", "[-]", "not", "set", "boolean"])
         assert about[:20] in other
 
@@ -676,10 +676,10 @@ async def test_the_caret_in_long_json_stays_in_view():
 
 
 def nested(depth: int) -> list:
-    found: list = []
+    value: list = []
     for _ in range(depth):
-        found = [found]
-    return found
+        value = [value]
+    return value
 
 
 def test_json_is_written_so_that_everything_in_it_can_be_seen():
@@ -764,7 +764,10 @@ async def test_a_terminal_that_cannot_be_lent_is_reported(monkeypatch):
     monkeypatch.setenv("EDITOR", "true")
     async with on_form(made(schema(a=TEXT))) as (app, pilot, _view):
         await pilot.press("ctrl+o")
-        await settle(pilot, lambda: "cannot run another program" in str([each.message for each in app._notifications]))
+        await settle(
+            pilot,
+            lambda: "cannot run another program" in str([notification.message for notification in app._notifications]),
+        )
 
 
 def test_the_editor_is_the_one_the_user_has_chosen():

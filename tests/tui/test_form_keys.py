@@ -62,10 +62,10 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
                         break
                     fields[at].focus()
                     await pilot.pause()
-                    found = screen.query_one(Footer).hints_for(200)
-                    if number >= len(found):
+                    key_hints = screen.query_one(Footer).hints_for(200)
+                    if number >= len(key_hints):
                         break
-                    hint = found[number]
+                    hint = key_hints[number]
                     verb = BY_ID[hint.verb]
                     assert not (hint.key.isalpha() and len(hint.key) == 1), f"a letter acts in a form: {hint}"
                     assert who_does(fields[at], verb) is not None, f"{hint.verb} of {tool} {fields[at].field.path}"

@@ -65,7 +65,11 @@ def test_every_verb_is_done_by_a_widget_that_binds_its_context(subtests: pytest.
         ]
         methods = {(kind, f"action_{action if verb.key else verb.action}") for kind, action in binders}
         lent = [part for part, context in PARTS if context == verb.context and hasattr(part, f"action_{verb.action}")]
-        of_feature = [feature.load(each.run) for feature, each in verbs_in(verb.context) if each.id == verb.id]
+        of_feature = [
+            feature.load(feature_verb.run)
+            for feature, feature_verb in verbs_in(verb.context)
+            if feature_verb.id == verb.id
+        ]
         with subtests.test(verb.id):
             assert (
                 lent
@@ -84,8 +88,8 @@ def test_every_context_is_bound_and_lies_within_another() -> None:
 async def test_the_nearest_context_comes_first_and_what_cannot_be_done_on_a_recording_is_omitted() -> None:
     async with on_recording(until="echo") as (app, pilot):
         assert app.focused is not None
-        found = contexts(app.focused)
-        assert found.index("list") < found.index("catalog") < found.index("app"), "in the order of the way out"
+        names = contexts(app.focused)
+        assert names.index("list") < names.index("catalog") < names.index("app"), "in the order of the way out"
         assert contexts(Static()) == []
         await press(pilot, "question_mark", shows="Here: Tools")
         # A recording cannot send.
@@ -105,8 +109,8 @@ def assert_here_works(app: InspectorApp) -> int:
     keys = {label(key): key for verb in VERBS for key in verb.key.split(",") if key}
     at_focus = below.active_bindings
     for entry in page.here:
-        for shown in entry.labels:
-            for part in (shown,) if shown in keys else shown.split() if " " in shown else shown:
+        for key_label in entry.labels:
+            for part in (key_label,) if key_label in keys else key_label.split() if " " in key_label else key_label:
                 active = at_focus.get(keys[part])
                 assert active is not None, (entry, below.focused)
                 verb = BY_ID.get(str(active.binding.id))
@@ -120,13 +124,13 @@ def assert_here_works(app: InspectorApp) -> int:
 def assert_hints_work(app: InspectorApp) -> dict[str, str]:
     """The keys of the footer do at the focus what it says of them. Returns their titles."""
     screen = main_screen(app)
-    shown = screen.query_one(Footer).hints_for(1000)
-    for hint in shown:
+    key_hints = screen.query_one(Footer).hints_for(1000)
+    for hint in key_hints:
         active = screen.active_bindings[hint.key]
         verb = BY_ID.get(str(active.binding.id))
         if verb is not None and hasattr(active.node, f"action_{verb.action}"):
             assert verb.description == BY_ID[hint.verb].description, (hint, verb.id)
-    return {hint.label: hint.title for hint in shown}
+    return {hint.label: hint.title for hint in key_hints}
 
 
 PLACES: tuple[tuple[str, ...], ...] = (

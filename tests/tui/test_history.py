@@ -101,13 +101,13 @@ async def test_a_call_is_marked_at_once_and_has_seconds_and_the_first_line_of_it
 
 
 async def test_a_tool_without_earlier_calls_says_so(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = history.of_other_sessions
+    original = history.of_other_sessions
 
     drawn = threading.Event()
 
     def late(*given: object) -> object:
         drawn.wait(10)
-        return found(*given)  # type: ignore[arg-type]
+        return original(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(history, "of_other_sessions", late)
     async with on_demo() as live:

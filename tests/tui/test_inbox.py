@@ -27,7 +27,7 @@ async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
         assert pane.question is first
         pane.focus_inside()
         await pilot.press("enter")
-        assert [message.question for message in app.heard(InboxPane.Opened)] == [first]
+        assert [message.question for message in app.messages_of(InboxPane.Opened)] == [first]
         first.decline()
         await settle(pilot, lambda: "declined" in screen_text(app))
         session.call_tool("where-am-i")
@@ -44,10 +44,10 @@ def question(topic: Any, params: dict[str, Any]) -> Question:
 
 
 def test_a_question_is_reported_in_one_line_whatever_it_holds() -> None:
-    said = {"role": "user", "content": {"type": "text", "text": "Write\na haiku"}}
-    assert labels.summary(question("sampling", {"messages": [said]})) == "Write a haiku"
+    message = {"role": "user", "content": {"type": "text", "text": "Write\na haiku"}}
+    assert labels.summary(question("sampling", {"messages": [message]})) == "Write a haiku"
     assert (
-        labels.summary(question("sampling", {"messages": [{"content": [{"type": "image"}, said["content"]]}]}))
+        labels.summary(question("sampling", {"messages": [{"content": [{"type": "image"}, message["content"]]}]}))
         == "Write a haiku"
     )
     for messages in (None, [], [7], [{"content": 7}], [{"content": [[]]}], {"a": 1}):

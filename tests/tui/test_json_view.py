@@ -33,9 +33,9 @@ def strip_at(app: Stage, line: int):
 
 def inks(app: Stage, line: int) -> dict[str, str]:
     """Return, for each run of a line, its text and the role of its colour."""
-    look = app.current_theme.palette
-    roles = {look.style(f"json-{kind}").color: kind for kind in ("key", "string", "number", "mark")}
-    roles[look.style("json-word").color] = "word"
+    theme = app.current_theme.palette
+    roles = {theme.style(f"json-{kind}").color: kind for kind in ("key", "string", "number", "mark")}
+    roles[theme.style("json-word").color] = "word"
     strip = strip_at(app, line)
     return {segment.text.strip(): roles.get(segment.style.color, "") for segment in strip if segment.text.strip()}
 
@@ -109,10 +109,10 @@ async def test_values_and_paths_are_copied_exactly_and_enter_opens_a_single_valu
         ):
             await burst(pilot, *keys)
             assert app.clipboard == copied
-        assert [m.what for m in app.heard(Copied)] == ["the value", "the path", "the value"]
+        assert [m.what for m in app.messages_of(Copied)] == ["the value", "the path", "the value"]
         await burst(pilot, "up", "up", "enter")
-        assert [(m.pointer, m.raw) for m in app.heard(JsonView.Opened)] == [("/id", "7")]
-        assert app.heard(VirtualList.Selected) == []
+        assert [(m.pointer, m.raw) for m in app.messages_of(JsonView.Opened)] == [("/id", "7")]
+        assert app.messages_of(VirtualList.Selected) == []
 
 
 async def test_searching_finds_what_is_folded_and_goes_round():
@@ -128,9 +128,9 @@ async def test_searching_finds_what_is_folded_and_goes_round():
         await pilot.press("enter")
         assert view.has_focus
         assert not line.display
-        for key, found in (("n", 10), ("n", 9), ("N", 10)):
+        for key, expected in (("n", 10), ("n", 9), ("N", 10)):
             await pilot.press(key)
-            assert view.line == found
+            assert view.line == expected
         strip = strip_at(app, 10)
         at = strip.text.index("amount")
         assert next(iter(strip.crop(at, at + 1))).style.reverse
@@ -147,16 +147,16 @@ def test_a_search_finds_any_case_unless_it_names_one_and_what_json_escapes():
     assert not pattern_of("a.b").search("axb")
 
 
-@pytest.mark.parametrize(("raw", "shown"), [
+@pytest.mark.parametrize(("raw", "expected"), [
     ("not json \x1b[31m at all", ["not json ␛[31m at all"]),
     ('{"a": 1,\n "b": }', ['{"a": 1,', ' "b": }']),
     ('{"a":', ['{"a":']),
     ('"\x00"', ['"␀"']),
 ])  # fmt: skip
-async def test_what_is_not_json_is_shown_unchanged(raw, shown):
+async def test_what_is_not_json_is_shown_unchanged(raw, expected):
     async with on_json(raw, height=8) as (app, pilot, view):
-        assert [line[1:] for line in screen_lines(app)[: len(shown)]] == shown
-        assert [m.problem for m in app.heard(JsonView.Loaded)] == [view.problem]
+        assert [line[1:] for line in screen_lines(app)[: len(expected)]] == expected
+        assert [m.problem for m in app.messages_of(JsonView.Loaded)] == [view.problem]
         await burst(pilot, "space", "left", "right", "minus", "p", "c")
 
 
@@ -226,11 +226,11 @@ def asked_after_rest(view: JsonView) -> list[bool]:
     looked: list[bool] = []
     after_rest = view._after_rest
 
-    def look() -> None:
+    def count_rest() -> None:
         looked.append(True)
         after_rest()
 
-    view._after_rest = look
+    view._after_rest = count_rest
     return looked
 
 
@@ -328,5 +328,5 @@ async def test_no_letter_is_cut_where_the_bar_for_scrolling_comes() -> None:
         view.load(json.dumps({"text": words}))
         await settle(pilot, lambda: view.show_vertical_scrollbar)
         await pilot.pause()
-        shown = " ".join(line.strip() for line in screen_lines(app)[1:])
-        assert json.dumps({"text": words}).startswith(f"{{{shown}")
+        text = " ".join(line.strip() for line in screen_lines(app)[1:])
+        assert json.dumps({"text": words}).startswith(f"{{{text}")

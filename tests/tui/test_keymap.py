@@ -62,13 +62,13 @@ def test_bindings_come_from_the_table():
     assert normal_key("comma") == normal_key(",") == "comma"
 
 
-@pytest.mark.parametrize(("key", "shown", "plain"), [
+@pytest.mark.parametrize(("key", "expected", "plain"), [
     ("ctrl+r", "^r", "^r"), ("question_mark", "?", "?"), ("escape", "esc", "esc"),
     ("shift+left", "⇧←", "shift-left"), ("alt+delete", "alt-del", "alt-del"), ("f5", "f5", "f5"), ("M", "M", "M"),
     ("right_square_bracket", "]", "]"), ("vertical_line", "|", "|"),
 ])  # fmt: skip
-def test_keys_are_written_for_people(key, shown, plain):
-    assert label(key) == shown
+def test_keys_are_written_for_people(key, expected, plain):
+    assert label(key) == expected
     assert label(key, ascii=True) == plain
 
 

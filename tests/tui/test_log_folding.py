@@ -16,7 +16,7 @@ from tests.processes import ROOT
 from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_demo import Ticking, on_pane
 from tests.tui.recorded_conversation import Talk, caught_up, example, order, read
-from tests.tui.test_messages import facts, shown
+from tests.tui.test_messages import facts, log_rows
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
@@ -55,7 +55,7 @@ async def test_http_heads_stand_in_the_rows_of_their_messages() -> None:
         assert "19 rows  48 folded" in facts(app), "together they are the events"
         pane.focus_inside()
         await press(pilot, "minus", until=lambda: "25 rows" in facts(app))
-        assert [line.split()[2:] for line in shown(app)[6:9:2]] == [
+        assert [line.split()[2:] for line in log_rows(app)[6:9:2]] == [
             ["1", "48", "tools", "200", "json", "1.7", "ms", "24.8", "kB"],
             ["2", "hello", "200", "json", "1.0", "ms", "78", "B"],
         ]
@@ -97,7 +97,7 @@ async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_requested() 
     talk.answer(1, {"tools": [{"name": "a"}], "nextCursor": "x"})
     async with on_pane(MessagesPane(talk.session), (78, 12)) as (app, pilot, pane):
         pane.select(2)
-        assert len(shown(app)) == 2
+        assert len(log_rows(app)) == 2
         talk.ask(2, "tools/list", {"cursor": "x"})
         talk.answer(2, {"tools": [{"name": "b"}]})
         await press(pilot, shows="2 pages  2 tools")

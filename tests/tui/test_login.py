@@ -83,8 +83,8 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await press(pilot, "enter", shows="paste a URL here")
-        found = re.search(r"http://127\S+", dialog_of(app).question.text)
-        came = await asyncio.to_thread(location_of, found.group())
+        match = re.search(r"http://127\S+", dialog_of(app).question.text)
+        came = await asyncio.to_thread(location_of, match.group())
         dialog_of(app).query_one(Editor).value = came
         await pilot.press("enter")
         await connects(app, pilot)

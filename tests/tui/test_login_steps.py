@@ -29,10 +29,12 @@ def step(n: int, name: str = "metadata", outcome: LoginStepState = "ok", **facts
 
 @asynccontextmanager
 async def on_steps(
-    *steps: AuthStep, at: int = -1, said: list[Row] | None = None, height: int = 12
+    *steps: AuthStep, at: int = -1, rows: list[Row] | None = None, height: int = 12
 ) -> AsyncIterator[tuple[Stage, Pilot[None], LoginStepsView]]:
     """A screen with these steps, and the focus on them."""
-    view = LoginStepsView(LoginStepRows(lambda step, told: said if said is not None else [Row(f"about {step.n}")]))
+    view = LoginStepsView(
+        LoginStepRows(lambda step, has_text_above: rows if rows is not None else [Row(f"about {step.n}")])
+    )
     view.call_later(lambda: view.show(steps, at=at))
     async with on_stage(view, (80, height), css="LoginStepsView { height: 1fr; }") as (stage, pilot, _):
         view.focus()
@@ -69,7 +71,7 @@ async def test_the_step_that_is_wanted_stands_open_alone_and_in_view() -> None:
 
 
 async def test_what_is_longer_than_the_view_is_read_line_by_line_before_the_cursor_goes_on() -> None:
-    async with on_steps(step(1), step(2), said=LONG, at=0, height=10) as (stage, pilot, view):
+    async with on_steps(step(1), step(2), rows=LONG, at=0, height=10) as (stage, pilot, view):
         await pilot.press("down")
         assert view.place == 0
         assert "line 8" in screen_text(stage)
@@ -80,17 +82,17 @@ async def test_what_is_longer_than_the_view_is_read_line_by_line_before_the_curs
 
 
 async def test_text_that_fits_in_its_row_is_not_said_twice() -> None:
-    said: list[bool] = []
+    flags: list[bool] = []
 
-    def say(step: AuthStep, told: bool) -> list[Row]:
-        said.append(told)
+    def say(step: AuthStep, has_text_above: bool) -> list[Row]:
+        flags.append(has_text_above)
         return []
 
     view = LoginStepRows(say)
     view.steps = [step(1), AuthStep(2, 0, "metadata", "ok", "x" * 100)]
     view.open = {0, 1}
     view.lay_out(90)
-    assert said == [True, False]
+    assert flags == [True, False]
 
 
 json = st.recursive(
@@ -108,8 +110,8 @@ facts = st.dictionaries(
 @pytest.mark.slow
 @settings(max_examples=4 * settings.default.max_examples)
 @given(names, facts, st.text(max_size=40))
-def test_any_facts_of_a_step_can_be_drawn(name: str, said: dict[str, Any], text: str) -> None:
-    one = AuthStep(1, 0, name, "failed", text, "C-AUTH-10", text, said)
+def test_any_facts_of_a_step_can_be_drawn(name: str, step_facts: dict[str, Any], text: str) -> None:
+    one = AuthStep(1, 0, name, "failed", text, "C-AUTH-10", text, step_facts)
     words = plain(step_rows(one))
     assert "\x1b" not in words
     assert isinstance(looked_at(one), str)

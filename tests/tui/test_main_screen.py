@@ -312,7 +312,7 @@ async def test_the_session_is_recorded_where_it_was_wished_or_the_header_says_wh
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "expected"),
     [
         # An event is of a kind that this version does not know.
         (GOLDEN, ("event 20 of 20", f"replay  {SESSION.name}", "read-only", "1 notice: Server tab", "1 Tools 1", "echo")),
@@ -322,13 +322,13 @@ async def test_the_session_is_recorded_where_it_was_wished_or_the_header_says_wh
     ],
 )  # fmt: skip
 async def test_a_recording_is_shown_torn_or_newer_too(
-    lines: list[bytes], said: tuple[str, ...], tmp_path: Path
+    lines: list[bytes], expected: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / SESSION.name
     path.write_bytes(b"".join(lines))
-    async with on_recording(path, until=said[0]) as (app, pilot):
+    async with on_recording(path, until=expected[0]) as (app, pilot):
         app.clear_notifications()
-        await shows(app, pilot, *said[1:])
+        await shows(app, pilot, *expected[1:])
 
 
 @pytest.mark.slow
@@ -423,7 +423,7 @@ async def test_a_server_that_names_markup_and_a_title_is_quoted_in_notices() -> 
 
 def titles(app: InspectorApp) -> set[str]:
     """The beginnings of the titles of the panes that are on the screen."""
-    return {found for line in screen_lines(app) for found in re.findall(r"╭─ ([^─]+?)(?:  [^─]*)? ─", line)}
+    return {title for line in screen_lines(app) for title in re.findall(r"╭─ ([^─]+?)(?:  [^─]*)? ─", line)}
 
 
 def selected(app: InspectorApp) -> str:
@@ -454,6 +454,6 @@ def test_the_header_counts_questions_that_were_declined_unseen() -> None:
     session = RecordedSession(Journal.unnamed({}), Path("none"))
     before = header(session, None, 160)
     session.inbox.declined = 300
-    *rest, told = header(session, None, 160)
+    *rest, notice = header(session, None, 160)
     assert rest == before
-    assert told.forms == [[("▲ 300 questions declined unseen", "finding")], [("▲ 300 declined", "finding")]]
+    assert notice.forms == [[("▲ 300 questions declined unseen", "finding")], [("▲ 300 declined", "finding")]]

@@ -75,5 +75,5 @@ async def test_a_recording_that_cannot_be_changed_says_so() -> None:
     async with on_pane(MessagesPane(talk.session), (100, 16), notifications=True) as (app, pilot, _pane):
         talk.journal.close()
         await pilot.press("home", "asterisk")
-        told = app._notifications
-        await settle(pilot, lambda: any("cannot be marked: it has no file" in one.message for one in told))
+        notifications = app._notifications
+        await settle(pilot, lambda: any("cannot be marked: it has no file" in one.message for one in notifications))

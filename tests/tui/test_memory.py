@@ -70,7 +70,7 @@ async def test_the_lines_of_removed_widgets_are_freed() -> None:
 
     def kept() -> int:
         gc.collect()
-        return sum(each() is not None for each in lines)
+        return sum(line() is not None for line in lines)
 
     async with app.run_test() as pilot:
         for at in range(40):

@@ -26,7 +26,7 @@ from tests.tui.recorded_conversation import Talk, example, order
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 
-def shown(app: Any) -> list[str]:
+def log_rows(app: Any) -> list[str]:
     """The rows of the log, without the edge."""
     return [line.strip("│ ").rstrip() for line in screen_lines(app)[1:-2] if line.strip("│ ")]
 
@@ -137,7 +137,7 @@ async def test_follows_the_end_until_the_user_leaves_it_and_counts_newer_rows_th
         assert pane.current == at
         await press(pilot, "f", until=lambda: pane.current == len(journal))
         assert "follow" in facts(app)
-        assert app.heard(EventHighlighted)
+        assert app.messages_of(EventHighlighted)
         await pilot.press("home")
         before = len(journal)
         await session.request("ping")
@@ -145,7 +145,7 @@ async def test_follows_the_end_until_the_user_leaves_it_and_counts_newer_rows_th
         await press(pilot, "end", until=lambda: "newer" not in facts(app))
         call = session.call_tool("slow", {"seconds": 30, "steps": 2})
         await press(pilot, "end")
-        waits = lambda words: any("tools/call slow" in line and words in line for line in shown(app))  # noqa: E731
+        waits = lambda words: any("tools/call slow" in line and words in line for line in log_rows(app))  # noqa: E731
         await settle(pilot, lambda: waits("1.2 s"))
         call.cancel()
         await settle(pilot, lambda: waits("cancelled"))
@@ -154,7 +154,7 @@ async def test_follows_the_end_until_the_user_leaves_it_and_counts_newer_rows_th
 async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> None:
     async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, pane):
         await pilot.press("end", "up", "up", "up", "up", "slash", *"hello")
-        assert [line.split()[1:3] for line in shown(app)] == [["→", "2"], ["←", "2"]]
+        assert [line.split()[1:3] for line in log_rows(app)] == [["→", "2"], ["←", "2"]]
         assert "2 rows  9 hidden by the filter" in facts(app)
         assert pane.current == 7
         await pilot.press("enter")
@@ -201,14 +201,14 @@ async def test_goes_to_partners_exchanges_and_findings() -> None:
         await pilot.press("g")
         assert "4 rows of this call" in facts(app)
         assert "exchange:2" in screen_text(app)
-        assert [line.split()[0] for line in shown(app)[1:]] == ["+5.0", "+6.0", "+12"]
+        assert [line.split()[0] for line in log_rows(app)[1:]] == ["+5.0", "+6.0", "+12"]
         await pilot.press("right_square_bracket")
         assert pane.current == 7
         await pilot.press("g", "right_square_bracket")
         assert pane.current == 9
         await pilot.press("left_square_bracket", "enter")
         assert pane.current == 5
-        assert [message.n for message in app.heard(ShowEvent)] == [5]
+        assert [message.n for message in app.messages_of(ShowEvent)] == [5]
 
 
 async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
@@ -224,11 +224,11 @@ async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
 async def test_times_are_absolute_since_the_start_or_since_the_previous() -> None:
     async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
         await press(pilot, "t", shows="since start")
-        assert [line.split()[0] for line in shown(app)[:4]] == ["0.000", "0.211", "0.225", "8.700"]
+        assert [line.split()[0] for line in log_rows(app)[:4]] == ["0.000", "0.211", "0.225", "8.700"]
         await pilot.press("t")
-        assert [" ".join(line.split()[:2]) for line in shown(app)[1:4]] == ["+211 ms", "+14 ms", "+8.5 s"]
+        assert [" ".join(line.split()[:2]) for line in log_rows(app)[1:4]] == ["+211 ms", "+14 ms", "+8.5 s"]
         await pilot.press("t")
-        assert shown(app)[1].startswith(".211")
+        assert log_rows(app)[1].startswith(".211")
         # The first visible row tells the whole time.
         await pilot.resize_terminal(78, 8)
         for keys, colons in (
@@ -237,7 +237,7 @@ async def test_times_are_absolute_since_the_start_or_since_the_previous() -> Non
             (["home"], [2, 0, 0, 2, 0]),
         ):
             await pilot.press(*keys)
-            assert [line.split()[0].count(":") for line in shown(app)] == colons
+            assert [line.split()[0].count(":") for line in log_rows(app)] == colons
 
 
 def test_times_since_the_start_are_written_for_people() -> None:
@@ -252,14 +252,14 @@ async def test_what_is_shown_is_exported_a_row_copied_and_two_compared() -> None
         await pilot.press("home", "d")
         assert "comparing" in facts(app)
         await pilot.press("down", "d")
-        assert [(message.one, message.other) for message in app.heard(MessagesPane.Compared)] == [(1, 2)]
+        assert [(message.one, message.other) for message in app.messages_of(MessagesPane.Compared)] == [(1, 2)]
         assert "comparing" not in facts(app)
         pane.select(7)
         await pilot.press("c", "C")
-        assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
+        assert [message.text for message in app.messages_of(Copy)] == [talk.journal.event(7).text]
         assert "HTTP" in screen_text(app), "over stdio it says why it cannot"
         await pilot.press("x", "slash", *"status:error", "enter", "x")
-        assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
+        assert [message.numbers for message in app.messages_of(Export)] == [None, [8, 9]]
 
 
 @pytest.mark.slow
@@ -269,14 +269,14 @@ async def test_sends_again_and_edits_what_was_sent() -> None:
         async with on_pane(MessagesPane(session), (78, 16)) as (app, pilot, pane):
             await settle(pilot, lambda: pane.current == len(session.journal))
             before = len(session.journal)
-            await press(pilot, "ctrl+r", until=lambda: app.heard(SendAgain))
-            assert send_again(session, app.heard(SendAgain)[0].n) == ""
+            await press(pilot, "ctrl+r", until=lambda: app.messages_of(SendAgain))
+            assert send_again(session, app.messages_of(SendAgain)[0].n) == ""
             await settle(pilot, lambda: len(session.journal) >= before + 2)
             again = session.journal.event(before + 1).message
             assert again["params"]["arguments"] == {"message": "hi"}
             assert again["id"] == again["params"]["_meta"]["progressToken"]
             await pilot.press("S")
-            texts = [message.text for message in app.heard(EditMessage)]
+            texts = [message.text for message in app.messages_of(EditMessage)]
             assert f'"id": {session.next_id}' in texts[0]
             assert "progressToken" not in texts[0]
 
@@ -291,12 +291,12 @@ async def test_a_row_that_changes_outside_of_the_view_is_drawn_as_it_is() -> Non
         pane.focus_inside()
         pane.select(request)
         await pilot.pause()
-        await press(pilot, "up", "up", until=lambda: any("→   9  tools/call pay" in line for line in shown(app)))
+        await press(pilot, "up", "up", until=lambda: any("→   9  tools/call pay" in line for line in log_rows(app)))
         await press(pilot, "end", hides="tools/call pay")
         talk.journal.record_life("", "lost", **{"for": request})
         await press(pilot, shows="lost its connection")
         pane.select(request - 2)
-        await settle(pilot, lambda: any("tools/call pay" in line and " lost " in line for line in shown(app)))
+        await settle(pilot, lambda: any("tools/call pay" in line and " lost " in line for line in log_rows(app)))
 
 
 async def test_select_drops_a_filter_that_hides_the_event() -> None:

@@ -134,8 +134,8 @@ def test_a_desktop_notification_reaches_the_terminal(home: Path) -> None:
         terminal.shows("connecting")
         terminal.press("b")
         terminal.shows("@brief: connection failed")
-        told = b"\x1b]9;Inspector: @brief: connection failed\x1b\\"
-        terminal.until(lambda: terminal.raw.count(told) == 1, "told")
+        sequence = b"\x1b]9;Inspector: @brief: connection failed\x1b\\"
+        terminal.until(lambda: terminal.raw.count(sequence) == 1, "told")
         terminal.press("\x11")
         assert terminal.ends() == 0
 

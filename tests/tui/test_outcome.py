@@ -53,10 +53,10 @@ async def test_a_call_that_is_cancelled_or_times_out_is_neither_an_error_of_the_
     async with demo() as session:
         call = session.call_tool("forget")
         call.cancel()
-        assert [each.kind for each in both(session, call)] == ["cancelled", "cancelled"]
+        assert [one.kind for one in both(session, call)] == ["cancelled", "cancelled"]
         late = session.call_tool("forget", timeout=0.05)
         await ended(late)
-        assert [each.kind for each in both(session, late)] == ["timeout", "timeout"]
+        assert [one.kind for one in both(session, late)] == ["timeout", "timeout"]
         for outcome in both(session, late):
             assert outcome.error is not None
             assert outcome.error.message == "No response to tools/call forget within 0.05 s."

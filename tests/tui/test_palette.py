@@ -63,9 +63,9 @@ def offered(app: InspectorApp) -> set[str]:
 
 async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        found = [row.split("  ")[0] for row in await find(app, pilot, "")]
-        assert found.index("filter") < found.index("export") < found.index("page up")
-        assert not {"reconnect", "palette"} & set(found)
+        names = [row.split("  ")[0] for row in await find(app, pilot, "")]
+        assert names.index("filter") < names.index("export") < names.index("page up")
+        assert not {"reconnect", "palette"} & set(names)
         # Every verb is listed once.
         rows = app.screen.query_one(VirtualList).source
         assert isinstance(rows, PaletteRows)
@@ -80,14 +80,14 @@ async def test_verbs_tools_and_themes_are_found_and_done(home: Path) -> None:
     (home / "themes").mkdir()
     (home / "themes" / "[red]mine[_].yaml").write_text("dark: true\nroles:\n  accent: '#ff8800'\n")
     async with on_recording(until="echo") as (app, pilot):
-        found = await find(app, pilot, "hide mess")
-        assert found[0].startswith("hide")
-        assert " M " in found[0], "with its key"
+        rows = await find(app, pilot, "hide mess")
+        assert rows[0].startswith("hide")
+        assert " M " in rows[0], "with its key"
         await press(pilot, "enter", until=lambda: not main_screen(app).panes.log.display, what="hidden")
         await pilot.press("6")
-        found = await find(app, pilot, "echo")
-        assert found[0].startswith("echo")
-        assert "tool" in found[0]
+        rows = await find(app, pilot, "echo")
+        assert rows[0].startswith("echo")
+        assert "tool" in rows[0]
         await press(pilot, "enter", until=lambda: main_screen(app).pane_layout.place == "tools", what="on tools")
         assert main_screen(app).query_one(CatalogPane).item["name"] == "echo"
         assert [row.split("  ")[0] for row in await find(app, pilot, "theme mine")] == ["theme [red]mine[_]"]
@@ -117,12 +117,12 @@ async def test_a_chosen_theme_is_kept_for_the_next_start(home: Path) -> None:
 
 
 async def test_every_verb_is_found_from_everywhere_with_its_place_and_done_there() -> None:
-    found = {
+    verb_by_words = {
         "curl": "as curl", "load test": "load test", "history": "earlier calls", "timeline": "timeline", "waterfall": "zoom",
         "cost": "sort by cost", "doctor": "doctor", "login": "login", "save call": "save call",
     }  # fmt: skip
     async with on_recording(until="echo") as (app, pilot):
-        for words, verb in found.items():
+        for words, verb in verb_by_words.items():
             rows = await find(app, pilot, words)
             assert rows[0].startswith(verb), words
             if words == "curl":  # Of a row of the log, or of the message beside it
@@ -169,8 +169,8 @@ async def test_only_a_resource_is_offered_to_be_read_or_subscribed_to() -> None:
 async def test_a_hostile_name_is_shown_as_text(tmp_path: Path) -> None:
     path = with_tools(tmp_path / "evil.mcp.jsonl", ["plain", EVIL])
     async with on_recording(path, until="plain") as (app, pilot):
-        found = await find(app, pilot, "owned")
-        assert "[bold red]x[/]" in found[0]
+        rows = await find(app, pilot, "owned")
+        assert "[bold red]x[/]" in rows[0]
         assert not any(ord(char) < 32 for line in screen_lines(app) for char in line)
 
 
@@ -186,17 +186,22 @@ async def test_verbs_are_those_of_the_focus_and_keys_those_of_the_users_keymap()
 async def test_the_start_screen_has_a_palette_of_its_own_verbs() -> None:
     async with running(None, until="Recordings") as (app, pilot):
         await pilot.press("tab")
-        found = [row.split("  ")[0] for row in await find(app, pilot, "")]
-        assert "demo" in found
-        assert "zoom" not in found
+        names = [row.split("  ")[0] for row in await find(app, pilot, "")]
+        assert "demo" in names
+        assert "zoom" not in names
 
 
 async def test_rows_are_under_headings_that_the_cursor_skips() -> None:
     async with on_recording(until="echo") as (app, pilot):
         rows = await find(app, pilot, "")
         at_first = headings(app)
-        assert [each.rpartition(" ")[0] for each in at_first] == ["Catalogues", "A recording", "everywhere", "Lists"]
-        assert sum(int(each.rpartition(" ")[2]) for each in at_first) == len(rows)
+        assert [heading.rpartition(" ")[0] for heading in at_first] == [
+            "Catalogues",
+            "A recording",
+            "everywhere",
+            "Lists",
+        ]
+        assert sum(int(heading.rpartition(" ")[2]) for heading in at_first) == len(rows)
         entries = app.screen.query_one(VirtualList)
         assert isinstance(entries.source, PaletteRows)
         for key, times in (("down", 12), ("pagedown", 9), ("up", 20), ("pageup", 9)):

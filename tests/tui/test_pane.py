@@ -156,14 +156,14 @@ async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
 
 async def test_hints_that_do_not_fit_are_omitted_from_the_end_and_the_note_stays():
     async with Stage(KeyLine(HINTS, "2 to fix")).run_test(size=(44, 3)) as pilot:
-        for width, shown in (
+        for width, expected in (
             (44, " ^r send   ^e json   ^o $EDITOR    2 to fix"),
             (39, " ^r send  ^e json             2 to fix"),
             (12, "   2 to fix"),
         ):
             await pilot.resize_terminal(width, 3)
             await pilot.pause()
-            assert screen_lines(pilot.app)[0] == shown
+            assert screen_lines(pilot.app)[0] == expected
 
 
 async def test_tabs_are_chosen_by_click_and_by_step():
@@ -179,8 +179,8 @@ async def test_tabs_are_chosen_by_click_and_by_step():
         await pilot.click(row, offset=(45, 0))
         await pilot.click(row, offset=(45, 1))
         await pilot.pause()
-        assert [m.tab for m in app.heard(TabRow.Chosen)] == ["raw", "findings", "parsed"]
-        assert len(app.heard(TabRow.NotePressed)) == 1
+        assert [m.tab for m in app.messages_of(TabRow.Chosen)] == ["raw", "findings", "parsed"]
+        assert len(app.messages_of(TabRow.NotePressed)) == 1
         row.tabs = (TabLabel("other", "other"),)
         await pilot.pause()
         assert row.active == "other"

@@ -40,21 +40,21 @@ def classes(module: ModuleType) -> dict[str, str]:
     """The source of each class of a module by qualified name: `inspect.getsource` reads the whole file for each."""
     source = inspect.getsource(module)
     lines = source.splitlines()
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
 
-    def look(node: ast.AST, prefix: str) -> None:
+    def walk(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.ClassDef):
-                first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
-                found[prefix + child.name] = "\n".join(lines[first - 1 : child.end_lineno])
-                look(child, f"{prefix}{child.name}.")
+                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+                sources[prefix + child.name] = "\n".join(lines[first - 1 : child.end_lineno])
+                walk(child, f"{prefix}{child.name}.")
             elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                look(child, f"{prefix}{child.name}.<locals>.")
+                walk(child, f"{prefix}{child.name}.<locals>.")
             elif isinstance(child, ast.stmt):
-                look(child, prefix)
+                walk(child, prefix)
 
-    look(ast.parse(source), "")
-    return found
+    walk(ast.parse(source), "")
+    return sources
 
 
 def source_of(kind: type) -> str:
@@ -76,7 +76,7 @@ def names_of(kind: type) -> set[str]:
 
 def used() -> dict[str, set[str]]:
     """The private names of Textual that each module of the interface uses."""
-    found: dict[str, set[str]] = {}
+    used_names: dict[str, set[str]] = {}
     for module in pkgutil.walk_packages(inspector.tui.__path__, "inspector.tui."):
         loaded = importlib.import_module(module.name)
         name = module.name.removeprefix("inspector.tui.")
@@ -84,9 +84,9 @@ def used() -> dict[str, set[str]]:
         for kind in vars(loaded).values():
             if inspect.isclass(kind) and kind.__module__ == module.name:
                 mentioned = {one or other for one, other in OWN.findall(source_of(kind))}
-                found.setdefault(name, set()).update(mentioned & names_of(kind))
-        found.setdefault(name, set()).update(f"_{match['name']}" for match in FOREIGN.finditer(text))
-    return {name: names for name, names in found.items() if names}
+                used_names.setdefault(name, set()).update(mentioned & names_of(kind))
+        used_names.setdefault(name, set()).update(f"_{match['name']}" for match in FOREIGN.finditer(text))
+    return {name: names for name, names in used_names.items() if names}
 
 
 @pytest.mark.slow

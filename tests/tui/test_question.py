@@ -49,12 +49,12 @@ pytestmark = pytest.mark.slow
 
 def answers(session: Session) -> list[Any]:
     """The answers that were sent to the server's requests, oldest first."""
-    found = []
+    results = []
     for n in range(1, session.journal.index.count + 1):
         message = session.journal.event(n).message
         if isinstance(message, dict) and session.journal.index.dir(n) == 1 and "method" not in message:
-            found.append(message.get("result", message.get("error")))
-    return found
+            results.append(message.get("result", message.get("error")))
+    return results
 
 
 async def ask_again(app: Desk, pilot: Pilot[None], tool: str = "", **arguments: Any) -> WorkItem:
@@ -92,14 +92,14 @@ async def test_defaults_are_accepted_by_one_key_and_what_is_wrong_is_reported_fi
 async def test_each_question_is_refused_by_its_keys_also_from_now_on(tmp_path: Path) -> None:
     """C-ELIC-02, C-SAMP-01."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
-        for tool, key, said in (
+        for tool, key, expected in (
             ("ask-user", "ctrl+d", "The user chose to decline"),
             ("ask-user", "alt+c", "The user chose to cancel"),
             ("ask-model", "ctrl+d", ""),
             ("where-am-i", "ctrl+d", ""),
         ):
             work = await ask_again(app, pilot, tool)
-            await press(pilot, key, shows=said, until=lambda work=work: not work.is_running)
+            await press(pilot, key, shows=expected, until=lambda work=work: not work.is_running)
         assert answers(session)[:2] == [{"action": "decline"}, {"action": "cancel"}]
         assert [answer["code"] for answer in answers(session)[2:]] == [-1, -1]
         await ask_again(app, pilot, "ask-model")
@@ -141,8 +141,8 @@ async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted
     """C-SAMP-01, C-SAMP-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await ask_again(app, pilot, "ask-model", prompt="How are you?", max_tokens=3)
-        told = ("sampling", "at most 3 tokens", "preferred models: claude, small", "You answer in few words.")
-        await press(pilot, shows=("How are you?", *told))
+        expected = ("sampling", "at most 3 tokens", "preferred models: claude, small", "You answer in few words.")
+        await press(pilot, shows=("How are you?", *expected))
         await press(pilot, "ctrl+r", shows="again: send it anyway")
         await write(app, pilot, "one two three four")
         await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)
@@ -223,8 +223,8 @@ async def test_a_url_is_copied_or_opened_and_then_accepted(tmp_path: Path, monke
     async with asked_by(tmp_path, "ask-link") as (session, app, pilot):
         assert_in(screen_text(app), url, "host  example.com")
         assert opened == []
-        await press(pilot, "c", until=lambda: bool(app.heard(Copy)))
-        assert app.heard(Copy)[0].text == url  # type: ignore[attr-defined]
+        await press(pilot, "c", until=lambda: bool(app.messages_of(Copy)))
+        assert app.messages_of(Copy)[0].text == url  # type: ignore[attr-defined]
         await press(pilot, "o", shows="no browser")
         assert answers(session) == []
         await press(pilot, "o", until=lambda: answers(session) == [{"action": "accept"}])
@@ -422,8 +422,8 @@ async def test_a_question_that_is_over_says_how_and_leads_to_the_messages_of_its
         await press(pilot, shows="declined")
         app.work.focus_question()
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
-        assert app.heard(ShowExchange)[0].n == question.n  # type: ignore[attr-defined]
+        await press(pilot, "m", until=lambda: bool(app.messages_of(ShowExchange)))
+        assert app.messages_of(ShowExchange)[0].n == question.n  # type: ignore[attr-defined]
         await ask_again(app, pilot)
         question = session.inbox.open()[0]
         app.work.show_question(question)

@@ -287,12 +287,12 @@ async def test_steps_by_frame_exchange_finding_and_to_what_is_typed(path: Path) 
         ):  # fmt: skip
             await leads(pilot, keys, n)
         journal, errors = screen.session.journal, screen.playback.player.profile.errors
-        found = problems(journal.index, journal.findings)
+        numbers = problems(journal.index, journal.findings)
         assert errors == failures(journal.index, 0, len(journal)).count(1) > 0
-        assert len(found) > errors, "findings are gone to as well"
+        assert len(numbers) > errors, "findings are gone to as well"
         footers = [screen_lines(app)[-1]]
         await pilot.press("ctrl+home")
-        for n in found:
+        for n in numbers:
             await leads(pilot, "right_square_bracket", n)
             footers.append(screen_lines(app)[-1])
         kept = {footer.partition("[] error   ")[0] for footer in footers if "m messages" in footer}
@@ -304,12 +304,12 @@ async def test_steps_by_frame_exchange_finding_and_to_what_is_typed(path: Path) 
         await pilot.press("at")
         await press(pilot, *"soon", "enter", shows="Write 01:12.3")
         await leads(pilot, "escape", 0)
-        for words, said in (
+        for words, expected in (
             ("0:14", "No event between 00:12.000 and 00:15.000: this is the last one before 00:14.000."),
             ("1:00", "The recording ends at 00:20.000."),
             ("#99", "The last event is 13."),
         ):
-            await press(pilot, "at", *words, "enter", shows=said)
+            await press(pilot, "at", *words, "enter", shows=expected)
 
 
 @pytest.mark.slow
@@ -451,9 +451,9 @@ async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, line
 def test_a_row_for_now_between_the_others() -> None:
     everything = AllEvents()
     rows = RowsWithMoment(everything, 3)
-    for count, shown in ((5, [1, 2, 3, NOW, 4, 5]), (3, [1, 2, 3]), (4, [1, 2, 3, NOW, 4])):
+    for count, expected in ((5, [1, 2, 3, NOW, 4, 5]), (3, [1, 2, 3]), (4, [1, 2, 3, NOW, 4])):
         everything.count = count
-        assert [rows[at] for at in range(len(rows))] == shown
+        assert [rows[at] for at in range(len(rows))] == expected
         if count == 5:
             assert [rows.position(n) for n in (0, 1, 3, 4, 5, 6)] == [3, 0, 2, 4, 5, None]
         if count == 3:

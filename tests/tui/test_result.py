@@ -141,8 +141,8 @@ async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:
         await press(on.pilot, "left_curly_bracket", shows=('"Mercury"', "application/json"))
         await on.show(on.session.read_resource("demo://bytes"), "application/octet-stream")
         on.pane.focus_inside()
-        await press(on.pilot, "w", until=lambda: bool(on.app.heard(Save)))
-        assert on.app.heard(Save)[0].data == bytes(range(256)) * 4  # type: ignore[attr-defined]
+        await press(on.pilot, "w", until=lambda: bool(on.app.messages_of(Save)))
+        assert on.app.messages_of(Save)[0].data == bytes(range(256)) * 4  # type: ignore[attr-defined]
 
 
 async def test_a_linked_resource_can_be_gone_to_and_the_messages_of_the_call_shown() -> None:
@@ -150,9 +150,11 @@ async def test_a_linked_resource_can_be_gone_to_and_the_messages_of_the_call_sho
         call = on.session.call_tool("link-resources", {})
         await on.show(call, "demo://")
         on.pane.focus_inside()
-        await press(on.pilot, "down", "down", "down", "enter", "m", until=lambda: bool(on.app.heard(ShowExchange)))
-        assert on.app.heard(OpenResource)[0].uri.startswith("demo://")  # type: ignore[attr-defined]
-        assert on.app.heard(ShowExchange)[0].n == call.n  # type: ignore[attr-defined]
+        await press(
+            on.pilot, "down", "down", "down", "enter", "m", until=lambda: bool(on.app.messages_of(ShowExchange))
+        )
+        assert on.app.messages_of(OpenResource)[0].uri.startswith("demo://")  # type: ignore[attr-defined]
+        assert on.app.messages_of(ShowExchange)[0].n == call.n  # type: ignore[attr-defined]
 
 
 async def test_a_link_to_open_first_opens_by_its_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +234,13 @@ async def test_each_view_has_a_key_and_the_choice_is_reported() -> None:
         ):
             await on.pilot.press(key)
             assert answer.tab == tab, key
-        assert [each.view for each in on.app.heard(ViewChosen)] == ["structured", "raw", "content", "", "structured"]  # type: ignore[attr-defined]
+        assert [message.view for message in on.app.messages_of(ViewChosen)] == [
+            "structured",
+            "raw",
+            "content",
+            "",
+            "structured",
+        ]  # type: ignore[attr-defined]
 
 
 async def test_a_row_opens_as_json_and_escape_closes_it() -> None:
@@ -244,9 +252,9 @@ async def test_a_row_opens_as_json_and_escape_closes_it() -> None:
         on.pane.focus_inside()
         await press(on.pilot, "down", "enter", shows='"deep"')
         await press(on.pilot, "escape", until=lambda: "1.5" in on.text and "row 2 of 2" in on.text)
-        assert not on.app.heard(LeaveWork)
+        assert not on.app.messages_of(LeaveWork)
         await on.pilot.press("escape")
-        assert on.app.heard(LeaveWork)
+        assert on.app.messages_of(LeaveWork)
 
 
 async def test_what_differs_from_the_schema_stands_at_its_cell_and_one_key_goes_there() -> None:
@@ -277,8 +285,8 @@ async def test_csv_is_saved_unchanged_with_a_word_about_formulas() -> None:
         on.pane.show(answer_of(on.session, {"content": [{"type": "text", "text": "a,b\n=x(),1\nb,2\n"}]}))
         await press(on.pilot, shows="row 1 of 2")
         on.pane.focus_inside()
-        await press(on.pilot, "w", until=lambda: bool(on.app.heard(Save)))
-        saved = on.app.heard(Save)[0]
+        await press(on.pilot, "w", until=lambda: bool(on.app.messages_of(Save)))
+        saved = on.app.messages_of(Save)[0]
         assert saved.data == b"a,b\r\n=x(),1\r\nb,2\r\n"  # type: ignore[attr-defined]
         assert "1 cell begins with" in saved.note  # type: ignore[attr-defined]
         assert saved.suggested.endswith(".csv")  # type: ignore[attr-defined]

@@ -23,14 +23,14 @@ async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:
         pane.show(call)
         await settle(pilot, lambda: call.progress is not None and call.progress.count >= 2)
         await settle(pilot, lambda: "+" in screen_text(app))
-        shown = screen_text(app)
-        assert_in(shown, "running", "s of 6", "of 60", "%")
+        text = screen_text(app)
+        assert_in(text, "running", "s of 6", "of 60", "%")
         pane.focus_inside()
         before = call.allowed
         await pilot.press("plus")
         assert call.allowed > before + 50
         await pilot.press("m")
-        assert [message.n for message in app.heard(ShowExchange)] == [call.n]
+        assert [message.n for message in app.messages_of(ShowExchange)] == [call.n]
         await pilot.press("escape")
         assert call.fate == "cancelled"
 
@@ -55,7 +55,7 @@ async def test_the_call_of_the_row_is_cancelled_from_the_list(size: tuple[int, i
         assert main_screen(app).panes.catalog.has_focus_within
 
 
-@pytest.mark.parametrize(("params", "shown", "part"), [
+@pytest.mark.parametrize(("params", "text", "part"), [
     ({"progress": 3, "total": 5}, "3 of 5", 0.6),
     ({"progress": 2.5}, "2.5", None),
     ({"progress": 10**400, "total": 1}, "about 10^400 of 1", None),
@@ -63,10 +63,10 @@ async def test_the_call_of_the_row_is_cancelled_from_the_list(size: tuple[int, i
     ({"progress": "x", "total": []}, "x", None),
     ({"progress": 7, "total": 5}, "7 of 5", 1.0),
 ])  # fmt: skip
-def test_progress_of_any_kind_is_written_out(params: dict[str, object], shown: str, part: float | None) -> None:
-    assert steps(params.get("progress"), params.get("total")) == shown
-    found = fraction(Progress(1, 0, params, 1))
-    assert found == part or (part is None and found in (None, 0.0, 1.0))
+def test_progress_of_any_kind_is_written_out(params: dict[str, object], text: str, part: float | None) -> None:
+    assert steps(params.get("progress"), params.get("total")) == text
+    actual = fraction(Progress(1, 0, params, 1))
+    assert actual == part or (part is None and actual in (None, 0.0, 1.0))
 
 
 def test_an_answer_of_ours_is_named_in_a_word() -> None:

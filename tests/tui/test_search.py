@@ -52,9 +52,9 @@ def found_in(text: str) -> list[SearchHit]:
     return list(sources.recordings(SearchTerms(text), None, always))
 
 
-def hits(found: Iterable[SearchHit | None]) -> list[SearchHit]:
+def hits(results: Iterable[SearchHit | None]) -> list[SearchHit]:
     """The results without the pauses between them."""
-    return [hit for hit in found if hit is not None]
+    return [hit for hit in results if hit is not None]
 
 
 def test_items_are_found_by_name_title_and_description() -> None:
@@ -82,23 +82,23 @@ def test_arguments_are_found_by_path_description_and_choices() -> None:
         },
     }
     catalog = Catalog(tools=[{"name": "report", "inputSchema": schema}, {"name": "broken", "inputSchema": "refund"}])
-    found = hits(sources.arguments(SearchTerms("refund"), catalog))
-    assert [(hit.text, hit.note) for hit in found] == [
+    results = hits(sources.arguments(SearchTerms("refund"), catalog))
+    assert [(hit.text, hit.note) for hit in results] == [
         ("include  array  one of orders, refunds", ""), ("policy.refund_days  integer  Days", "default 14"),
         ("list[].refunded", ""),
     ]  # fmt: skip
-    assert {hit.key for hit in found} == {("tools", "report")}
+    assert {hit.key for hit in results} == {("tools", "report")}
     endless: dict[str, Any] = {"properties": {}}
     endless["properties"]["needle"] = endless
-    found = hits(sources.arguments(SearchTerms("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))
-    assert 0 < len(found) < 20, "a schema without an end is searched to a bound"
+    results = hits(sources.arguments(SearchTerms("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))
+    assert 0 < len(results) < 20, "a schema without an end is searched to a bound"
 
 
 def test_messages_come_newest_first_and_stop_when_they_are_no_longer_wanted() -> None:
     journal = example().journal
-    found = [n for numbers in sources.messages(SearchTerms("hello"), journal, len(journal), always) for n in numbers]
-    assert found == sorted(found, reverse=True)
-    assert found
+    matching = [n for numbers in sources.messages(SearchTerms("hello"), journal, len(journal), always) for n in numbers]
+    assert matching == sorted(matching, reverse=True)
+    assert matching
     assert not list(sources.messages(SearchTerms("hello"), journal, len(journal), lambda: False))
 
 
@@ -110,8 +110,8 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     long = "refund" + "x" * 3_000_000 + " at its end"
     texts = ("nothing", "Refund GRÜN of order", 'a "quoted" refund', long, "İzmir", "escaped grün 😀")
-    said = [(text, {"jsonrpc": "2.0", "method": "say", "params": {"text": text}}) for text in texts]
-    raw = [json.dumps(message, ensure_ascii=text.startswith("escaped")).encode() for text, message in said]
+    messages = [(text, {"jsonrpc": "2.0", "method": "say", "params": {"text": text}}) for text in texts]
+    raw = [json.dumps(message, ensure_ascii=text.startswith("escaped")).encode() for text, message in messages]
     kept(record(folder / "2026-01-01T00-00-00Z-shop-0001.mcp.jsonl", "shop", *raw))
     return folder
 
@@ -133,14 +133,14 @@ def test_a_large_recording_does_not_delay_older_ones(recorded: Path, monkeypatch
     newer = recorded / "2099-01-01T00-00-00Z-new-0001.mcp.jsonl"
     newer.write_bytes(older.read_bytes())
 
-    def found() -> list[Any]:
+    def refund_paths() -> list[Any]:
         return [hit.key[0] for hit in found_in("refund")]
 
-    assert found() == [newer, older]
+    assert refund_paths() == [newer, older]
     with newer.open("ab") as file:
         file.write(b'{"n":99,"t":1,"dir":"local","kind":"note","text":"' + b"x" * 10_000 + b'"}\n')
     monkeypatch.setattr(sources, "LARGE", older.stat().st_size + 1)
-    assert found() == [older, newer]
+    assert refund_paths() == [older, newer]
 
 
 def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> None:

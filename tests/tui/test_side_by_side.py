@@ -30,10 +30,10 @@ NEW = {
 
 def test_the_form_has_the_arguments_of_both() -> None:
     assert shared_schema(OLD, OLD) == OLD
-    found = shared_schema(OLD, NEW)
-    assert found["properties"] == {"a": {"type": "string"}, "gone": {}, "fresh": {"$ref": "#/$defs/F"}}
-    assert found["required"] == ["a", "fresh"]
-    assert found["$defs"] == {"F": {"type": "boolean"}}
+    schema = shared_schema(OLD, NEW)
+    assert schema["properties"] == {"a": {"type": "string"}, "gone": {}, "fresh": {"$ref": "#/$defs/F"}}
+    assert schema["required"] == ["a", "fresh"]
+    assert schema["$defs"] == {"F": {"type": "boolean"}}
 
 
 @pytest.mark.parametrize("schema", [None, True, "x", [], {"properties": 3, "required": "a"}, {"$defs": []}])
@@ -107,7 +107,7 @@ async def test_a_tool_that_may_destroy_something_is_called_after_a_question() ->
         await press(pilot, "escape", until=lambda: app.screen is pair)
         assert not any(sent(opened.session, "tools/call") for opened in app.sessions.opened)
         await press(pilot, "ctrl+r", "ctrl+r", shows="Call delete-everything?")
-        await press(pilot, "a", until=lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened))
+        await press(pilot, "a", until=lambda: all(sent(one.session, "tools/call") for one in app.sessions.opened))
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
         await press(pilot, "ctrl+r", shows="the same key again: send anyway")
         assert not any(sent(opened.session, "tools/call") for opened in app.sessions.opened)
         await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened), "sent")
+        await becomes(app, pilot, lambda: all(sent(one.session, "tools/call") for one in app.sessions.opened), "sent")
 
 
 @pytest.mark.slow
@@ -172,15 +172,15 @@ def _compared(a: str, b: str) -> ComparedAnswers:
 
 
 def test_lines_that_differ_are_marked_in_the_text() -> None:
-    found = _compared(_result("one\ntwo\nthree", "same"), _result("one\n2\nthree", "same"))
-    assert found.readable is not None
-    shown = [[section.text(line) for section in side.sections for line in range(len(section))]
-             for side in found.readable]  # fmt: skip
-    assert [[text[line] for line in sorted(side.marked)] for text, side in zip(shown, found.readable, strict=True)] == [
+    compared = _compared(_result("one\ntwo\nthree", "same"), _result("one\n2\nthree", "same"))
+    assert compared.readable is not None
+    texts = [[section.text(line) for section in side.sections for line in range(len(section))]
+             for side in compared.readable]  # fmt: skip
+    assert [[text[line] for line in sorted(side.marked)] for text, side in zip(texts, compared.readable, strict=True)] == [
         ["two"], ["2"]
     ]  # fmt: skip
-    ((line_a, line_b),) = found.readable_lines
-    assert (shown[0][line_a or 0], shown[1][line_b or 0]) == ("two", "2")
+    ((line_a, line_b),) = compared.readable_lines
+    assert (texts[0][line_a or 0], texts[1][line_b or 0]) == ("two", "2")
 
 
 @pytest.mark.parametrize(("text", "readable"), [
@@ -204,7 +204,9 @@ async def test_only_connected_sessions_are_offered(lost: int) -> None:
     async with on_demo() as (app, pilot):
         await press(pilot, "vertical_line", shows="No other session is connected.")
         app.navigator.open_beside(demo())
-        await becomes(app, pilot, lambda: [each.is_connected for each in app.sessions.opened] == [True, True], "both")
+        await becomes(
+            app, pilot, lambda: [opened.is_connected for opened in app.sessions.opened] == [True, True], "both"
+        )
         app.sessions.opened[lost].session.commands.call_tool("crash", {})  # type: ignore[union-attr]
         await becomes(app, pilot, lambda: not app.sessions.opened[lost].is_connected, "lost")
         await becomes(app, pilot, lambda: "Open now" in screen_text(app), "the start list")
@@ -238,33 +240,33 @@ def test_the_names_of_two_messages_have_the_arguments_that_differ() -> None:
 def test_the_rules_of_diff_decide_and_each_difference_knows_its_lines() -> None:
     one = side({"content": [], "structuredContent": {"n": 1, "old": True, "uptime": 5}})
     other = side({"content": [], "structuredContent": {"n": 2, "new": True, "uptime": 9}}, id=7)
-    found = compare_answers(one, other, "tools/call", "t")
-    assert [(each.kind, str(each.path)) for each in found.differences] == [
+    compared = compare_answers(one, other, "tools/call", "t")
+    assert [(difference.kind, str(difference.path)) for difference in compared.differences] == [
         ("changed", "$.result.structuredContent.n"),
         ("removed", "$.result.structuredContent.old"),
         ("added", "$.result.structuredContent.new"),
     ]
-    assert found.ignored == 2, "the ids of the messages and the uptime"
-    assert found.ignored_places[0].startswith("/id (")
-    (changed_a, changed_b), (removed_a, removed_b), (added_a, added_b) = found.lines
+    assert compared.ignored == 2, "the ids of the messages and the uptime"
+    assert compared.ignored_places[0].startswith("/id (")
+    (changed_a, changed_b), (removed_a, removed_b), (added_a, added_b) = compared.lines
     assert None not in (changed_a, changed_b, removed_a, added_b)
     assert removed_b is None
     assert added_a is None
-    assert found.a.marked == {changed_a, removed_a}
-    assert found.b.marked == {changed_b, added_b}
+    assert compared.a.marked == {changed_a, removed_a}
+    assert compared.b.marked == {changed_b, added_b}
 
 
 def test_a_text_that_repeats_the_structured_result_is_compared_once() -> None:
     def answer(value: object, text: str = "") -> str:
         return _result(text or json.dumps(value, indent=1), structuredContent=value)
 
-    found = _compared(answer({"n": 1, "m": 2}), answer({"n": 1, "m": 3}))
-    assert [str(each.path) for each in found.differences] == ["$.result.structuredContent.m"]
-    assert found.repeated == 1
-    assert found.readable is not None
-    assert found.readable_lines == [(min(found.readable[0].marked), min(found.readable[1].marked))]
+    compared = _compared(answer({"n": 1, "m": 2}), answer({"n": 1, "m": 3}))
+    assert [str(difference.path) for difference in compared.differences] == ["$.result.structuredContent.m"]
+    assert compared.repeated == 1
+    assert compared.readable is not None
+    assert compared.readable_lines == [(min(compared.readable[0].marked), min(compared.readable[1].marked))]
     other = _compared(answer({"m": 2}, "two"), answer({"m": 3}, "three"))
-    assert ([str(each.path) for each in other.differences], other.repeated) == (
+    assert ([str(difference.path) for difference in other.differences], other.repeated) == (
         ["$.result.content[0].text", "$.result.structuredContent.m"], 0
     )  # fmt: skip
 

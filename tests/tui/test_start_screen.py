@@ -358,8 +358,8 @@ async def test_the_host_of_a_server_is_shown_as_it_is_requested(home: Path) -> N
     async with running(None, size=(200, 40), until="@a") as (app, pilot):
         assert any(f"{REQUESTED} {MIXES}" in line for line in screen_lines(app))
         await press(pilot, "down", shows=f"opens         {REQUESTED} {MIXES}")
-        shown = " ".join(screen_text(app).split())
-        assert "its host “api.github.com\\u2215v3.evil.example”" in shown
+        text = " ".join(screen_text(app).split())
+        assert "its host “api.github.com\\u2215v3.evil.example”" in text
         assert "api.github.com\u2215" not in screen_text(app)
 
 
@@ -441,11 +441,11 @@ def test_a_typed_text_stands_where_enter_should_find_it(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     targets = Targets(True, servers(tmp_path), [], [RECORDING])
-    found = groups(targets, None, [], text, settings=Settings(), config=None)
-    assert [group.name for group in found] == names.split()
+    listed = groups(targets, None, [], text, settings=Settings(), config=None)
+    assert [group.name for group in listed] == names.split()
 
 
 def test_the_servers_of_a_feature_stand_below_the_others() -> None:
     more = Group("found", "Registry", [], "searching x")
-    found = groups(Targets(True), more, [], "", settings=Settings(), config=None)
-    assert found[-1] is more
+    listed = groups(Targets(True), more, [], "", settings=Settings(), config=None)
+    assert listed[-1] is more

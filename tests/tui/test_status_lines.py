@@ -30,12 +30,12 @@ async def test_tabs_with_their_counts_and_hints():
     async with on_stage(TabLine(TABS, hints=HINTS), (100, 2)) as (app, _pilot, _):
         tabs = " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"
         assert screen_lines(app)[0] == tabs + " " * 18 + "^p palette   ? help"
-        look = app.current_theme.palette
+        theme = app.current_theme.palette
         strip = app.screen._compositor.render_strips()[0]
         at = strip.text.index
         roles = {"Tools": "accent", "17": "bright", "Resources": "muted", "Inbox": "ask", "1 T": "faint"}
         for word, role in roles.items():
-            assert next(iter(strip.crop(at(word), at(word) + 1))).style.color == look.style(role).color, word
+            assert next(iter(strip.crop(at(word), at(word) + 1))).style.color == theme.style(role).color, word
 
 
 NARROWER = (
@@ -76,12 +76,12 @@ async def test_a_click_on_a_tab_chooses_it_and_one_on_a_hint_presses_its_key():
         for x in (text.index("Resources"), text.index("17") + 3, text.index("help")):
             await pilot.click(line, offset=Offset(x, 0))
         await settle(pilot, lambda: app.pressed == ["?"])
-        assert [m.tab for m in app.heard(TabLine.Chosen)] == ["resources"]
+        assert [m.tab for m in app.messages_of(TabLine.Chosen)] == ["resources"]
 
 
 async def test_what_needs_the_user_gives_way_to_fewer_words_and_the_name_is_cut_last():
-    wanted = [HeaderNotice("2 questions", "2", "ask"), HeaderNotice("1 finding", "1", "finding")]
-    parts = header_parts([("everything", "bright bold")], ("connected", "received"), wanted)
+    notices = [HeaderNotice("2 questions", "2", "ask"), HeaderNotice("1 finding", "1", "finding")]
+    parts = header_parts([("everything", "bright bold")], ("connected", "received"), notices)
     async with on_stage(HeaderLine(parts), (80, 2)) as (app, pilot, _):
         for width, words in (
             (60, "everything ● connected ? 2 questions ▲ 1 finding"), (40, "everything ● connected ? 2 ▲ 1"),

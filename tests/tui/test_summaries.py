@@ -163,8 +163,8 @@ def test_a_line_of_a_newer_format_is_shown_as_it_is(tmp_path: Path) -> None:
 
 def test_events_wear_signs_and_ids() -> None:
     journal = example().journal
-    shown = [(sign_of(journal.index, n, SIGNS)[0], id_text(journal.index, n)) for n in range(1, 12)]
-    assert shown == [
+    labels = [(sign_of(journal.index, n, SIGNS)[0], id_text(journal.index, n)) for n in range(1, 12)]
+    assert labels == [
         ("▪", ""), ("→", "1"), ("←", "1"), ("→", "2"), ("↻", "2"), ("↯", ""), ("←", "2"), ("→", "3"), ("←", "3"),
         ("▪", ""), ("←", ""),
     ]  # fmt: skip

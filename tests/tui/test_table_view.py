@@ -23,18 +23,18 @@ ROWS: list[dict[str, Any]] = [
 
 
 def table(rows: Any = ROWS) -> Table:
-    found = table_of(json.dumps(rows, ensure_ascii=False))
-    assert found is not None
-    return found
+    parsed = table_of(json.dumps(rows, ensure_ascii=False))
+    assert parsed is not None
+    return parsed
 
 
 @asynccontextmanager
 async def on_table(
-    found: Table, width: int = 110, *, marks: Any = None, **more: Any
+    parsed: Table, width: int = 110, *, marks: Any = None, **more: Any
 ) -> AsyncIterator[tuple[Stage, Pilot[None], TableView]]:
     """A screen with a table, and the focus on its rows."""
     async with on_stage(TableView(), (width, 10), **more) as (app, pilot, view):
-        view.load(found, marks)
+        view.load(parsed, marks)
         view.list.focus()
         await pilot.pause()
         yield app, pilot, view
@@ -42,17 +42,17 @@ async def on_table(
 
 async def test_numbers_are_exact_and_right_text_is_left_and_cells_are_copied_as_the_server_wrote_them() -> None:
     async with on_table(table()) as (app, pilot, view):
-        shown = screen_lines(app)
+        lines = screen_lines(app)
         for number in ("                   3492  ", "12345678901234567890123  ", "                     -1  "):
-            assert any(line.startswith(f" {number}") for line in shown), number
-        at = shown[0].index("total")
-        assert [line[at - 4 : at + 6].rstrip() for line in (shown[1], shown[3])] == ["  1984.2", "    10.25"]
-        assert '{"a": [1]}' in shown[1]
-        assert "大阪紙業" in shown[2]
-        assert "null" in shown[3]
+            assert any(line.startswith(f" {number}") for line in lines), number
+        at = lines[0].index("total")
+        assert [line[at - 4 : at + 6].rstrip() for line in (lines[1], lines[3])] == ["  1984.2", "    10.25"]
+        assert '{"a": [1]}' in lines[1]
+        assert "大阪紙業" in lines[2]
+        assert "null" in lines[3]
         await pilot.press("down", "c", "C", "enter")
-        assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined]
-        assert json.loads(app.heard(TableView.Opened)[0].json) == ROWS[1]  # type: ignore[attr-defined]
+        assert [message.text for message in app.messages_of(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined]
+        assert json.loads(app.messages_of(TableView.Opened)[0].json) == ROWS[1]  # type: ignore[attr-defined]
 
 
 async def test_a_null_far_below_is_not_cut() -> None:
@@ -103,12 +103,12 @@ async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> No
 
 
 async def test_what_is_saved_is_what_is_shown() -> None:
-    found = table_of_text("name,total\n=cmd,1\nb,2\nc,3\n")
-    assert found is not None
-    async with on_table(found, 60) as (app, pilot, _view):
+    parsed = table_of_text("name,total\n=cmd,1\nb,2\nc,3\n")
+    assert parsed is not None
+    async with on_table(parsed, 60) as (app, pilot, _view):
         await pilot.press("right", "o", "o", "shift+left", "slash", *"total:<3", "enter", "w")
-        await settle(pilot, lambda: bool(app.heard(TableView.SaveRequested)))
-        saved = app.heard(TableView.SaveRequested)[0]
+        await settle(pilot, lambda: bool(app.messages_of(TableView.SaveRequested)))
+        saved = app.messages_of(TableView.SaveRequested)[0]
         assert saved.data == b"total,name\r\n2,b\r\n1,=cmd\r\n"  # type: ignore[attr-defined]
         assert (saved.rows, saved.formulas) == (2, 1)  # type: ignore[attr-defined]
 

@@ -146,9 +146,9 @@ async def test_a_task_is_shown_with_what_it_came_through_its_result_and_its_mess
         assert task.result == RESULT
         await press(pilot, "m", shows=(f'exchange:#{task.call_n} | "t-1"', "hidden by the filter"))
         rows = screen.panes.messages.query_one(MessageList).rows
-        found = {session.journal.index.method(rows.numbers[at]) for at in range(len(rows))}
-        assert {"tools/call", "tasks/result"} <= found
-        assert "tools/list" not in found
+        methods = {session.journal.index.method(rows.numbers[at]) for at in range(len(rows))}
+        assert {"tools/call", "tasks/result"} <= methods
+        assert "tools/list" not in methods
         await press(pilot, "5", "o", until=lambda: screen.pane_layout.place == "tools", what="at the tool")
         await becomes(app, pilot, lambda: screen.panes.work.has_focus_within, "in its form")
 
@@ -212,8 +212,8 @@ async def test_a_task_is_read_at_once_cancelled_and_those_of_others_are_listed()
         await press(pilot, "delete", shows="p poll now")
         assert len(server.asked("tasks/cancel")) == 1, "what is over is not cancelled"
         await press(pilot, "r", shows=("other", "not ours"), until=lambda: "5 Tasks 2" in screen_lines(app)[1])
-        told = ("not this session; it was listed", "The result went to the client")
-        await press(pilot, "home", shows=told)
+        expected = ("not this session; it was listed", "The result went to the client")
+        await press(pilot, "home", shows=expected)
 
 
 async def test_one_column_shows_the_list_then_the_task() -> None:
@@ -249,9 +249,9 @@ async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) ->
 async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None:
     talk = Talk()
     talk.call(1, "count")
-    talk.answer(1, {**told("working"), "resultType": "task"})
+    talk.answer(1, {**task_data("working"), "resultType": "task"})
     talk.ask(2, "tasks/get", {"taskId": "t"})
-    talk.answer(2, {**told("completed"), "result": {**RESULT, "resultType": "complete"}})
+    talk.answer(2, {**task_data("completed"), "result": {**RESULT, "resultType": "complete"}})
     session = caught_up(talk.session)
     pane, tasks = TaskPane(session), TasksPane(session)
     app = Ticking(tasks, pane)
@@ -279,18 +279,18 @@ def test_the_age_of_a_task_counts_from_its_request_else_from_what_the_server_say
     assert age(listed, journal, 0) == "", "a clock that runs backwards tells nothing"
 
 
-def told(status: str, id: str = "t") -> dict[str, Any]:
+def task_data(status: str, id: str = "t") -> dict[str, Any]:
     return {"taskId": id, "status": status}
 
 
 def test_the_trail_of_a_task_has_each_change_once_with_its_message_and_is_bounded() -> None:
     talk = Talk()
     call = talk.call(1, "count")
-    made = talk.answer(1, {"task": told("working")})
+    made = talk.answer(1, {"task": task_data("working")})
     for id, status in ((2, "working"), (3, "input_required"), (4, "input_required")):
         talk.ask(id, "tasks/get", {"taskId": "t"})
-        talk.answer(id, told(status))
-    last = talk.notice("tasks/status", **told("completed"))
+        talk.answer(id, task_data(status))
+    last = talk.notice("tasks/status", **task_data("completed"))
     trails = TaskChanges(talk.journal)
     assert not trails.advance()
     assert [status for status, _ in trails.of("t", call)] == ["working", "input_required", "completed"]
@@ -298,7 +298,7 @@ def test_the_trail_of_a_task_has_each_change_once_with_its_message_and_is_bounde
     assert trails.of("another", 0) == []
     for _ in range(MAX_CHANGES):
         for status in ("working", "input_required"):
-            talk.notice("tasks/status", **told(status))
+            talk.notice("tasks/status", **task_data(status))
     while trails.advance():
         pass
     assert len(trails.of("t", 0)) == MAX_CHANGES

@@ -25,8 +25,8 @@ FLOOD = 20_000
 
 def last_line(recording: Path) -> dict[str, object]:
     """The last line of a recording."""
-    found: dict[str, object] = json.loads(recording.read_bytes().splitlines()[-1])
-    return found
+    event: dict[str, object] = json.loads(recording.read_bytes().splitlines()[-1])
+    return event
 
 
 def is_gone(process: int, patience: float = PATIENCE) -> bool:

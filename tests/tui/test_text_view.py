@@ -118,12 +118,14 @@ def drawn(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     section = MarkdownSection(text)
     lines = []
     for line in range(len(section)):
-        shown = section.text(line)
-        lines.append((shown, [(shown[start:end], role) for start, end, role in section.spans(line, shown)]))
+        text_of_line = section.text(line)
+        lines.append(
+            (text_of_line, [(text_of_line[start:end], role) for start, end, role in section.spans(line, text_of_line)])
+        )
     return lines
 
 
-@pytest.mark.parametrize(("text", "shown", "spans"), [
+@pytest.mark.parametrize(("text", "expected", "spans"), [
     ("# Title #", "Title", [("Title", "bright bold")]),
     ("a **b c** d", "a b c d", [("b c", "bright bold")]),
     ("a *b* and _c_", "a b and c", [("b", "normal italic"), ("c", "normal italic")]),
@@ -141,8 +143,8 @@ def drawn(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     ("<b>html</b> &amp; [bold]rich[/bold]", "<b>html</b> &amp; [bold]rich[/bold]", []),
     ("**never closed", "**never closed", []),
 ])  # fmt: skip
-def test_markdown_is_drawn_as_text(text, shown, spans):
-    assert drawn(text) == [(shown, spans)]
+def test_markdown_is_drawn_as_text(text, expected, spans):
+    assert drawn(text) == [(expected, spans)]
 
 
 def test_lines_of_a_paragraph_are_joined_and_blocks_are_not():

@@ -57,14 +57,14 @@ at_both_depths = pytest.mark.parametrize("colours", [2**24, 256])
 @at_both_depths
 @pytest.mark.parametrize("name", COLOURED)
 def test_every_ink_can_be_read_on_the_grounds_it_stands_on_and_on_a_selected_row(name, colours):
-    look = in_colours(name, colours)
+    theme = in_colours(name, colours)
     for ground in ("ground", "panel"):
-        under = drawn(triplet(look.roles[ground]), colours)
-        weak = {role: contrast(drawn(triplet(look.roles[role]), colours), under) for role in INKS}
+        under = drawn(triplet(theme.roles[ground]), colours)
+        weak = {role: contrast(drawn(triplet(theme.roles[role]), colours), under) for role in INKS}
         assert {role: value for role, value in weak.items() if value < MIN_CONTRAST} == {}, ground
     for ground, role in product(("selection", "selection-dim"), INKS):
-        lifted = look.on(look.style(role), ground)
-        assert lifted.bgcolor == look.style(ground).bgcolor
+        lifted = theme.on(theme.style(role), ground)
+        assert lifted.bgcolor == theme.style(ground).bgcolor
         ink, under = (drawn(one.triplet, colours) for one in (lifted.color, lifted.bgcolor))
         assert contrast(ink, under) >= MIN_CONTRAST, role
 
@@ -132,11 +132,11 @@ def test_themes_are_found_in_a_wheel_and_in_a_source_tree(monkeypatch, tmp_path)
 def test_a_user_theme_names_only_what_differs(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("dark: false\nroles: {accent: '#102030', error: 'ansi_red bold'}\n")
-    look = read_theme(path)
-    assert look.name == "mine"
-    assert look.style("accent").color.triplet == (0x10, 0x20, 0x30)
-    assert look.style("error") == Style(color="red", bold=True)
-    assert look.roles["muted"] == bundled("light").roles["muted"]
+    theme = read_theme(path)
+    assert theme.name == "mine"
+    assert theme.style("accent").color.triplet == (0x10, 0x20, 0x30)
+    assert theme.style("error") == Style(color="red", bold=True)
+    assert theme.roles["muted"] == bundled("light").roles["muted"]
 
 
 @pytest.mark.parametrize(("text", "says", "hint"), [
@@ -172,20 +172,20 @@ def test_a_theme_that_is_not_text_or_not_there_is_named(tmp_path):
 
 
 def test_styles_come_by_role_are_made_once_and_without_an_app_are_those_of_the_default():
-    look = bundled("dark")
-    assert look.style("bright bold").bold
-    assert look.style("muted") is look.style("muted")
-    assert look.style("selection").bgcolor is not None
-    assert look.style("selection").color is None
+    theme = bundled("dark")
+    assert theme.style("bright bold").bold
+    assert theme.style("muted") is theme.style("muted")
+    assert theme.style("selection").bgcolor is not None
+    assert theme.style("selection").color is None
     assert palette().name == themes.DEFAULT
-    assert style("error") == look.style("error")
+    assert style("error") == theme.style("error")
 
 
 def test_the_terminals_colours_are_not_measured_and_reversed_rows_lose_their_hues():
-    look = bundled("ansi")
-    assert look.on(look.style("error"), "selection") == Style(reverse=True)
-    assert look.on(look.style("bright"), "selection") == Style(reverse=True, bold=True)
-    assert look.style("normal") == Style()
+    theme = bundled("ansi")
+    assert theme.on(theme.style("error"), "selection") == Style(reverse=True)
+    assert theme.on(theme.style("bright"), "selection") == Style(reverse=True, bold=True)
+    assert theme.style("normal") == Style()
 
 
 async def test_every_theme_can_be_worn():

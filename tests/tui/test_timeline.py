@@ -64,26 +64,26 @@ def show(view: TimelineView, begin: int, end: int) -> None:
 def drawn(view: TimelineView, height: int = 12) -> dict[str, list[str]]:
     """The lines of each lane, without spaces at the end."""
     names = {2: "search", 3: "create", 5: "Sure?", 7: "half way", 9: "pay", 11: "report", 12: "slow", 1: "spawn"}
-    found: dict[str, list[str]] = {}
+    lines_by_name: dict[str, list[str]] = {}
     name = ""
     for line in LaneDrawing(view, lambda n: names.get(n, str(n))).lines(height):
         name = line.name or name
-        found.setdefault(name, []).append(line.cells.text.rstrip())
-    return found
+        lines_by_name.setdefault(name, []).append(line.cells.text.rstrip())
+    return lines_by_name
 
 
 # The window
 
 
 @pytest.mark.parametrize(
-    ("part", "at", "wanted"),
+    ("part", "at", "expected"),
     [(0.5, 50_000, (25_000, 500)), (0.5, 0, (0, 500)), (2, 50_000, (0, 1000)), (0.5, 99_999, (50_000, 500))],
 )
 def test_zoom_keeps_the_time_at_the_cursor_and_stays_in_the_session(
-    part: float, at: int, wanted: tuple[int, int]
+    part: float, at: int, expected: tuple[int, int]
 ) -> None:
     zoomed = TimeWindow(0, 1000, 100).zoomed(part, at).within(99_999)
-    assert (zoomed.begin, zoomed.step) == wanted
+    assert (zoomed.begin, zoomed.step) == expected
 
 
 def test_zoom_ends_at_a_microsecond() -> None:
@@ -172,22 +172,22 @@ def test_a_range_becomes_a_filter_that_finds_its_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ms", "wanted"),
+    ("ms", "expected"),
     [(500, []), (1200, [2]), (1600, [2, 3]), (2500, [3, 5]), (4500, [3, 7]), (9000, [11]), (10_000, [11, 12])],
 )
-def test_messages_at_the_cursor(ms: int, wanted: list[int]) -> None:
+def test_messages_at_the_cursor(ms: int, expected: list[int]) -> None:
     view = view_of(orders().session)
     view.go_to(ms * 1000)
-    assert view.items() == wanted
-    assert view.nearest() == (wanted[0] if wanted else 1)
+    assert view.items() == expected
+    assert view.nearest() == (expected[0] if expected else 1)
 
 
 def test_another_message_at_the_cursor_is_chosen() -> None:
     view = view_of(orders().session)
     view.go_to(2_500_000)
-    for by, wanted in ((1, 5), (1, 5), (-1, 3), (-5, 3), (1, 5)):
+    for by, expected in ((1, 5), (1, 5), (-1, 3), (-5, 3), (1, 5)):
         view.choose(by)
-        assert view.chosen(view.items()) == wanted
+        assert view.chosen(view.items()) == expected
     view.move(1)
     assert view.chosen(view.items()) == 3
 
@@ -206,8 +206,8 @@ def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected()
 
 
 def test_lanes_show_bars_in_rows_names_and_signs() -> None:
-    found = drawn(view_of(orders().session))
-    assert {name: [line for line in lines if line] for name, lines in found.items()} == {
+    lanes = drawn(view_of(orders().session))
+    assert {name: [line for line in lines if line] for name, lines in lanes.items()} == {
         "requests": [
             "         █search██                                         █✗ pay█████         █report██████████████",
             "              █create█████████████████████████████",
@@ -228,12 +228,12 @@ def test_a_gap_is_a_fold_that_says_how_long_it_was_and_a_filter_has_real_times()
         talk.at(ms).call(id, "search")
         talk.at(ms + 1000).say(id, "x")
     view = view_of(talk.session)
-    found = drawn(view)
+    lanes = drawn(view)
     cells = view.window.cell(view.lanes.time(2)), view.window.cell(view.lanes.time(3))
     assert (view.latest, cells) == (2_200_000, (45, 54))
     fold = view.window.cell(1_100_000)
     assert cells[0] < fold < cells[1]
-    assert {lines[0][fold] for lines in found.values()} == {"┊"}
+    assert {lines[0][fold] for lines in lanes.values()} == {"┊"}
     assert clock_line(view).text[fold:].startswith("┊ 59 m 59 s gap")
     view.go_to(view.lanes.time(3))
     assert "1:00:00.000" in clock_line(view).text
@@ -324,11 +324,11 @@ def test_a_hostile_name_is_harmless_and_wide_characters_keep_the_width() -> None
     (10**12, 112 * 86_400_000_000 + 0, ["0"]),
 ])  # fmt: skip
 def test_the_axis_has_round_ticks(step: int, tick: int, texts: list[str]) -> None:
-    found = tick_of(step)
+    actual = tick_of(step)
     if step < 10**12:
-        assert found == tick
-    assert found >= step * 10
-    assert [tick_text(at * found, found) for at in range(len(texts))] == texts
+        assert actual == tick
+    assert actual >= step * 10
+    assert [tick_text(at * actual, actual) for at in range(len(texts))] == texts
 
 
 def test_axis_and_strip_have_the_length_of_the_line() -> None:
@@ -352,22 +352,22 @@ async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
         await pilot.press("right", "right", "space", "right", "right")
         assert "marked" in screen_text(app)
         await pilot.press("slash")
-        assert [message.filter[:5] for message in app.heard(TimelinePane.Left)] == ["time:"]  # type: ignore[attr-defined]
+        assert [message.filter[:5] for message in app.messages_of(TimelinePane.Left)] == ["time:"]  # type: ignore[attr-defined]
         await pilot.press("escape")
         assert pane.view.mark is None
         await pilot.press("escape")
         assert pane.view.is_whole
         await pilot.press("escape")
-        assert len(app.heard(TimelinePane.Left)) == 2
+        assert len(app.messages_of(TimelinePane.Left)) == 2
         # Enter opens the chosen message, and the figures are sorted and saved.
         pane.view.go_to(2_500_000)
         await pilot.press("down", "enter")
-        assert [message.n for message in app.heard(ShowEvent)] == [5]  # type: ignore[attr-defined]
+        assert [message.n for message in app.messages_of(ShowEvent)] == [5]  # type: ignore[attr-defined]
         await settle(pilot, lambda: "max ↓" in screen_text(app))
         await pilot.press("o")
         assert "count ↓" in screen_text(app)
         await pilot.press("w")
-        assert json.loads(app.heard(Save)[0].data)["total"]["errors"] == 1  # type: ignore[attr-defined]
+        assert json.loads(app.messages_of(Save)[0].data)["total"]["errors"] == 1  # type: ignore[attr-defined]
 
 
 async def test_saved_figures_have_escapes_for_characters_that_move_text() -> None:
@@ -376,7 +376,7 @@ async def test_saved_figures_have_escapes_for_characters_that_move_text() -> Non
     async with on_pane(TimelinePane(talk.session), (150, 40)) as (app, pilot, _pane):
         await settle(pilot, lambda: "max ↓" in screen_text(app))
         await pilot.press("w")
-        assert b"\\u202eevil\\u009b\\ud800" in app.heard(Save)[0].data  # type: ignore[attr-defined]
+        assert b"\\u202eevil\\u009b\\ud800" in app.messages_of(Save)[0].data  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

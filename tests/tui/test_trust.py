@@ -49,10 +49,10 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
             await press(pilot, "enter", shows="Allow @docs?")
 
         await choose()
-        shown = " ".join(screen_text(app).split())
-        assert "environment variable AWS_SECRET_ACCESS_KEY in variable KEY" in shown
-        assert "-minspector.demo" in shown.replace("│", "").replace(" ", ""), "whole, on as many lines as it needs"
-        assert "allow once" in shown
+        text = " ".join(screen_text(app).split())
+        assert "environment variable AWS_SECRET_ACCESS_KEY in variable KEY" in text
+        assert "-minspector.demo" in text.replace("│", "").replace(" ", ""), "whole, on as many lines as it needs"
+        assert "allow once" in text
         assert SECRET not in screen_text(app)
         await pilot.press("enter", "y", "space")
         assert isinstance(app.screen, AskTrust), "no key that is pressed in passing allows it"

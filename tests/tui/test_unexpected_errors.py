@@ -70,27 +70,27 @@ async def test_an_error_of_ours_is_reported_in_its_own_words(home: Path) -> None
 
 
 def test_an_error_that_returns_does_not_fill_the_disk_and_remarks_of_the_loop_are_not_told(home: Path) -> None:
-    told: list[InspectorError] = []
+    reported: list[InspectorError] = []
     loop = asyncio.new_event_loop()
-    UnexpectedErrors(lambda problem: not told.append(problem)).watch(loop)
+    UnexpectedErrors(lambda problem: not reported.append(problem)).watch(loop)
     loop.close()
     fail = loop.call_exception_handler
     fail({"message": "x", "exception": UsageError("kept in its call")})
     fail({"message": "a task was destroyed"})
-    assert told == []
+    assert reported == []
     for _ in range(MAX_COUNT * 3):
         fail({"message": "x", "exception": ZeroDivisionError()})
-    assert len(told) == MAX_COUNT
+    assert len(reported) == MAX_COUNT
     log = (home / "log" / "inspector.log").read_text()
     assert "a task was destroyed" in log
     assert log.count("inspector failed") == MAX_COUNT
 
 
 def test_what_could_not_be_told_is_kept_for_the_end() -> None:
-    found = UnexpectedErrors(lambda problem: False)
-    found.handle(ZeroDivisionError())
-    found.handle(ValueError())
-    assert "ZeroDivisionError" in found.untold.message
+    errors = UnexpectedErrors(lambda problem: False)
+    errors.handle(ZeroDivisionError())
+    errors.handle(ValueError())
+    assert "ZeroDivisionError" in errors.untold.message
 
 
 @pytest.mark.slow

@@ -145,11 +145,11 @@ async def test_enter_and_double_click_select_and_a_click_highlights():
     async with on_stage(VirtualList(Keyed("a", "b", "c")), (40, 10)) as (app, pilot, view):
         await pilot.click(view, offset=(3, 2))
         assert view.cursor == 2
-        assert app.heard(VirtualList.Selected) == []
+        assert app.messages_of(VirtualList.Selected) == []
         await pilot.click(view, offset=(3, 1), times=2)
         await pilot.press("enter")
-        assert [(m.index, m.key) for m in app.heard(VirtualList.Selected)] == [(1, "b"), (1, "b")]
-        assert [m.key for m in app.heard(VirtualList.Highlighted)] == ["a", "c", "b"]
+        assert [(m.index, m.key) for m in app.messages_of(VirtualList.Selected)] == [(1, "b"), (1, "b")]
+        assert [m.key for m in app.messages_of(VirtualList.Highlighted)] == ["a", "c", "b"]
         await pilot.click(view, offset=(3, 8))
         assert view.cursor == 1
 
@@ -163,7 +163,7 @@ async def test_the_selection_stays_with_its_thing_when_rows_come_and_go():
             source.names = [*names]
             await changed(pilot, view)
             assert view.row_key(view.cursor) == selected
-        assert [m.key for m in app.heard(VirtualList.Highlighted)] == ["b", "d", "f", "d"]
+        assert [m.key for m in app.messages_of(VirtualList.Highlighted)] == ["b", "d", "f", "d"]
 
 
 async def test_the_row_under_the_cursor_does_not_move_on_the_screen():
@@ -190,8 +190,8 @@ async def test_a_list_that_empties_and_fills():
         source.names = ["b", "c"]
         await changed(pilot, view)
         assert view.cursor == 0
-        assert [(m.index, m.key) for m in app.heard(VirtualList.Highlighted)] == [(0, "a"), (-1, None), (0, "b")]
-        assert app.heard(VirtualList.Selected) == []
+        assert [(m.index, m.key) for m in app.messages_of(VirtualList.Highlighted)] == [(0, "a"), (-1, None), (0, "b")]
+        assert app.messages_of(VirtualList.Selected) == []
 
 
 async def test_enter_on_an_empty_list_counts_for_the_row_that_comes_next():
@@ -201,10 +201,10 @@ async def test_enter_on_an_empty_list_counts_for_the_row_that_comes_next():
         await pilot.press("enter")
         source.names = ["a", "b"]
         view.source_changed()
-        await settle(pilot, lambda: bool(app.heard(VirtualList.Selected)))
+        await settle(pilot, lambda: bool(app.messages_of(VirtualList.Selected)))
         app.set_focus(None)
         await pilot.pause()
-        assert [(m.index, m.key) for m in app.heard(VirtualList.Selected)] == [(0, "a")]
+        assert [(m.index, m.key) for m in app.messages_of(VirtualList.Selected)] == [(0, "a")]
 
 
 async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end():
@@ -228,7 +228,7 @@ async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end(
         assert view.follow
         await grows_to(41)
         assert view.cursor == 40
-        assert [m.follow for m in app.heard(VirtualList.FollowChanged)] == [False, True]
+        assert [m.follow for m in app.messages_of(VirtualList.FollowChanged)] == [False, True]
 
 
 async def test_a_resized_list_goes_on_following_until_it_is_scrolled_away():
@@ -251,12 +251,12 @@ async def test_the_selected_row_has_another_ground_without_focus():
     app = Stage(one, two)
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
-        look = app.current_theme.palette
-        assert grounds(one, 0) == {look.style("selection").bgcolor}
-        assert grounds(two, 0) == {look.style("selection-dim").bgcolor}
-        assert grounds(two, 1) == {look.style("ground").bgcolor}
+        theme = app.current_theme.palette
+        assert grounds(one, 0) == {theme.style("selection").bgcolor}
+        assert grounds(two, 0) == {theme.style("selection-dim").bgcolor}
+        assert grounds(two, 1) == {theme.style("ground").bgcolor}
         await pilot.press("tab")
-        assert grounds(one, 0) == {look.style("selection-dim").bgcolor}
+        assert grounds(one, 0) == {theme.style("selection-dim").bgcolor}
         app.switch.use("light")
         await pilot.pause()
         assert grounds(two, 0) == {app.current_theme.palette.style("selection").bgcolor}

@@ -60,10 +60,10 @@ async def test_a_character_typed_as_the_focus_moves_to_a_call_stays_in_its_field
         await burst(pilot, "m", "c")
         await settle(pilot, lambda: app.focused is field)
         assert app.work.request.form.value == {"message": "mc" if selected else "himc"}
-        assert not app.heard(ShowExchange)
+        assert not app.messages_of(ShowExchange)
         await press(pilot, "ctrl+r", until=lambda: app.work.result.has_focus_within)
         # A key without a character is meant for the new place, and what follows too.
-        await press(pilot, "down", "m", until=lambda: bool(app.heard(ShowExchange)))
+        await press(pilot, "down", "m", until=lambda: bool(app.messages_of(ShowExchange)))
 
 
 async def test_a_character_typed_as_the_focus_goes_from_the_list_to_a_call_is_for_the_list(
@@ -74,7 +74,7 @@ async def test_a_character_typed_as_the_focus_goes_from_the_list_to_a_call_is_fo
         await app.work.request.form.load({"seconds": 600})
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
         await press(pilot, "m", until=lambda: app.catalog.has_focus_within)
-        assert not app.heard(ShowExchange)
+        assert not app.messages_of(ShowExchange)
         assert app.work.running_call is not None
 
 
@@ -143,7 +143,7 @@ async def test_a_call_that_takes_its_time_gets_the_focus_unless_the_user_types_o
         await enter_form(app, pilot)
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
         await press(pilot, "escape", shows="You cancelled it after")
-        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
+        await press(pilot, "m", until=lambda: bool(app.messages_of(ShowExchange)))
         assert app.work.request.form.value == {"seconds": 600}
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
         await press(pilot, "escape", until=lambda: app.work.result.has_focus_within)  # Called again from the result
@@ -214,9 +214,9 @@ async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tm
     ],
 )
 def test_a_description_is_shown_without_the_indentation_of_its_source(text):
-    shown = CatalogItem("tools", {"name": "x", "description": text}).about[0][0]
-    assert shown.startswith("Writes a file.\n\n")
-    assert {line for line in shown.splitlines() if line.startswith(" ")} <= {"    path: where"}
+    description = CatalogItem("tools", {"name": "x", "description": text}).about[0][0]
+    assert description.startswith("Writes a file.\n\n")
+    assert {line for line in description.splitlines() if line.startswith(" ")} <= {"    path: where"}
 
 
 def test_destructive_tools_say_so() -> None:
@@ -429,7 +429,7 @@ async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
         # A result that is only sentences takes keys.
         app.work.request.focus_inside()
         await press(pilot, "alt+r", until=lambda: app.work.result.has_focus_within)
-        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
+        await press(pilot, "m", until=lambda: bool(app.messages_of(ShowExchange)))
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
         await press(pilot, "ctrl+r", shows="Not sent: not connected to the server.")

@@ -47,10 +47,10 @@ class Stage(KeysInOrder, App[None]):
         """Given to `run_test` as its message hook."""
         self.posted.append(message)
 
-    def heard(self, kind: type[Message]) -> list[Message]:
+    def messages_of(self, kind: type[Message]) -> list[Message]:
         """Return the messages of a kind, in the order they were posted, each once."""
-        found: dict[int, Message] = {id(message): message for message in self.posted if isinstance(message, kind)}
-        return list(found.values())
+        messages: dict[int, Message] = {id(message): message for message in self.posted if isinstance(message, kind)}
+        return list(messages.values())
 
 
 @asynccontextmanager
@@ -86,14 +86,14 @@ def screen_text(app: App[object]) -> str:
 
 def assert_in(text: str, *words: str) -> None:
     """Fail unless the text has all of these words."""
-    missing = [each for each in words if each not in text]
+    missing = [word for word in words if word not in text]
     assert not missing, f"without {missing}:\n{text}"
 
 
 def assert_not_in(text: str, *words: str) -> None:
     """Fail if the text has any of these words."""
-    found = [each for each in words if each in text]
-    assert not found, f"with {found}:\n{text}"
+    present = [word for word in words if word in text]
+    assert not present, f"with {present}:\n{text}"
 
 
 async def press(

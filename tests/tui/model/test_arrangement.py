@@ -95,7 +95,7 @@ def test_in_every_arrangement_the_focus_rests_on_a_visible_pane_and_one_column_s
 
 
 @pytest.mark.parametrize(
-    ("tab", "connection", "shown"),
+    ("tab", "connection", "shows_failure"),
     [
         ("tools", MISSING, True),
         ("tools", AWAY, False),
@@ -105,9 +105,9 @@ def test_in_every_arrangement_the_focus_rests_on_a_visible_pane_and_one_column_s
     ],
 )
 def test_a_tab_shows_the_failure_until_the_user_looks_at_another(
-    tab: str, connection: ConnectionView, shown: bool
+    tab: str, connection: ConnectionView, shows_failure: bool
 ) -> None:
-    assert Arrangement(tab, WIDE, connection=connection).shows_failure is shown
+    assert Arrangement(tab, WIDE, connection=connection).shows_failure is shows_failure
 
 
 def test_without_lists_a_tab_goes_on_showing_the_failure() -> None:

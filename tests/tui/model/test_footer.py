@@ -85,9 +85,9 @@ FOOTERS: list[tuple[VerbRules[Any], Any, dict[str, str], FooterFacts, str]] = [
 def test_the_keys_of_the_footer(
     rules: VerbRules[Any], facts: Any, common: dict[str, str], screen: FooterFacts, line: str
 ) -> None:
-    shown = footer(of_pane(rules, facts), {verb: KEYS.hint(verb, title) for verb, title in common.items()}, screen)
-    assert "   ".join(f"{hint.label} {hint.title}" for hint in shown) == line
-    assert len(shown) <= MOST
+    key_hints = footer(of_pane(rules, facts), {verb: KEYS.hint(verb, title) for verb, title in common.items()}, screen)
+    assert "   ".join(f"{hint.label} {hint.title}" for hint in key_hints) == line
+    assert len(key_hints) <= MOST
 
 
 def of_pane(rules: VerbRules[Any], facts: Any) -> list[KeyHint]:
@@ -96,5 +96,5 @@ def of_pane(rules: VerbRules[Any], facts: Any) -> list[KeyHint]:
 
 def test_a_key_of_the_pane_replaces_that_of_the_screen() -> None:
     own = [KEYS.hint("result.call"), KEYS.hint("result.its-messages", "its messages")]
-    shown = footer(own, {"app.messages": KEYS.hint("app.messages")}, HERE)
-    assert [(hint.key, hint.verb) for hint in shown] == [("ctrl+r", "result.call"), ("m", "result.its-messages")]
+    key_hints = footer(own, {"app.messages": KEYS.hint("app.messages")}, HERE)
+    assert [(hint.key, hint.verb) for hint in key_hints] == [("ctrl+r", "result.call"), ("m", "result.its-messages")]

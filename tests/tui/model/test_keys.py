@@ -20,7 +20,7 @@ def test_what_one_can_do_here_comes_first_and_what_only_moves_comes_last() -> No
     assert keys_page("x", [], GROUPS, [])[0].title == "Everywhere"
 
 
-@pytest.mark.parametrize(("text", "found"), [
+@pytest.mark.parametrize(("text", "names"), [
     ("next row", ["down"]),
     ("COPY", ["copy", "copy"]),
     # A key, as it is written on the page: not every row with that letter.
@@ -30,5 +30,5 @@ def test_what_one_can_do_here_comes_first_and_what_only_moves_comes_last() -> No
     ("drop", ["empty"]),
     ("nothing", []),
 ])  # fmt: skip
-def test_a_filter_is_a_key_or_words(text: str, found: list[str]) -> None:
-    assert [line.name for group in page(text) for line in group.lines] == found
+def test_a_filter_is_a_key_or_words(text: str, names: list[str]) -> None:
+    assert [line.name for group in page(text) for line in group.lines] == names

@@ -67,11 +67,11 @@ def test_other_rows_are_needed_for_another_filter_or_kind_of_row_and_for_nothing
     (LogQuery(by_exchange=True), [Fold.MESSAGE, Fold.NOTHING, Fold.MESSAGE]),
 ])  # fmt: skip
 def test_each_press_of_a_key_folds_less_and_after_the_last_one_all_again(query: LogQuery, folds: list[Fold]) -> None:
-    found = []
+    seen = []
     for _ in folds:
-        found.append(query.fold)
+        seen.append(query.fold)
         query = query.unfolded()
-    assert found == folds
+    assert seen == folds
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,10 @@ def test_leaving_the_log_ends_a_filter_of_the_program_and_not_one_of_the_user(
     before: LogQuery, source: str, set_after: int | None
 ) -> None:
     assert before.ended(9) is before, "nothing was set by the program, except the run of the list"
-    shown = before.narrowed_by_program("exchange:7", 8).narrowed_by_program("exchange:8", 8)
-    after = shown.ended(9)
-    assert (shown.source, after.source, after.set_after) == ("exchange:8", source, set_after)
-    assert shown.by_user().ended(9).source == "exchange:8", "the user went on with it"
+    filtered = before.narrowed_by_program("exchange:7", 8).narrowed_by_program("exchange:8", 8)
+    after = filtered.ended(9)
+    assert (filtered.source, after.source, after.set_after) == ("exchange:8", source, set_after)
+    assert filtered.by_user().ended(9).source == "exchange:8", "the user went on with it"
 
 
 def test_the_filter_of_the_user_is_in_force_again_after_another_call(answered: Talk) -> None:
@@ -150,7 +150,7 @@ def test_the_filter_of_the_user_is_in_force_again_after_another_call(answered: T
 
 
 @pytest.mark.parametrize(
-    ("before", "run", "shown"),
+    ("before", "run", "source"),
     [
         (LogQuery(), "id:1", "id:1"),
         (narrowed("id:1", run="id:1"), "id:2", "id:2"),
@@ -160,10 +160,10 @@ def test_the_filter_of_the_user_is_in_force_again_after_another_call(answered: T
         (LogQuery(run="id:1"), "id:1", ""),
     ],
 )
-def test_the_run_of_a_row_is_shown_unless_the_user_filters(before: LogQuery, run: str, shown: str) -> None:
+def test_the_run_of_a_row_is_shown_unless_the_user_filters(before: LogQuery, run: str, source: str) -> None:
     after = before.with_run(run, 9)
-    assert (after.source, after.run) == (shown, run)
-    assert after.set_after == (9 if shown != before.source else before.set_after)
+    assert (after.source, after.run) == (source, run)
+    assert after.set_after == (9 if source != before.source else before.set_after)
 
 
 def test_a_run_that_was_left_by_a_filter_is_shown_when_the_list_goes_to_another() -> None:

@@ -231,7 +231,7 @@ def test_the_keys_that_are_shown(verbs: Verbs, facts: Any, line: str) -> None:
 
 @pytest.mark.parametrize("verbs", [FORM, RESULT])
 def test_the_keys_that_are_shown_work(verbs: Verbs) -> None:
-    for facts in (facts for shown, facts, _ in SHOWN if shown is verbs):
+    for facts in (facts for table, facts, _ in SHOWN if table is verbs):
         for pair, _ in verbs.rules.line(facts):
             assert all(verbs.rules.available(verb, facts) for verb in pair.split("|")), pair
 

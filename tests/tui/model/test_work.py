@@ -101,7 +101,7 @@ def test_an_answered_question_stays_until_the_call_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("work", "facts", "shown"),
+    ("work", "facts", "is_shown"),
     [
         (Work(), Facts(), False),
         (Work(), Facts(has_item=True), True),
@@ -113,8 +113,8 @@ def test_an_answered_question_stays_until_the_call_goes_on() -> None:
         (Work(chosen=ROOTS), Facts(has_item=True), False),
     ],
 )
-def test_the_form_is_above_what_concerns_its_item(work: Work, facts: Facts, shown: bool) -> None:
-    assert shows_form(work, facts) is shown
+def test_the_form_is_above_what_concerns_its_item(work: Work, facts: Facts, is_shown: bool) -> None:
+    assert shows_form(work, facts) is is_shown
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_the_key_that_sends_waits_where_a_question_came_or_went_by_itself(
 
 
 @pytest.mark.parametrize(
-    ("work", "facts", "said"),
+    ("work", "facts", "expected"),
     [
         (Work(waiting=[GONE]), RUNS, Do.SAY_WITHDRAWN),
         (Work(waiting=[GONE]), replace(RUNS, call=call(10, "done"), answered=True), Do.SAY_WITHDRAWN),
@@ -256,7 +256,7 @@ def test_the_key_that_sends_waits_where_a_question_came_or_went_by_itself(
         (Work(waiting=[asked(12, 10, "lost")]), RUNS, None),
     ],
 )
-def test_a_withdrawn_question_does_not_vanish_silently(work: Work, facts: Facts, said: Do | None) -> None:
+def test_a_withdrawn_question_does_not_vanish_silently(work: Work, facts: Facts, expected: Do | None) -> None:
     after, effect = update(work, Looked(), facts)
-    assert effect is said
+    assert effect is expected
     assert update(after, Looked(), facts)[1] is None, "it is said once"

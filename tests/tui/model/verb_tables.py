@@ -18,11 +18,11 @@ class Verbs:
 
     def line(self, facts: Any) -> str:
         """The verbs that are shown, each with its title where that is not the usual one."""
-        shown = [
+        offered = [
             ("views" if verb in (detail.BOTH_VIEWS, result.BOTH_VIEWS) else verb, title)
             for verb, title in self.rules.line(facts)
         ]
-        verbs = [(verb.removeprefix(f"{self.context}."), title) for verb, title in shown]
+        verbs = [(verb.removeprefix(f"{self.context}."), title) for verb, title in offered]
         return "  ".join(f"{verb}={title}" if title else verb for verb, title in verbs)
 
     def works(self, verb: str, facts: Any) -> bool:
