@@ -31,6 +31,21 @@ _JSON: Final = {
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a byte order mark is in the text",
 }
 
+_TOML: Final = (
+    (("Cannot", "Duplicate"), "a name is defined twice"),
+    (("Expected '='",), "“=” is missing"),
+    (("Expected ']",), "“]” is missing"),
+    (("Expected newline",), "more text follows the value"),
+    (("Expected", "Unterminated"), "a string is not closed"),
+    (("Invalid date",), "the date does not exist"),
+    (("Invalid value",), "the value is not valid"),
+    (("Invalid hex", "Unescaped", "Escaped"), "an escape sequence is not valid"),
+    (("Unclosed array",), "a list is not closed"),
+    (("Unclosed inline",), "a table is not closed"),
+    (("Illegal", "Found invalid"), "a character is not allowed"),
+    (("Exceeds the limit",), "a number has too many digits"),
+)
+
 _REGEX: Final = (
     ("missing )", "a group is not closed"),
     ("unbalanced parenthesis", "an extra “)”"),
@@ -93,6 +108,16 @@ def json_reason(error: JSONDecodeError) -> str:
 def json_fault(error: JSONDecodeError) -> str:
     """Return why a text is not JSON, and at which character (from 1)."""
     return f"{json_reason(error)} at character {error.pos + 1}"
+
+
+def toml_reason(error: ValueError | RecursionError) -> str:
+    """Return why a text is not TOML, with the position if known."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    text = str(error)
+    place = re.search(r"\(at (line \d{1,9}, column \d{1,9}|end of document)\)\Z", text)
+    reason = next((reason for starts, reason in _TOML if text.startswith(starts)), "the syntax is not valid")
+    return f"{reason} ({place[1]})" if place is not None else reason
 
 
 def regex_reason(error: re.error | RecursionError | OverflowError) -> str:

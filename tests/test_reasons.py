@@ -7,11 +7,12 @@ import re
 import shlex
 import socket
 import ssl
+import tomllib
 from urllib.parse import urlsplit
 
 import pytest
 
-from inspector.reasons import json_fault, os_reason, regex_reason, split_reason, tls_reason, url_reason
+from inspector.reasons import json_fault, os_reason, regex_reason, split_reason, tls_reason, toml_reason, url_reason
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,27 @@ def test_json(text: str, fault: str) -> None:
     with pytest.raises(json.JSONDecodeError) as raised:
         json.loads(text)
     assert json_fault(raised.value) == fault
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[a", "“]” is missing (end of document)"),
+        ("a 1", "“=” is missing (line 1, column 3)"),
+        ("a = 1\na = 2", "a name is defined twice (end of document)"),
+        ("a = x", "the value is not valid (line 1, column 5)"),
+        ("a = 'x", "a string is not closed (end of document)"),
+        ("a = 2026-02-31", "the date does not exist (line 1, column 5)"),
+        ("a = [1", "a list is not closed (end of document)"),
+        ("a = 'x\x01'", "a character is not allowed (line 1, column 7)"),
+        (f"a = {'9' * 5000}", "a number has too many digits"),
+        (f"a = {'[' * 100_000}", "it is nested too deeply"),
+    ],
+)
+def test_toml(text: str, reason: str) -> None:
+    with pytest.raises((ValueError, RecursionError)) as raised:
+        tomllib.loads(text)
+    assert toml_reason(raised.value) == reason
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from inspector.config import jsonc
 from inspector.errors import ConfigError
-from inspector.reasons import os_reason
+from inspector.reasons import os_reason, toml_reason
 from inspector.system import files
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -145,8 +145,7 @@ def _toml(text: str, path: Path) -> Any:
         # Dates become texts: JSON has none, and no member that is read here is one.
         return json.loads(json.dumps(tomllib.loads(text), default=str))
     except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ConfigError(f"{path} is not valid TOML: {printable(reason, 200)}") from None
+        raise ConfigError(f"{path} is not valid TOML: {toml_reason(error)}") from None
 
 
 def _yaml(text: str, path: Path) -> Any:
