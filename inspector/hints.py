@@ -237,6 +237,8 @@ def _unset_keywords(parameters: tuple[Parameter, ...]) -> str:
 
 
 NO_HINT = Hint()
+FOR_SOME_CLIENTS = "Some servers list a tool only if the client declares a capability"
+"""Begins a hint about a tool that is not listed."""
 LOG_IN = Hint(
     "Log in once with ",
     Parameter.LOGIN,

@@ -22,6 +22,7 @@ from inspector.calls.step_requests import headers_of, repeat, request_of, with_m
 from inspector.config.command_lines import line_of
 from inspector.config.foreign_files import nearest
 from inspector.errors import TargetError
+from inspector.hints import FOR_SOME_CLIENTS
 from inspector.journal.format import Dir
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
@@ -275,7 +276,8 @@ class StepRun:
         if not names or name in names or expectations[0].ok:
             return expectations
         near = nearest(name, names)
-        note = f"The server lists no tool “{safe(name, 80)}”." + (f" Did you mean “{safe(near, 80)}”?" if near else "")
+        why = f"Did you mean “{safe(near, 80)}”?" if near else f"{FOR_SOME_CLIENTS}, such as sampling or roots."
+        note = f"The server lists no tool “{safe(name, 80)}”. {why}"
         first = expectations[0]
         return [replace(first, note=f"{note} {first.note}".strip()), *expectations[1:]]
 

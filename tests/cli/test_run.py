@@ -153,6 +153,13 @@ def test_a_failure_shows_what_was_expected_and_found(run: Run, script: Script, h
     assert (home / "kept").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_tool_that_is_not_listed_may_need_a_capability_of_the_client(run: Run, script: Script, home: Path) -> None:
+    flow(home, "  - call: never-listed\n")
+    ran = run("run", *script(tools__list=TOOLS, tools__call=result({}, isError=True)))
+    said = "The server lists no tool “never-listed”. Some servers list a tool only if the client declares a capability"
+    assert said in " ".join(ran.out.split())
+
+
 @pytest.mark.parametrize(
     ("reply", "expect", "ok"),
     [

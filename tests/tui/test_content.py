@@ -132,6 +132,10 @@ async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
         saved = app.messages_of(ContentView.SaveRequested)
         assert saved[-1].data == base64.b64decode(PICTURE)
         assert saved[-1].suggested == "image.png"
+        # Enter does what its row is for, and the footer names it.
+        assert _view.key_verbs() == [("list.select", "write file")]
+        await pilot.press("enter")
+        assert len(app.heard(ContentView.SaveRequested)) == len(saved) + 1
         await pilot.press("home", "w")
         assert app.messages_of(ContentView.SaveRequested)[-1].data == b"see"
 

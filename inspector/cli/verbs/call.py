@@ -8,6 +8,7 @@ from inspector.cli.options import ARGS, ASK, CONTENT, TASK, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InvalidAnswer, ServerError, UsageError
+from inspector.hints import FOR_SOME_CLIENTS
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ async def _unlisted(session: Session, name: str) -> str:
     options = [option for topic, option in ANSWERS.items() if getattr(standing, topic) is None]
     if not text or text.endswith("?") or not options:
         return text
-    return f"{text} Some servers list a tool only if the client declares a capability: try {' or '.join(options)}."
+    return f"{text} {FOR_SOME_CLIENTS}: try {' or '.join(options)}."
 
 
 def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:

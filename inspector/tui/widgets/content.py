@@ -140,10 +140,23 @@ class ContentView(FoldView):
             section.draw(pixels, ground.triplet if ground is not None and ground.triplet else (0, 0, 0))
             self.redraw()
 
+    @property
+    def _opens(self) -> str:
+        """The title of enter on the block with the cursor, unless it folds."""
+        block = self.block if self.shows_cursor else None
+        if block is None:
+            return ""
+        return "open" if block.kind == "resource_link" else "write file" if block.kind in ("image", "audio") else ""
+
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        """Return the verb of the block with the cursor, with its title."""
+        return [("list.select", self._opens)] if self._opens else []
+
     def action_select(self) -> None:
-        block = self.block
-        if block is not None and block.kind == "resource_link":
+        if self._opens == "open":
             self.action_go_to()
+        elif self._opens:
+            self.action_save()
         else:
             super().action_select()
 

@@ -385,6 +385,10 @@ class ResultPane(CompactPane, VerbsByRules):
 
     # The table
 
+    def on_virtual_list_highlighted(self) -> None:
+        """The key of the block with the cursor is shown."""
+        self.post_message(HintsChanged())
+
     def on_table_view_changed(self, event: TableView.Changed) -> None:
         event.stop()
         self._draw_keys()

@@ -86,8 +86,7 @@ class Bar(LineWidget):
     def _message(self, room: int) -> list[Segment]:
         if self.message:
             return paint.cut(paint.segments(self.message[:TEXT], room=room), room)
-        has_report = self.progress is not None or self.status
-        return paint.segments("no message from the server" if has_report else "", "muted", room=room)
+        return []
 
 
 class RunningPane(CompactPane, VerbsByRules):
