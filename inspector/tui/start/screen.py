@@ -253,7 +253,9 @@ class StartScreen(FullScreen[None]):
         thing = self._list.thing
         front = self.sessions.front
         verbs: list[str | tuple[str, str]] = [("start.open", open_title(thing, front))] if thing is not None else []
-        back = [("start.clear", f"back to {safe(front.name, 20)}")] if front is not None and not self._field.value else []
+        back = []
+        if front is not None and not self._field.value:
+            back.append(("start.clear", f"back to {safe(front.name, 20)}"))
         if isinstance(self.focused, Editor):
             verbs += ["start.clear"] if self._field.value else []
             named = [*hints(self, *verbs, ("app.next-pane", "list"), "start.demo", *self._offered())]
