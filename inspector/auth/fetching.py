@@ -190,8 +190,13 @@ class Fetcher:
 
 
 def _refused(url: str, host: str) -> FetchFailed:
+    kind = "a private address"
+    if addresses.is_link_local(host):
+        kind = "a link-local address or the metadata service of a cloud"
+    elif addresses.reaches_this_machine(host):
+        kind = "this machine"
     return FetchFailed(
-        f"{_url_text(url)} is not fetched: a public server points to {safe(host, 80)}, which is a private address.",
+        f"{_url_text(url)} is not fetched: {safe(host, 80)} is {kind}, and the server is elsewhere.",
         hint=Hint("If you trust it, set the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."),
     )
 

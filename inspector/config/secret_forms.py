@@ -27,6 +27,9 @@ BEGINNING = 12
 
 _MIN_ANCHOR, _LONG_HALF = 4, 12
 """Letters and digits in a row that are searched, also of half a row; and of half a row in a large text."""
+_LONGEST = 64
+"""Characters of a text that are searched at once: a search for a long one in a text like it takes its length each time.
+"""
 _MAX_GROWTH = 80
 """Characters that one of a secret may become: a letter of four bytes in JSON in JSON in JSON in JSON in JSON."""
 _BLOCK = 1 << 13
@@ -216,6 +219,9 @@ class _Secret:
                 start = at - anchor.at
                 if not anchor.in_base64 and start >= 0 and text.startswith(self.whole, start):
                     yield self._with_escapes(text, start)
+                    if (last := self._last_overlap(text, at, anchor)) > at:
+                        at = last
+                        continue
                 elif anchor.in_base64 or tried > _MOST_TRIED or self._may_surround(text, at, anchor):
                     hits.append(at)
                 at = text.find(anchor.text, at + 1)
@@ -227,6 +233,14 @@ class _Secret:
             places, decoded = self._decoded(_View.of(text, low, high), high == len(text), depth)
             left -= decoded
             yield from places
+
+    def _last_overlap(self, text: str, at: int, anchor: _Anchor) -> int:
+        """Return the anchor of the last place of the secret that begins in its place around `at`; -1 without one."""
+        size = len(anchor.text)
+        last = text.rfind(anchor.text, at + 1, at + len(self.whole) - 1 + size)
+        while last > at and not text.startswith(self.whole, last - anchor.at):
+            last = text.rfind(anchor.text, at + 1, last + size - 1)
+        return last
 
     def _with_escapes(self, text: str, start: int) -> tuple[int, int]:
         """Return where it is, with the rest of its first and last character if the text is encoded once more."""
@@ -272,10 +286,12 @@ class _Secret:
         rest = list(part.text)
         for level in range(depth + 1):
             for view in views:
+                blank = first
                 for begin, end in self._in_view(view.text, to_end):
                     start, stop = view.starts[begin], view.ends[end - 1]
                     places.append((start, stop))
-                    rest[start - first : stop - first] = " " * (stop - start)
+                    start, blank = max(start, blank), max(stop, blank)
+                    rest[start - first : blank - first] = " " * (blank - start)
             if level == depth or len(seen) > _MOST_VIEWS or (places and not self._may_be_in("".join(rest))):
                 break
             new = {made.text: made for view in views for made in self._decodings(view)}
@@ -302,19 +318,35 @@ class _Secret:
 
     def _in_view(self, text: str, to_end: bool) -> Iterator[tuple[int, int]]:
         """Yield where it is in a decoded text, or its beginning before a cut."""
-        at = text.find(self.begins)
-        while at >= 0:
-            end = at + len(self.begins)
+        for at in _each(text, self.begins):
             if text.startswith(self.whole, at):
-                end = at + len(self.whole)
                 yield self._with_escapes(text, at)
             elif self._may_be_cut:
-                while end < len(text) and text[end] == self.whole[end - at]:
-                    end += 1
-                half = _HALF.match(text, end)
+                half = _HALF.match(text, at + _common(text, at, self.whole))
                 if half is not None and (to_end or half[0].endswith(_CUT)):
                     yield at, half.end() - half[0].endswith(_CUT)
-            at = text.find(self.begins, at + 1)
+
+
+def _each(text: str, part: str) -> Iterator[int]:
+    """Yield each place of a part in a text, also those that overlap."""
+    beginning = part[:_LONGEST]
+    at = text.find(beginning)
+    while at >= 0:
+        if text.startswith(part, at):
+            yield at
+        at = text.find(beginning, at + 1)
+
+
+def _common(text: str, at: int, part: str) -> int:
+    """Return how many characters of a part are in a text at this place."""
+    few, many = 0, min(len(part), len(text) - at)
+    while few < many:
+        middle = (few + many + 1) // 2
+        if text.startswith(part[few:middle], at + few):
+            few = middle
+        else:
+            many = middle - 1
+    return few
 
 
 def _escaped(text: str) -> list[tuple[int, int]]:
@@ -385,7 +417,8 @@ def _pieces(text: str, half: int) -> list[tuple[int, str]]:
     at, middle = text.find(run), len(run) // 2
     if not run:
         return []
-    return [(at, run)] if middle < half else [(at, run[:middle]), (at + middle, run[middle:])]
+    halves = [(at, run)] if middle < half else [(at, run[:middle]), (at + middle, run[middle:])]
+    return [(place, piece[:_LONGEST]) for place, piece in halves]
 
 
 def _in_base64(text: str) -> list[tuple[str, int]]:

@@ -250,6 +250,29 @@ def test_beginnings_are_compared_a_bounded_number_of_times(unit: str, monkeypatc
     assert tried <= 2 * len(text)
 
 
+def test_a_long_secret_of_one_letter_is_searched_in_linear_work() -> None:
+    searched = compared = 0
+
+    class Counted(str):
+        def find(self, part: str, *places: Any) -> int:
+            nonlocal searched
+            searched += len(part)
+            return super().find(part, *places)
+
+        def __getitem__(self, at: Any) -> str:
+            nonlocal compared
+            compared += 1
+            return super().__getitem__(at)
+
+    secret, text = "x" * 4_000, Counted('{"a":"' + "x" * 20_000 + '"}')
+    assert SecretFinder([secret]).places(text) == [(6, 20_006)]
+    assert searched < 50 * len(text)
+    compared = 0
+    parts = Counted(("x" * 399 + " ") * 20)
+    list(secret_forms._Secret("x" * 400, "x" * BEGINNING)._in_view(parts, True))
+    assert compared < 2 * len(parts)
+
+
 def test_large_texts_are_searched_for_fewer_forms() -> None:
     finder = SecretFinder(["0123456789abcdef-secret"])
     assert len(finder.anchors(large=True)) < 6 < len(finder.anchors()) < 20
