@@ -175,7 +175,7 @@ class ModelName(Editor):
 class TextBody(Container):
     """A question that is answered with text: the model's reply for sampling, one URI per line for roots.
 
-    `as_json` shows the whole result as JSON instead; it can be edited and is sent unchanged.
+    `toggle_json` shows the whole result as JSON instead; it can be edited and is sent unchanged.
     """
 
     DEFAULT_CSS = """

@@ -63,7 +63,7 @@ LOOK_AT_FILES = 1.0
 """Seconds between two looks at the files. (Polled: an editor may replace a folder, or the folder may not exist yet.)"""
 _PINNED_CALL_FIRST = 5.0
 """Seconds for which flows wait for the pinned call after a restart."""
-_TOLD = 10
+_NOTICE_SECONDS = 10
 """Seconds for which a notice stands."""
 _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "resources", "prompts/get": "prompts"}
 
@@ -199,13 +199,15 @@ class CallsPart:
         try:
             line = await asyncio.to_thread(self._write, chosen.path, step, snapshot)
         except InspectorError as error:
-            self._screen.notify(error_text(error, self._screen), severity="error", timeout=_TOLD, markup=False)
+            self._screen.notify(
+                error_text(error, self._screen), severity="error", timeout=_NOTICE_SECONDS, markup=False
+            )
             return
         where = f"{saved.path_text(chosen.path)}:{line}"
         note = f" {secret_note(draft.secrets, Path(folder, 'env', 'NAME.yaml'))}" if draft.secrets else ""
         if not has_schema and schema_file.exists():
             note += f" Editors check it by {saved.path_text(schema_file)}, written beside it."
-        self._screen.notify(f"Saved to {where}.{note}", timeout=_TOLD, markup=False)
+        self._screen.notify(f"Saved to {where}.{note}", timeout=_NOTICE_SECONDS, markup=False)
         await asyncio.to_thread(saved.read)
         saved.note_change()
         made = next((flow for flow in saved.flows if flow.path.absolute() == chosen.path.absolute()), None)
@@ -307,7 +309,7 @@ class CallsPart:
         offered = choices(answer.outcome, value, pointer, address)
         if _holds_secret(offered, self._secrets()):
             offered = [option for option in offered if option.id in _WITHOUT_VALUES]
-            self._screen.notify("The result holds a secret: only its shape can be written.", timeout=_TOLD)
+            self._screen.notify("The result holds a secret: only its shape can be written.", timeout=_NOTICE_SECONDS)
         if not offered:
             self._screen.notify("The call has no result to expect.", severity="warning", timeout=5)
             return
@@ -373,9 +375,13 @@ class CallsPart:
         try:
             line = await asyncio.to_thread(write)
         except InspectorError as error:
-            self._screen.notify(error_text(error, self._screen), severity="error", timeout=_TOLD, markup=False)
+            self._screen.notify(
+                error_text(error, self._screen), severity="error", timeout=_NOTICE_SECONDS, markup=False
+            )
             return
-        self._screen.notify(f"Saved to {self.saved.path_text(flow.path)}:{line}.", timeout=_TOLD, markup=False)
+        self._screen.notify(
+            f"Saved to {self.saved.path_text(flow.path)}:{line}.", timeout=_NOTICE_SECONDS, markup=False
+        )
         await asyncio.to_thread(self.saved.read)
         self.saved.note_change()
 
@@ -438,7 +444,7 @@ class CallsPart:
         else:
             return
         message = safe(f"{path_text} {new.turned}.", 300)
-        self._screen.notify(message, severity=severity, timeout=_TOLD, markup=False)
+        self._screen.notify(message, severity=severity, timeout=_NOTICE_SECONDS, markup=False)
 
 
 async def _until_over(call: Call) -> None:

@@ -33,7 +33,7 @@ _NAME = 18
 _LEAD = 4
 _VALUE = 400
 """Characters of an argument or a captured value that are shown on the line of its step."""
-_FOUND = 24
+_SHORT_VALUE = 24
 """Characters up to which a value is shown at the right of an expectation that holds."""
 _LINES = 12
 """Lines of an expected or found value that are shown."""
@@ -78,7 +78,7 @@ def took(outcome: FlowOutcome, seconds: float) -> str:
 
 
 class CallsRows(ListRows[ListRow]):
-    """A `RowSource` over the collection. `take` reads it again; `words` narrows the flows and steps."""
+    """A `RowSource` over the collection. `reload` reads it again; `words` narrows the flows and steps."""
 
     def __init__(self, saved: SavedCalls) -> None:
         super().__init__(lambda row: row.key)
@@ -398,7 +398,7 @@ class _Step:
         short = (
             expectation.ok
             and not opened
-            and 0 < len(expectation.found) <= _FOUND
+            and 0 < len(expectation.found) <= _SHORT_VALUE
             and expectation.found not in expectation.text
         )
         pieces: list[Piece] = [(lead, "muted"), sign, " ", *templates(text, "normal" if expectation.ok else "bright")]

@@ -356,7 +356,7 @@ async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> in
 
 
 def next_of(numbers: list[int], rows: MessageRows, n: int, step: int) -> int:
-    """Return the nearest event after `n` (before it, with -1) of those in `found` with another row; 0 for none."""
+    """Return the nearest event after `n` (before it, with -1) of those in `numbers` with another row; 0 for none."""
     ahead = numbers[bisect_right(numbers, n) :] if step > 0 else numbers[: bisect_left(numbers, n)][::-1]
     at = rows.index_of(n)
     row = -1 if at is None else at

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer, Login
     from inspector.transports.base import Sink
 
-TOLD_SECONDS = 10
+NOTICE_SECONDS = 10
 
 
 class LoginWork:
@@ -134,10 +134,10 @@ class LoginWork:
         try:
             await work
         except InspectorError as error:
-            self._screen.notify(error_text(error, self._screen), severity="error", timeout=TOLD_SECONDS)
+            self._screen.notify(error_text(error, self._screen), severity="error", timeout=NOTICE_SECONDS)
 
     def _say(self, words: str) -> None:
-        self._screen.notify(words, timeout=TOLD_SECONDS)
+        self._screen.notify(words, timeout=NOTICE_SECONDS)
 
     def _recorder(self) -> Sink:
         assert self._session.commands is not None

@@ -132,15 +132,15 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.session = session
         self.playback = playback
-        self.panes = Panes(session, self._show_told)
+        self.panes = Panes(session, self._show_watches)
         self.pane_layout = PaneLayout(self, session, self.panes, self.wake)
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
         self.connection = ScreenConnection(self, session, self.wake, follow_file=follow_file, begun=connecting)
         self._judging = Judging(self, session.journal, self.wake)
         self._saving = SavedFiles(self, session)
-        self._pin = PinWatch(self, session, self._show_told)
-        self._files = FileWatch(self, session, self.connection.reopen, self._show_told)
+        self._pin = PinWatch(self, session, self._show_watches)
+        self._files = FileWatch(self, session, self.connection.reopen, self._show_watches)
         self._watch_at_once = watch
         self._follow_log = follow_log
         self._first = first
@@ -157,7 +157,7 @@ class MainScreen(Screen[None]):
         """When this session came to the front again."""
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
-        self._told_notices: set[str] = set()
+        self._reported_notices: set[str] = set()
         self._call_again = False
         """The lost call is sent again when the session is connected."""
         self._news = (0, 0)
@@ -215,8 +215,8 @@ class MainScreen(Screen[None]):
     def _tell_notices(self) -> None:
         """Tell what is unusual about the recording; some of it is known only after it was read."""
         for notice in self.session.journal.notices:
-            if notice not in self._told_notices:
-                self._told_notices.add(notice)
+            if notice not in self._reported_notices:
+                self._reported_notices.add(notice)
                 self.notify(notice, severity="warning", markup=False, timeout=6)
 
     def _focus_first(self) -> None:
@@ -397,7 +397,7 @@ class MainScreen(Screen[None]):
         return not self._lists_come() or self.connection.elapsed >= SHOW_CONNECTING
 
     def _can_take_keys(self) -> bool:
-        """Whether `takes_keys`."""
+        """Whether `takes_keys` can be set now."""
         if self.session.inbox.open() or self._is_blocked():
             return True
         return not self._lists_come() and self.focused is not None
@@ -698,7 +698,7 @@ class MainScreen(Screen[None]):
     def on_watch_files(self) -> None:
         self._files.toggle()
 
-    def _show_told(self) -> None:
+    def _show_watches(self) -> None:
         """Tell the panes whether files are watched, and the difference from the pin."""
         server, failed = self.panes.server, self.panes.failed
         if server is not None:

@@ -257,7 +257,7 @@ def _matches(path: Path, forms: Forms, still_wanted: StillWanted) -> tuple[int, 
     in_header = False
     rest, place = b"", 0
     """What was read of an unfinished line, and where it begins in the file."""
-    begun, found_before = b"", [False] * len(forms)
+    begun, had_words = b"", [False] * len(forms)
     """The start of a line that is too long to be held, and the words that its earlier parts have."""
     with suppress(OSError), open(path, "rb") as file:
         while still_wanted() and amount < MAX_IN_FILE:
@@ -269,10 +269,10 @@ def _matches(path: Path, forms: Forms, still_wanted: StillWanted) -> tuple[int, 
             low, at = data[:end].lower(), 0
             if begun and end:
                 at = low.find(b"\n") + 1 or end
-                if all(_note(forms, found_before, low, 0, at)):
+                if all(_note(forms, had_words, low, 0, at)):
                     first = first or _number(begun)
                     amount += 1
-                begun, found_before = b"", [False] * len(forms)
+                begun, had_words = b"", [False] * len(forms)
             for start, stop in _lines_with(low, forms[0], at):
                 if place + start == 0:
                     in_header = _target_has_all(data[start:stop], forms)
@@ -287,7 +287,7 @@ def _matches(path: Path, forms: Forms, still_wanted: StillWanted) -> tuple[int, 
                 # Its keys before the message are not text.
                 message = 0 if begun else rest.find(_RAW, 0, _LINE) + len(_RAW)
                 begun = begun or rest[:_LINE]
-                _note(forms, found_before, rest.lower(), message, len(rest))
+                _note(forms, had_words, rest.lower(), message, len(rest))
                 place += len(rest) - overlap
                 rest = rest[len(rest) - overlap :]
             if not block:

@@ -84,7 +84,7 @@ class FileWatch:
 if TYPE_CHECKING:
     from inspector.check.drift import Drift
 
-TOLD = 30
+NOTICE_SECONDS = 30
 """Seconds for which a notification about changes is shown; the server pane shows them permanently."""
 
 
@@ -146,7 +146,7 @@ class PinWatch:
             self._pin = Pins().get(session.target)
         except ConfigError as error:
             text = f"The comparison was skipped. {error_text(error, self._screen)}"
-            self._screen.notify(text, severity="warning", timeout=TOLD)
+            self._screen.notify(text, severity="warning", timeout=NOTICE_SECONDS)
 
     def _compare(self, now: dict[str, Any], pin: Pin) -> None:
         from inspector.check.drift import drift_from
@@ -164,5 +164,5 @@ class PinWatch:
             from inspector.check.drift import note
 
             note(self._session.journal, drift)
-            self._screen.notify(f"{sentence} See the server pane.", severity="warning", timeout=TOLD)
+            self._screen.notify(f"{sentence} See the server pane.", severity="warning", timeout=NOTICE_SECONDS)
         self._reported = sentence

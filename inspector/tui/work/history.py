@@ -52,7 +52,7 @@ _CACHED = 500
 """Recordings whose calls of a tool stay in memory."""
 _SHOWN = 400
 """Characters of arguments that are shown in a row."""
-_TOLD = {"done": ("", "muted"), "pending": ("no answer", "muted")}
+_STATE_TEXTS = {"done": ("", "muted"), "pending": ("no answer", "muted")}
 
 
 class EarlierCall(NamedTuple):
@@ -201,7 +201,7 @@ class EarlierCalls(Dialog[dict[str, Any]]):
         self._list.source_changed()
 
     def _row(self, call: PastCall) -> EarlierCall:
-        state_text, role = _TOLD.get(call.state, (call.state, "error"))
+        state_text, role = _STATE_TEXTS.get(call.state, (call.state, "error"))
         took = duration(call.duration) if call.duration is not None else ""
         outcome = state_text if state_text and call.state != "error" else took
         return EarlierCall(

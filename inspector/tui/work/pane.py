@@ -96,7 +96,7 @@ class WorkPane(Container):
         """The rows of the log beside the form, and the cells that the form has then."""
         self._log_seen = (-1, 0)
         self._questions_seen: set[tuple[int, Any]] = set()
-        self._told_at = 0.0
+        self._notified_at = 0.0
         """The change of the question about which the user was told that the key sent nothing."""
         self.request.may_send = self.asking.may_send = self.may_send
 
@@ -295,8 +295,8 @@ class WorkPane(Container):
         """Whether the user has seen what the key that sends acts on. If not, it says so."""
         self.notice_questions()
         why = model.sends_unseen(self.state, self._facts(), READ_TIME)
-        if why and self._told_at != self.state.changed:
-            self._told_at = self.state.changed
+        if why and self._notified_at != self.state.changed:
+            self._notified_at = self.state.changed
             key = next((hint.label for hint in hints(self, "form.call")), "The key")
             again = "to send the answer" if self.state.asks is not None else "to send the request"
             self.notify(f"{key} sent nothing: {why}. Press it again {again}.", severity="warning", timeout=5)

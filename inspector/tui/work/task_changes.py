@@ -48,14 +48,14 @@ class TaskChanges:
         telling = list(islice(_TELLING.forwards(index, self._seen, last), BODIES))
         self._seen = telling[-1] if len(telling) == BODIES else last
         for n in telling:
-            self._add(n, told_task(self._journal.event(n)))
+            self._add(n, task_in(self._journal.event(n)))
         return self._seen < index.count
 
     def of(self, id: str, call_n: int) -> list[TaskChange]:
         """The changes of a task, oldest first; its first status is in the answer to request `call_n`, 0 for none."""
         later = self._changes.get(id, [])
         answer = self._journal.index.pair(call_n) if 0 < call_n <= self._journal.index.count else 0
-        status = told_task(self._journal.event(answer)).get("status") if answer else None
+        status = task_in(self._journal.event(answer)).get("status") if answer else None
         if not isinstance(status, str):
             return later
         first = TaskChange(status, answer)
@@ -73,7 +73,7 @@ class TaskChanges:
             del self._changes[next(iter(self._changes))]
 
 
-def told_task(event: Event) -> dict[str, Any]:
+def task_in(event: Event) -> dict[str, Any]:
     """Return the task in a message, empty if it has none: in a result, a part of one, or parameters."""
     message = event.message if isinstance(event.message, dict) else {}
     body = message.get("params" if event.shape == Shape.NOTIFICATION else "result")
