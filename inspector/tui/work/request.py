@@ -189,7 +189,7 @@ class RequestPane(CompactPane, VerbsByRules):
     def _facts(self) -> list[paint.Pieces]:
         if self.waiting_since:
             waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
-            return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
+            return [[(f"waits for you {seconds(waited)}", "ask")]]
         return item_facts(self.work, self.session, hints(self, ("form.empty", "clears")))
 
     def _note(self) -> paint.Pieces:
@@ -199,7 +199,7 @@ class RequestPane(CompactPane, VerbsByRules):
         to_fix = self.form.to_fix
         if self.sends_anyway:
             key = next((hint.label for hint in hints(self, "form.call")), "")
-            return [(f"{to_fix} to fix; {key} again: send anyway", "finding")]
+            return [(f"{to_fix} to fix; {key} sends anyway", "finding")]
         return self.form.note()
 
     def _draw_past(self) -> None:
