@@ -113,7 +113,7 @@ class _Response:
         self.reader.feed(data)
         self._wake()
         self._buffered += len(data)
-        if self._buffered > MAX_BUFFERED and not self.reader.complete:
+        if self._buffered > MAX_BUFFERED and self.reader.pieces and not self.reader.complete:
             self._transport.pause_reading()
 
     def end(self, cause: Exception | None) -> None:

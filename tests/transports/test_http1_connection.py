@@ -117,6 +117,15 @@ async def test_the_rest_of_a_request_that_was_answered_early_is_not_followed_by_
     assert [head.split(b"\r\n")[0] for head in heads] == [b"POST / HTTP/1.1"] * 2
 
 
+async def test_interim_responses_of_any_size_are_followed_by_the_response(endpoint):
+    async def serve(reader, writer):
+        await request(reader)
+        writer.write(b"HTTP/1.1 103 Early Hints\r\nLink: %b\r\n\r\n" % (b"x" * 90_000) * 20 + OK % (2, b"ok"))
+        await reader.read()
+
+    assert await exchange(await endpoint(serve)) == (200, b"ok", True)
+
+
 async def test_a_body_that_is_not_read_is_not_received_either(endpoint):
     sent = [0]
 
