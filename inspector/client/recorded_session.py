@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from inspector import command_words
 from inspector.client.inbox import TOPICS, Inbox, Question, StandingAnswers
 from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.state.catalog import KINDS
@@ -38,6 +39,17 @@ _NO_SESSION = ("check", "doctor", "load")
 """The purposes of recordings with connections of their own, which end as they should."""
 _SLICE = 8192
 """Events that are sorted by topic between two checks of the time budget."""
+
+
+def recorded_target(journal: Journal) -> str:
+    """Return the target as it would be typed; empty if the recording does not have it."""
+    target = journal.header.get("target")
+    if not isinstance(target, dict):
+        return ""
+    url, argv = target.get("url"), target.get("argv")
+    if isinstance(url, str):
+        return url
+    return command_words.join(map(str, argv)) if isinstance(argv, list) else ""
 
 
 class RecordedSession(SessionModel):

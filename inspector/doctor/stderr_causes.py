@@ -183,7 +183,9 @@ def _unreachable(match: re.Match[str], server: ServerFacts) -> StderrCause:
 
 
 def _not_allowed(match: re.Match[str], server: ServerFacts) -> StderrCause:
-    return StderrCause(f"Deno does not give it {match[1]} access.", Fix(f"Start it with --allow-{match[1]}."))
+    return StderrCause(
+        f"Deno does not give it {match[1]} access.", Fix("Add the option that Deno names to its command.")
+    )
 
 
 def _other_system(match: re.Match[str], server: ServerFacts) -> StderrCause:

@@ -88,10 +88,10 @@ class SessionVerbs:
     def action_reconnect(self) -> None:
         """Close the connection and open it again, on the same recording. Of a recording, offer to open its server."""
         if self._session.commands is None:
-            from inspector.tui.replay.playback import recorded_target
+            from inspector.client.recorded_session import recorded_target
 
             # The user sees the command before it is started: the recording may be of others.
-            self._screen.post_message(ShowStart(recorded_target(self._session)))
+            self._screen.post_message(ShowStart(recorded_target(self._session.journal)))
         else:
             self._connection.reopen()
 

@@ -6,14 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from inspector import command_words
-from inspector.client.recorded_session import RecordedSession
-from inspector.client.session_state import SessionState
+from inspector.client.recorded_session import RecordedSession, recorded_target
 from inspector.errors import UsageError
 from inspector.journal.filters import Filter
 from inspector.journal.gaps import FOLD
@@ -410,7 +408,7 @@ class Playback:
 
     def action_rerun(self) -> None:
         """Ask for a target, and rerun the recording on it."""
-        window_of(self._screen).navigator.rerun(self.session.target.path, recorded_target(self.session))
+        window_of(self._screen).navigator.rerun(self.session.target.path, recorded_target(self.session.journal))
 
 
 FLYING_FROM = 130
@@ -429,20 +427,6 @@ def _header(session: RecordedSession, player: Player, state: tuple[str, str], wi
     facts = HeaderFacts(findings=journal.findings.total, notices=tuple(journal.notices))
     name: Pieces = [("replay", "bright bold"), "  ", safe(session.target.path.name, max(width // 2, _MIN_NAME))]
     return header_parts(name, status, needs(facts))
-
-
-def _target_of(session: SessionState) -> dict[str, Any]:
-    target = session.journal.header.get("target")
-    return target if isinstance(target, dict) else {}
-
-
-def recorded_target(session: SessionState) -> str:
-    """Return the target as it would be typed; empty if the recording does not have it."""
-    target = _target_of(session)
-    url, argv = target.get("url"), target.get("argv")
-    if isinstance(url, str):
-        return url
-    return command_words.join(map(str, argv)) if isinstance(argv, list) else ""
 
 
 def moment_note(session: RecordedSession, player: Player, width: int, *, behind: bool) -> Pieces:
