@@ -159,7 +159,7 @@ def measure(journal: Journal, first: int = 1, last: int | None = None, *, by_nam
     person = _covered(questions) if people else 0
     return SessionStats(
         [*ordered, *rest],
-        lasted=index.time(last) - index.time(first) if 0 < first <= last else 0,
+        lasted=max(0, index.time(last) - index.time(first)) if 0 < first <= last else 0,
         server=max(_covered(waiting) - person, 0),
         person=person,
         network=_connecting(journal, first, last),

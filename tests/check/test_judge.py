@@ -6,6 +6,7 @@ import pytest
 
 from inspector.check.judge import judge as judge_module
 from inspector.check.judge.judge import Judge
+from inspector.journal.format import header_line
 from inspector.journal.journal import Journal
 
 INIT = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -317,6 +318,23 @@ def test_huge_messages_are_not_looked_at_in_detail(court):
     court.call(1)
     n = court.receive(result(1, content=[{"type": "text", "text": "x" * (5 << 20)}]))
     assert court.rules(n) == ["size"]
+
+
+def test_connections_beyond_a_number_are_not_judged_and_that_is_said_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(judge_module, "MAX_CONNECTIONS", 3)
+    path = tmp_path / "x.mcp.jsonl"
+    line = {"t": 1, "dir": "recv", "kind": "rpc", "ch": "stdio", "raw": '{"id":1}'}
+    lines = [line | {"n": n, "conn": n} for n in range(1, 7)]
+    path.write_bytes(header_line({}) + b"".join(json.dumps(each).encode() + b"\n" for each in lines))
+    journal = Journal.open(path)
+    journal.refresh()
+    judge = Judge(journal)
+    judge.run_all()
+    found = [[finding.rule for finding in journal.findings.of(n)] for n in range(1, 7)]
+    assert found[0] == found[1] != []
+    assert found[2:] == [["size"], [], [], []]
+    assert judge.judged == 6
+    journal.release()
 
 
 def test_a_message_that_is_far_too_large_is_not_read_again(court, monkeypatch):

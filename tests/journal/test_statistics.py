@@ -9,6 +9,7 @@ import pytest
 
 from inspector.journal import statistics as stats
 from inspector.journal.alterations import Alteration
+from inspector.journal.format import header_line
 from inspector.journal.journal import Journal, altered
 from inspector.journal.statistics import measure, percentile
 from tests.cli.conftest import Run
@@ -145,3 +146,14 @@ def test_the_verb_prints_a_row_for_each_tool(run: Run, tmp_path: Path) -> None:
     assert document["total"]["count"] == 2
     assert document["methods"][0]["p50"] in (0.25, 0.5)
     assert run("stats", str(path), "--sort", "name").code == 2
+
+
+def test_a_clock_that_went_back_took_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.mcp.jsonl"
+    line = {"dir": "local", "kind": "life", "ch": "", "event": "x"}
+    lines = [line | {"n": n, "t": 9 - n} for n in (1, 2)]
+    path.write_bytes(header_line({}) + b"".join(json.dumps(each).encode() + b"\n" for each in lines))
+    journal = Journal.open(path)
+    journal.refresh()
+    assert measure(journal).lasted == 0
+    journal.release()

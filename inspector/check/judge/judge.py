@@ -36,6 +36,10 @@ MAX_SIZE = 4 << 20
 _OK = 200
 
 
+MAX_CONNECTIONS = 4_000
+"""Connections of a recording that are judged."""
+
+
 class _Connection:
     """The state of the judge for one connection."""
 
@@ -81,14 +85,18 @@ class Judge:
         self._provoked: set[int] = set()
         """Events that probes have provoked, and messages that an addon has altered."""
         self._connections: dict[int, _Connection] = {}
-        self._now = self._connection(0)
+        self._now = self._connections[0] = _Connection(thorough)
         """The connection of the current event."""
+        self._has_all = True
+        """Whether no connection was left out."""
 
-    def _connection(self, conn: int) -> _Connection:
+    def _is_judged(self, conn: int) -> bool:
+        """Make a connection the one of the current event; False if there are too many."""
         connection = self._connections.get(conn)
-        if connection is None:
+        if connection is None and len(self._connections) < MAX_CONNECTIONS:
             connection = self._connections[conn] = _Connection(self.thorough)
-        return connection
+        self._now = connection or self._now
+        return connection is not None
 
     @property
     def state(self) -> JudgeState:
@@ -111,7 +119,13 @@ class Judge:
         journal = self.journal
         for n in range(self.judged + 1, last + 1):
             self.judged = n
-            now = self._now = self._connection(journal.index.conn(n))
+            if not self._is_judged(journal.index.conn(n)):
+                if self._has_all:
+                    self._has_all = False
+                    more = f"From here on, no connection is checked that is not among the first {MAX_CONNECTIONS:,}."
+                    self._add(n, (("size", "note", more),))
+                continue
+            now = self._now
             if journal.index.size(n) > UNREAD:
                 self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB and was not checked."),))
                 continue
