@@ -87,8 +87,8 @@ class Judge:
         self._connections: dict[int, _Connection] = {}
         self._now = self._connections[0] = _Connection(thorough)
         """The connection of the current event."""
-        self._has_all = True
-        """Whether no connection was left out."""
+        self._judges_all = True
+        """Whether each connection so far is judged."""
 
     def _is_judged(self, conn: int) -> bool:
         """Make a connection the one of the current event; False if there are too many."""
@@ -120,8 +120,8 @@ class Judge:
         for n in range(self.judged + 1, last + 1):
             self.judged = n
             if not self._is_judged(journal.index.conn(n)):
-                if self._has_all:
-                    self._has_all = False
+                if self._judges_all:
+                    self._judges_all = False
                     more = f"From here on, no connection is checked that is not among the first {MAX_CONNECTIONS:,}."
                     self._add(n, (("size", "note", more),))
                 continue
