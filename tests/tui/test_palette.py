@@ -65,14 +65,14 @@ async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -
     async with on_recording(until="echo") as (app, pilot):
         names = [row.split("  ")[0] for row in await find(app, pilot, "")]
         assert names.index("filter") < names.index("export") < names.index("page up")
-        assert not {"reconnect", "palette"} & set(names)
+        assert not {"revision", "palette"} & set(names)
         # Every verb is listed once.
         rows = app.screen.query_one(VirtualList).source
         assert isinstance(rows, PaletteRows)
         listed = [(entry.name, entry.about) for entry in rows.entries if entry.order != 2]
         assert {verb.title for verb in VERBS} - {name for name, _ in listed} == {"palette"}
         assert len(listed) == len(set(listed))
-        assert ("reconnect", "a recording sends nothing") in {(entry.name, entry.reason) for entry in rows.entries}
+        assert ("revision", "a recording sends nothing") in {(entry.name, entry.reason) for entry in rows.entries}
 
 
 @pytest.mark.slow
