@@ -125,7 +125,7 @@ def test_a_file_is_never_named_as_a_path(uri, mime, name):
 
 async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
     blocks = [{"type": "text", "text": "see"}, LINK, {"type": "image", "mimeType": "image/png", "data": PICTURE}]
-    async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, _view):
+    async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, view):
         await burst(pilot, "o", "down", "down", "down", "down", "enter", "o")
         assert [m.uri for m in app.messages_of(ContentView.OpenResource)] == ["demo://r/1", "demo://r/1"]
         await burst(pilot, "w", "end", "w")
@@ -133,9 +133,9 @@ async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
         assert saved[-1].data == base64.b64decode(PICTURE)
         assert saved[-1].suggested == "image.png"
         # Enter does what its row is for, and the footer names it.
-        assert _view.key_verbs() == [("list.select", "write file")]
+        assert view.key_verbs() == [("list.select", "write file")]
         await pilot.press("enter")
-        assert len(app.heard(ContentView.SaveRequested)) == len(saved) + 1
+        assert len(app.messages_of(ContentView.SaveRequested)) == len(saved) + 1
         await pilot.press("home", "w")
         assert app.messages_of(ContentView.SaveRequested)[-1].data == b"see"
 
