@@ -299,9 +299,9 @@ class MessageRows:
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
             ]
-        found = [(_MARK, "bright")] if self._is_marked(n, row.folded) else []
-        found += [(signs.finding, "finding")] if self._findings(n, row.folded) else []
-        return [*line, *paint.cell(found, 2, right=True)]  # A single sign does not touch the size.
+        marks = [(_MARK, "bright")] if self._is_marked(n, row.folded) else []
+        marks += [(signs.finding, "finding")] if self._findings(n, row.folded) else []
+        return [*line, *paint.cell(marks, 2, right=True)]  # A single sign does not touch the size.
 
     def signs(self, row: RowFacts) -> list[Piece]:
         """Return the sign of a row in two cells; an answered list has those of both directions."""
