@@ -13,6 +13,7 @@ from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.protocol import jsonrpc
 from tests.check.faults import R4, R5, Both, capability, gives, method, notice, params, refuses
 from tests.check.faulty_servers import Case, Fault, Planted, Takes, checked, refusal, run_on
 from tests.check.test_judge import INIT, WELCOME, Court
@@ -160,6 +161,14 @@ def test_a_line_that_is_not_a_message_is_quoted():
     (finding,) = court.journal.findings.of(n)
     assert finding.rule == "STDIO-01"
     assert finding.message == "Text on stdout: Transport: stdio."
+
+
+def test_a_message_that_is_not_parsed_for_its_size_is_not_called_text(monkeypatch):
+    monkeypatch.setattr(jsonrpc, "MAX_VALUES", 100)
+    court = Court()
+    n = court.receive(b"[" + b"0," * 200 + b"0]")
+    court.judge.run_all()
+    assert not court.journal.findings.of(n)
 
 
 def test_a_log_message_about_broken_json_does_not_count():

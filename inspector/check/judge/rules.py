@@ -17,7 +17,15 @@ from inspector.journal.index import Index, State
 from inspector.journal.query import Query
 from inspector.protocol.exact_json.depth import MAX_DEPTH
 from inspector.protocol.extensions import EVENTS
-from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
+from inspector.protocol.jsonrpc import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    VERSION,
+    Shape,
+    excerpt,
+    has_too_many_values,
+    id_key,
+)
 from inspector.protocol.members import object_at
 
 RuleVerdict = tuple[str, Level, str]
@@ -108,6 +116,8 @@ def is_error_response(message: Any) -> bool:
 
 def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """Bytes that are not JSON."""
+    if has_too_many_values(event.bytes):
+        return  # JSON that was not parsed.
     reason = event.fields.get("why", "")
     line = excerpt(event.bytes.decode("utf-8", "replace"), 80).strip('"')
     if stdio and not event.bytes.strip():
