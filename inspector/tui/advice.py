@@ -105,7 +105,7 @@ def advice(hint: str, keymap: Keymap | None = None) -> str:
 def connect_again(at: MessagePump) -> str:
     """Return the sentence that names the key for a connection that is gone. `at` is a widget of the app."""
     label = keymap_of(at).hint("app.reconnect", ascii=ascii_only()).label
-    return f"{label or '“reconnect” in the palette'} connects again."
+    return f"{label or '“reconnect” in the palette'} reconnects."
 
 
 def error_text(error: InspectorError, at: MessagePump | None = None) -> str:
