@@ -7,7 +7,6 @@ once and stops recording; the bytes are still passed on. A request that is not H
 from __future__ import annotations
 
 import time
-import zlib
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,12 +14,13 @@ from typing import Any, cast
 
 import h11
 
-from inspector.errors import LimitReached
+from inspector.errors import HttpError, LimitReached
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.transports.base import Sink
+from inspector.transports.http_client import Inflater
 from inspector.transports.http_stream import EventStream
 
 MAX_LENGTH = 1 << 28
@@ -89,28 +89,32 @@ class _Body:
 
     def __init__(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         coding = _field(headers, b"content-encoding").strip().lower()
-        self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if coding in (b"gzip", b"x-gzip", b"deflate") else None
+        packed = coding in (b"gzip", b"x-gzip", b"deflate")
+        self._unpack = Inflater(coding.decode("latin-1"), "the other side") if packed else None
         self._parts: list[bytes] = []
         self._size = 0
         self.cut = False
         """More data has come than is recorded."""
 
     def plain(self, data: bytes) -> bytes:
-        """Return `data` decoded; unchanged if it cannot be decoded."""
+        """Return `data` decoded; unchanged if it cannot be decoded. Raises `LimitReached` if it decodes to too much."""
         if self._unpack is None:
             return data
         try:
-            plain = self._unpack.decompress(data, MAX_LENGTH + 1)
-        except zlib.error:
+            return b"".join(self._unpack(data))
+        except HttpError:
             self._unpack = None
             return data
-        if self._unpack.unconsumed_tail:
-            self._unpack, self.cut = None, True
-        return plain
 
     def add(self, data: bytes) -> None:
         """Keep more of it."""
-        data = self.plain(data)
+        if self.cut:
+            return
+        try:
+            data = self.plain(data)
+        except LimitReached:
+            self.cut = True
+            return
         if self._size + len(data) > MAX_LENGTH:
             self.cut = True
             return

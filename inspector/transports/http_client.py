@@ -107,7 +107,7 @@ class HttpAnswer:
         finally:
             await self.aclose()
 
-    def _unpacker(self) -> _Inflater | None:
+    def _unpacker(self) -> Inflater | None:
         """Return the decoder of the body's content coding, which we never request (RFC 9110 section 8.4)."""
         coding = (self.header("content-encoding") or "identity").strip().lower()
         if coding in ("", "identity"):
@@ -118,7 +118,7 @@ class HttpAnswer:
                 f"{where} sent its response with the content coding “{safe(coding, 40)}”, which was not requested.",
                 hint="Inspector requests no content coding, but reads gzip and deflate. Check the server's proxy.",
             )
-        return _Inflater(coding, where)
+        return Inflater(coding, where)
 
     async def body(self, limit: int) -> tuple[bytes, bool]:
         """Return up to `limit` bytes of the body, and whether that is all of it. Never raises for an incomplete
@@ -148,7 +148,7 @@ class HttpAnswer:
             self._endpoint.release(self._lease)
 
 
-class _Inflater:
+class Inflater:
     """Decompresses a body as it arrives: gzip, of one or several members (RFC 1952 section 2.2), or deflate."""
 
     def __init__(self, coding: str, where: str) -> None:

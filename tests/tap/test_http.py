@@ -143,6 +143,18 @@ async def test_a_compressed_answer_passes_compressed_and_is_recorded_plain(stage
     assert here.received == [ANSWER]
 
 
+@pytest.mark.parametrize("kind", [b"application/json", b"text/event-stream"])
+async def test_an_answer_that_unpacks_to_far_more_than_its_size_passes_and_is_not_unpacked(stage, kind):
+    bomb = gzip.compress(b"data: " + b"x" * (20 << 20) + b"\n\n")
+    packed = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%b"
+    packed %= (kind, len(bomb), bomb)
+    here = await stage(answering(packed))
+    client = await here.client()
+    client.write(here.post(ASK))
+    assert await client.exactly(len(packed)) == packed
+    assert sum(map(len, here.received)) < 9 << 20
+
+
 async def test_events_pass_one_by_one(stage):
     seen = asyncio.Event()
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
