@@ -203,7 +203,7 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         assert work.request.form.value == {"message": "hi"}
         await shows(app, pilot, "f10 reconnect")
         await press(pilot, "ctrl+r", shows="not connected to the server. f10")
-        await press(pilot, "escape", shows="Not connected. f10 connects")
+        await press(pilot, "escape", shows="Not connected. f10 reconnects")
         assert "f10 reconnect" in screen_lines(app)[-1]
         await press(pilot, "6", until=lambda: failed.display, what="the failure is shown by Server")
 

@@ -210,6 +210,8 @@ class FailedPane(Container, VerbsByRules):
         rows = paragraph(cause.text if cause is not None else error.message, "bright")
         if cause is not None and (cause.fix.text or cause.fix.command):
             rows += fix_rows(cause.fix)
+        elif error.hint and not (isinstance(error, ServerExited) and error.stderr):
+            rows.append(Row([("Fix   ", "bright"), (advice(error.hint, keymap_of(self)), "normal")], 6))
         rows += self._lost_rows()
         steps = connection_steps(self.session.journal, self.session.upto)
         if isinstance(error, AuthorizationNeeded):
@@ -218,12 +220,7 @@ class FailedPane(Container, VerbsByRules):
         if isinstance(error, ServerExited) and error.stderr:
             room = max(self.size.height - _height([*rows, *last], width) - _FRAME, _LEAST_LINES)
             rows += _last_lines(display_lines(error.stderr), width, room if not whole else len(error.stderr) * width)
-        rows += last
-        if cause is not None and (cause.fix.text or cause.fix.command):
-            return rows
-        if error.hint and not (isinstance(error, ServerExited) and error.stderr):
-            rows += [Row(), *paragraph(advice(error.hint, keymap_of(self)))]
-        return rows
+        return [*rows, *last]
 
     def _lost_rows(self) -> list[Row]:
         """The call that was lost, as it was sent, and how to send it again."""
