@@ -233,6 +233,17 @@ async def test_the_replay_of_a_crash_shows_what_the_live_screen_showed(home: Pat
         await press(pilot, "1", until=lambda: panes.catalog.display, what="the lists")
 
 
+async def test_the_replay_of_a_command_that_does_not_exist_names_the_fix(home: Path) -> None:
+    kept = home / "missing.mcp.jsonl"
+    async with running(StdioTarget(("no-such-program-anywhere",)), size=MEDIUM, record=kept) as (app, pilot):
+        await press(pilot, shows=("Connection failed", "Fix   Check the spelling."))
+    async with running(RecordingTarget(kept), size=MEDIUM) as (app, pilot):
+        await press(pilot, shows=("Connection failed", "Fix   Check the spelling."))
+        lines = screen_lines(app)
+        at = next(at for at, line in enumerate(lines) if "was not found" in line)
+        assert "Fix   " in lines[at + 1], "below what happened"
+
+
 @pytest.mark.parametrize("place", ["1", "7", "m", "form"])
 async def test_one_key_connects_again_from_everywhere(place: str) -> None:
     async with on_demo(size=NARROW) as (app, pilot):
