@@ -103,6 +103,16 @@ async def test_a_name_with_one_private_address_is_refused() -> None:
     assert web.sent == []
 
 
+@pytest.mark.parametrize(
+    ("host", "says"),
+    [("10.0.0.5", "a private address"), ("127.0.0.1", "this machine"), ("169.254.169.254", "metadata service")],
+)
+async def test_a_refusal_says_what_the_address_is(host: str, says: str) -> None:
+    url = f"https://{host}/x"
+    with pytest.raises(FetchFailed, match=says):
+        await fetch(REMOTE, url, FakeWeb({url: fetched(url)}))
+
+
 async def test_a_server_with_one_public_address_is_outside() -> None:
     """Its owner may add any private address to its name."""
     url = "https://rebound.example/x"
