@@ -98,13 +98,13 @@ FAILS_ELSEWHERE = {
     ("dies-mid-reply", "sse"): (4, "is incomplete"),
     ("dies-mid-reply", "http+sse"): (4, "is incomplete"),
     ("null-id", "json"): (1, "with error -1: no"),
-    ("broken-line", "json"): (4, "is not JSON"),
-    ("answers-twice", "json"): (4, "is not JSON"),
-    ("unknown-id", "json"): (4, "is not JSON"),
-    ("strange-messages", "json"): (4, "is not JSON"),
+    ("broken-line", "json"): (4, "cannot be read as JSON"),
+    ("answers-twice", "json"): (4, "cannot be read as JSON"),
+    ("unknown-id", "json"): (4, "cannot be read as JSON"),
+    ("strange-messages", "json"): (4, "cannot be read as JSON"),
     ("no-result", "json"): (4, "has no response to request 1"),
     ("string-id", "json"): (4, "has no response to request 1"),
-    **{(name, "json"): (4, "is not JSON") for name in ("long-integer", "nul", "text-and-answer")},
+    **{(name, "json"): (4, "cannot be read as JSON") for name in ("long-integer", "nul", "text-and-answer")},
     **{(name, "sse"): (4, "ended before the answer to tools/call") for name in STUCK},
 }
 """Exit code and words on stderr where the call fails; HTTP knows when an answer is over, stdio does not."""
