@@ -345,9 +345,11 @@ class McpFixture:
 
     def _recording(self, name: str) -> Path:
         """Return the file of the next recording."""
+        from inspector.config.paths import RECORDING_SUFFIX
+
         self._count += not name
         number = f"-{self._count}" if self._count > 1 and not name else ""
-        path: Path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
+        path: Path = self._folder / f"{_file_name(name) if name else self._name}{number}{RECORDING_SUFFIX}"
         return path
 
     def replay(self, path: str | os.PathLike[str], **options: Any) -> Session:

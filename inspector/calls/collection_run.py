@@ -28,10 +28,9 @@ from inspector.client.session import Session
 from inspector.config.command_lines import CommandLine, line_of
 from inspector.config.foreign_files import nearest
 from inspector.config.output_files import cannot_write, check_free, create_beside
-from inspector.config.paths import make_private
+from inspector.config.paths import RECORDING_SUFFIX, make_private
 from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
 from inspector.hints import Hint
-from inspector.journal.format import SUFFIX
 from inspector.journal.redaction import Redactor
 from inspector.text import file_stem, safe, sentences
 from inspector.transports.withheld import variables_hint
@@ -195,11 +194,11 @@ class SessionOpener:
         if self.keep is None:
             return self.file
         stem = file_stem(str(Path(flow.display_path).with_suffix("")), 200)
-        path = self.keep / f"{stem}{SUFFIX}"
+        path = self.keep / f"{stem}{RECORDING_SUFFIX}"
         count = 1
         while path.exists():
             count += 1
-            path = self.keep / f"{stem}-{count}{SUFFIX}"
+            path = self.keep / f"{stem}-{count}{RECORDING_SUFFIX}"
         return path
 
 

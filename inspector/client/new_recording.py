@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.client.recordings_folder import prune
 from inspector.config import paths
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import ConfigError, RecordingError
-from inspector.journal.format import SUFFIX
 from inspector.journal.journal import Journal
 from inspector.text import file_stem
 
@@ -79,6 +79,7 @@ def _create(folder: Path, target: Target, secrets: tuple[str, ...], label: str, 
     """Create a file whose name sorts by time and contains the label."""
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     label = file_stem(label or target.label, _LABEL) or "session"
-    names = (folder / f"{moment}-{label}-{os.urandom(2).hex()}{SUFFIX}" for _ in range(_TRIES))
-    path = next((path for path in names if not path.exists()), folder / f"{moment}-{label}-{os.getpid()}{SUFFIX}")
+    ends = (*(os.urandom(2).hex() for _ in range(_TRIES)), str(os.getpid()))
+    names = [folder / f"{moment}-{label}-{end}{RECORDING_SUFFIX}" for end in ends]
+    path = next((path for path in names if not path.exists()), names[-1])
     return Journal.create(path, target.as_header(), secrets, about)

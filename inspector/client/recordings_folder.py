@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from inspector.client.state.server import discovered
 from inspector.config import foreign_files, paths
-from inspector.config.paths import write_private
+from inspector.config.paths import RECORDING_SUFFIX, write_private
 from inspector.errors import ConfigError, UsageError
 from inspector.journal import saved_index
-from inspector.journal.format import FORMAT, SUFFIX
+from inspector.journal.format import FORMAT
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.protocol.members import object_at, text_at
 from inspector.system import files
@@ -59,7 +59,7 @@ def newest_first(folder: Path) -> list[tuple[Path, int]]:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
-                if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+                if entry.name.endswith(RECORDING_SUFFIX) and entry.is_file(follow_symlinks=False):
                     recordings.append((entry.name, entry.stat(follow_symlinks=False).st_size))
     recordings.sort(reverse=True)
     return [(folder / name, octets) for name, octets in recordings]

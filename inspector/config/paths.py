@@ -12,6 +12,8 @@ from inspector.errors import ConfigError
 from inspector.system import files
 
 APP = "inspector"
+RECORDING_SUFFIX = ".mcp.jsonl"
+"""The end of the name of a recording."""
 _FOLDER_MODE = 0o700
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from inspector import command_words
 from inspector.config import paths
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.config.server_variables import ServerVariables
 from inspector.config.targets import DEMO, HttpTarget, RecordingTarget, StdioTarget, Target, demo_target
 from inspector.config.text_checks import checked_headers, checked_text, checked_url, one_line
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from inspector.config.expand import AskInput
     from inspector.config.trust import Consent
 
-_SUFFIX = ".mcp.jsonl"
 """The suffix of recordings' file names."""
 _RECORDING_HEADER = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"mcp-recording"')
 _URL = re.compile(r"https?://", re.IGNORECASE)
@@ -113,8 +113,8 @@ def recording_path(
     path = _located(word, folder, paths.home_folder() if home is None else home)
     if word and not {"/", os.sep, "\0"} & set(word) and not _is_file(path):
         kept = paths.recordings_path(environ)
-        for name in (word, f"{word}{_SUFFIX}"):
-            if name.endswith(_SUFFIX) and _is_file(kept / name):
+        for name in (word, f"{word}{RECORDING_SUFFIX}"):
+            if name.endswith(RECORDING_SUFFIX) and _is_file(kept / name):
                 return kept / name
     return path
 

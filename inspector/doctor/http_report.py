@@ -67,7 +67,7 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None, line: CommandLine
     if status == 407:
         return (
             f"The proxy {proxy.address if proxy else ''} requires a user and a password (status 407).",
-            Fix("Add them to the proxy's URL: http://user:password@host:port."),
+            Fix(STATUS_HINTS[status]),
             Weight.PROOF,
         )
     if status in REDIRECTS:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 from inspector.config.output_files import cannot_write, check_free, name_beside, put_in_place
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.errors import RecordingError, UsageError
 from inspector.feature import features
 from inspector.formats.format import CallsImporter, Format
@@ -42,7 +43,7 @@ _CORE = {
         bodies=True,
     ),
     "recording": Format(
-        "a recording of the selected events", suffix=".mcp.jsonl", write="recording:write", json=True, addons=True
+        "a recording of the selected events", suffix=RECORDING_SUFFIX, write="recording:write", json=True, addons=True
     ),
     "csv": Format("the exchanges as a table, with their latencies", suffix=".csv", write="csv_table:write"),
     "har": Format(

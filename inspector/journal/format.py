@@ -16,7 +16,6 @@ from inspector.text import decode_log
 
 FORMAT = "mcp-recording"
 VERSION = 1
-SUFFIX = ".mcp.jsonl"
 
 escape = json.encoder.encode_basestring
 """Return a Python string as a JSON string with its quotes; non-ASCII text stays readable."""

@@ -71,7 +71,7 @@ STATUS_HINTS: dict[int, str] = {
         ").",
     ),
     406: "The server does not accept Inspector's Accept header. Does an added header replace it?",
-    407: "The proxy requires a user and a password: http://user:password@host:port.",
+    407: "Add a user and a password to the proxy's URL: http://user:password@host:port.",
     413: "The server limits the size of requests.",
     415: "The server does not accept application/json. Does an added header replace Content-Type?",
     421: "The server does not serve this host name: check the host in the URL.",

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from inspector.journal.format import SUFFIX
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.journal.journal import whole_journal
 from tests.auth.demo_login import browser
 from tests.processes import INSPECTOR, environment
@@ -64,37 +64,39 @@ def record(folder: Path, name: str, url: str) -> None:
     at = next(i for i, word in enumerate(verb) if word in ("call", "request"))
     flags, call = verb[:at], verb[at:]
     last = call.index("--") if "--" in call else len(call) - 1
-    say(folder, *call[:last], *flags, "--record", f"{name}{SUFFIX}", *call[last:])
+    say(folder, *call[:last], *flags, "--record", f"{name}{RECORDING_SUFFIX}", *call[last:])
 
 
 def made_by_others(folder: Path) -> None:
     """Make the recordings of a tap, a mock server, a rerun and a login."""
     call = (*ADD, "--era", "legacy", "--no-record", "--")
-    say(folder, *call, "inspector", "tap", "--record", f"tap{SUFFIX}", *DEMO)
-    say(folder, *call, "inspector", "serve", "--record", f"mock{SUFFIX}", f"tap{SUFFIX}")
-    say(folder, "rerun", f"tap{SUFFIX}", "--record", f"rerun{SUFFIX}", *DEMO)
+    say(folder, *call, "inspector", "tap", "--record", f"tap{RECORDING_SUFFIX}", *DEMO)
+    say(folder, *call, "inspector", "serve", "--record", f"mock{RECORDING_SUFFIX}", f"tap{RECORDING_SUFFIX}")
+    say(folder, "rerun", f"tap{RECORDING_SUFFIX}", "--record", f"rerun{RECORDING_SUFFIX}", *DEMO)
     with serving("--auth", "--auth-auto") as url:
-        say(folder, "login", "--open-browser", "--record", f"auth{SUFFIX}", url, BROWSER=browser(folder))
+        say(folder, "login", "--open-browser", "--record", f"auth{RECORDING_SUFFIX}", url, BROWSER=browser(folder))
 
 
 def damaged(folder: Path) -> None:
     """A recording whose writer was killed within a character, one of a later version, and an empty session."""
-    whole = neutral((folder / f"stdio-legacy{SUFFIX}").read_bytes(), "kind stdio-legacy", str(folder))
+    whole = neutral((folder / f"stdio-legacy{RECORDING_SUFFIX}").read_bytes(), "kind stdio-legacy", str(folder))
     header, *lines = whole.splitlines(keepends=True)
     torn = b"".join([header, *lines[:6]]) + '{"n":7,"t":9,"dir":"recv","kind":"rpc","ch":"stdio","raw":"…'.encode()[:-1]
-    (folder / f"torn{SUFFIX}").write_bytes(torn)
+    (folder / f"torn{RECORDING_SUFFIX}").write_bytes(torn)
     newer = json.loads(header) | {"version": 2, "clock": "tai"}
     event = {"n": 1, "at": {"us": 5}, "way": "out", "kind": "message", "body": {"jsonrpc": "2.0"}}
-    (folder / f"newer{SUFFIX}").write_text("\n".join(map(json.dumps, (newer, event))) + "\n", encoding="utf-8")
+    (folder / f"newer{RECORDING_SUFFIX}").write_text(
+        "\n".join(map(json.dumps, (newer, event))) + "\n", encoding="utf-8"
+    )
     unknown = {"n": 1, "t": 5, "dir": "local", "kind": "weather", "ch": "", "sky": "clear"}
-    (folder / f"unknown-kind{SUFFIX}").write_bytes(header + json.dumps(unknown).encode() + b"\n" + lines[-1])
-    (folder / f"empty{SUFFIX}").write_bytes(header)
+    (folder / f"unknown-kind{RECORDING_SUFFIX}").write_bytes(header + json.dumps(unknown).encode() + b"\n" + lines[-1])
+    (folder / f"empty{RECORDING_SUFFIX}").write_bytes(header)
 
 
 def marked(folder: Path) -> None:
     """A recording in which the user marked two messages after the session, and removed a third mark."""
-    path = folder / f"marks{SUFFIX}"
-    path.write_bytes((folder / f"stdio-modern{SUFFIX}").read_bytes())
+    path = folder / f"marks{RECORDING_SUFFIX}"
+    path.write_bytes((folder / f"stdio-modern{RECORDING_SUFFIX}").read_bytes())
     with whole_journal(path) as journal:
         journal.mark(2)
         journal.mark(4, "not what the docs say:\nsee page 3")
@@ -113,8 +115,8 @@ def main(wanted: list[str]) -> None:
         damaged(folder)
         marked(folder)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for path in sorted(folder.glob(f"*{SUFFIX}")):
-            kind = path.name.removesuffix(SUFFIX)
+        for path in sorted(folder.glob(f"*{RECORDING_SUFFIX}")):
+            kind = path.name.removesuffix(RECORDING_SUFFIX)
             if wanted and kind not in wanted:
                 continue
             data = path.read_bytes()

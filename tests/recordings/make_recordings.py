@@ -23,10 +23,11 @@ from typing import Any
 from inspector.client.inbox import StandingAnswers, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import InspectorError
-from inspector.journal.format import SUFFIX, Dir
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol.forms.form import Form
 
@@ -61,7 +62,7 @@ async def recorded(name: str, target: Target) -> AsyncIterator[Session]:
     """A session that asks its user; in the end its recording stands in `recordings/`."""
     assert isinstance(target, StdioTarget | HttpTarget)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}{SUFFIX}"
+        path = Path(folder) / f"{name}{RECORDING_SUFFIX}"
         asking = Options(timeout=PATIENCE, standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
         journal = Journal.create(path, target.as_header())
         session = Session(target, journal, asking)
@@ -269,7 +270,7 @@ def main() -> None:
     with serving() as url:
         asyncio.run(http(url))
     asyncio.run(hostile())
-    for path in sorted(FOLDER.glob(f"*{SUFFIX}")):
+    for path in sorted(FOLDER.glob(f"*{RECORDING_SUFFIX}")):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes, {len(path.read_bytes().splitlines()):,} lines")
 
 

@@ -9,19 +9,21 @@ from typing import Any
 
 import pytest
 
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.formats import export
-from inspector.journal.format import SUFFIX
 from inspector.journal.journal import Journal
 from tests.formats.journals import opened
 from tests.recordings.kinds import FOLDER, facts
 
-RECORDINGS = sorted(FOLDER.glob(f"*{SUFFIX}"))
-NAMES = [path.name.removesuffix(SUFFIX) for path in RECORDINGS]
+RECORDINGS = sorted(FOLDER.glob(f"*{RECORDING_SUFFIX}"))
+NAMES = [path.name.removesuffix(RECORDING_SUFFIX) for path in RECORDINGS]
 MAX_SIZE = 60_000
 
 
 def expected(path: Path) -> Any:
-    return json.loads(path.with_name(f"{path.name.removesuffix(SUFFIX)}.facts.json").read_text(encoding="utf-8"))
+    return json.loads(
+        path.with_name(f"{path.name.removesuffix(RECORDING_SUFFIX)}.facts.json").read_text(encoding="utf-8")
+    )
 
 
 def test_there_is_one_of_each_kind() -> None:
@@ -57,7 +59,7 @@ def test_it_is_small_and_tells_nothing_of_who_made_it(path: Path) -> None:
 
 
 def named(name: str) -> Journal:
-    return opened(FOLDER / f"{name}{SUFFIX}")
+    return opened(FOLDER / f"{name}{RECORDING_SUFFIX}")
 
 
 def said(name: str, kind: str, key: str) -> list[Any]:
@@ -65,11 +67,15 @@ def said(name: str, kind: str, key: str) -> list[Any]:
 
 
 def test_each_holds_what_it_is_for() -> None:
-    assert {expected(FOLDER / f"{name}{SUFFIX}")["era"] for name in ("stdio-modern", "http-modern")} == {"modern"}
+    assert {expected(FOLDER / f"{name}{RECORDING_SUFFIX}")["era"] for name in ("stdio-modern", "http-modern")} == {
+        "modern"
+    }
     assert "reconnect" in said("http-resumed", "life", "event")
     assert "endpoint" in said("http-sse", "sse", "event")
     assert "challenge" in said("auth", "auth", "step")
-    assert any("sampling/createMessage" in line for line in expected(FOLDER / f"sampling{SUFFIX}")["messages"])
+    assert any(
+        "sampling/createMessage" in line for line in expected(FOLDER / f"sampling{RECORDING_SUFFIX}")["messages"]
+    )
     assert any(event.data is not None for event in named("hostile").events())
-    assert expected(FOLDER / f"torn{SUFFIX}")["torn"] is True
-    assert expected(FOLDER / f"newer{SUFFIX}")["notices"]
+    assert expected(FOLDER / f"torn{RECORDING_SUFFIX}")["torn"] is True
+    assert expected(FOLDER / f"newer{RECORDING_SUFFIX}")["notices"]

@@ -12,9 +12,9 @@ import pytest
 
 from inspector.check.judge.judge import Judge
 from inspector.client.recorded_session import RecordedSession
-from inspector.config.paths import data_folder
+from inspector.config.paths import RECORDING_SUFFIX, data_folder
 from inspector.formats import export
-from inspector.journal.format import SUFFIX, Dir, Kind
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
@@ -49,7 +49,7 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def journal(name: str) -> Iterator[Journal]:
     """The recording, read to its end."""
-    opened = Journal.open(FOLDER / f"{name}{SUFFIX}")
+    opened = Journal.open(FOLDER / f"{name}{RECORDING_SUFFIX}")
     while opened.refresh():
         pass
     yield opened
@@ -57,7 +57,7 @@ def journal(name: str) -> Iterator[Journal]:
 
 
 def test_there_are_no_others() -> None:
-    assert {path.name for path in FOLDER.iterdir() if path.is_file()} == {f"{name}{SUFFIX}" for name in NAMES}
+    assert {path.name for path in FOLDER.iterdir() if path.is_file()} == {f"{name}{RECORDING_SUFFIX}" for name in NAMES}
     assert data_folder("recordings").samefile(FOLDER)
 
 
@@ -103,7 +103,7 @@ def test_the_judge_says_what_is_wrong_and_nothing_else(name: str, journal: Journ
 
 
 def test_it_tells_nothing_of_who_made_it(name: str) -> None:
-    data = (FOLDER / f"{name}{SUFFIX}").read_bytes()
+    data = (FOLDER / f"{name}{RECORDING_SUFFIX}").read_bytes()
     assert len(data) < MAX_SIZE
     spawns = [json.loads(line) for line in data.split(b"\n") if b'"event":"spawn"' in line]
     assert {event["cwd"] for event in spawns} <= {"/home/ada/inspector"}
@@ -114,7 +114,7 @@ def test_it_tells_nothing_of_who_made_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["demo-tour"], indirect=True)
 def test_the_tour_shows_everything(journal: Journal) -> None:
-    session = RecordedSession(journal, FOLDER / f"demo-tour{SUFFIX}")
+    session = RecordedSession(journal, FOLDER / f"demo-tour{RECORDING_SUFFIX}")
     while session.advance():
         pass
     catalog = session.catalog

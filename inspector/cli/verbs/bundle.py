@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import FILE, FORCE, OUT, Option, recording
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
 from inspector.cli.verb import PositionalArgument, Verb
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.config.targets import RecordingTarget
 from inspector.config.text_checks import one_line
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
 
-SUFFIX = ".bundle.mcp.jsonl"
+SUFFIX = f".bundle{RECORDING_SUFFIX}"
 
 
 def run(invocation: Invocation) -> int:
@@ -54,7 +55,7 @@ def run(invocation: Invocation) -> int:
 
 def _stem(source: Path) -> str:
     name = source.name
-    return next((name.removesuffix(end) for end in (SUFFIX, ".mcp.jsonl", ".jsonl") if name.endswith(end)), name)
+    return next((name.removesuffix(end) for end in (SUFFIX, RECORDING_SUFFIX, ".jsonl") if name.endswith(end)), name)
 
 
 def _about(source: Path) -> dict[str, Any]:

@@ -93,10 +93,10 @@ def _list_names(out: Output, rows: Sequence[Sequence[str]], screen: int) -> None
 
     A name is never cut, because it is there to be copied. It lacks the suffix, which no verb needs.
     """
-    from inspector.journal.format import SUFFIX
+    from inspector.config.paths import RECORDING_SUFFIX
     from inspector.text import cell_len, ellipsis, signs
 
-    short = [(row[-2].removesuffix(SUFFIX), row[3], row[4], row[-1]) for row in rows]
+    short = [(row[-2].removesuffix(RECORDING_SUFFIX), row[3], row[4], row[-1]) for row in rows]
     longest, events, lasted, _ = (max(map(cell_len, column)) for column in zip(*short, strict=True))
     for name, event_count, duration, remarks in short:
         facts = ellipsis(

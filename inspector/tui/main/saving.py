@@ -10,6 +10,7 @@ from typing import Any
 from textual.screen import Screen
 
 from inspector.client.session_state import SessionState
+from inspector.config.paths import RECORDING_SUFFIX
 from inspector.errors import InspectorError
 from inspector.journal.format import Kind
 from inspector.text import quantity
@@ -38,7 +39,7 @@ class SavedFiles:
         self._screen.run_worker(self._run_command(command, text), exclusive=True, group="dialog")
 
     async def _run_command(self, command: CustomCommand, text: str | None) -> None:
-        name = "recording.mcp.jsonl" if text is None else f"{command.where}.json"
+        name = f"recording{RECORDING_SUFFIX}" if text is None else f"{command.where}.json"
 
         def write(path: Path) -> None:
             if text is None:
