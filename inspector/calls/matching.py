@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.calls.models import MATCHERS, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
-from inspector.calls.templates import text_of
+from inspector.calls.templates import inserted_text
 from inspector.compare.json_places import ROOT
 from inspector.compare.json_places import ValuePath as Place
 from inspector.compare.json_values import type_of
@@ -172,13 +172,13 @@ class Matching:
             yield Failure(place, expected, f"a text of {len(actual):,} characters", "It is too long to be searched.")
             return
         try:
-            pattern = _pattern(self._variables.insert(matcher.matches, lambda value: _escaped(text_of(value))))
+            pattern = _pattern(self._variables.insert(matcher.matches, lambda value: _escaped(inserted_text(value))))
         except BadPattern as problem:
             yield Failure(place, expected, excerpt(actual), f"This is not a regular expression: {problem}")
             return
         if not pattern.search(actual):
             # As it is written, not as it is searched: a secret with escapes in it would not be masked.
-            written = self._variables.insert(matcher.matches, text_of)
+            written = self._variables.insert(matcher.matches, inserted_text)
             yield Failure(place, f"a text that matches {written}", excerpt(actual))
 
     def _contains(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inspector import command_words
 from inspector.calls import models
 from inspector.calls.models import StepModel
-from inspector.calls.templates import text_of
+from inspector.calls.templates import inserted_text
 from inspector.config.text_checks import checked_headers
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def request_of(step: StepModel, variables: Variables) -> tuple[str, dict[str, An
             params: dict[str, Any] = {"name": str(insert(step.call)), "arguments": insert(step.args)}
             method = "tools/call"
         case models.ReadStep():
-            method, params = "resources/read", {"uri": text_of(insert(step.read))}
+            method, params = "resources/read", {"uri": inserted_text(insert(step.read))}
         case models.PromptStep():
-            arguments = {name: text_of(insert(value)) for name, value in step.args.items()}
+            arguments = {name: inserted_text(insert(value)) for name, value in step.args.items()}
             params = {"name": str(insert(step.prompt)), **({"arguments": arguments} if arguments else {})}
             method = "prompts/get"
         case models.CompleteStep():
@@ -37,7 +37,7 @@ def request_of(step: StepModel, variables: Variables) -> tuple[str, dict[str, An
                 if named.startswith("prompt/")
                 else {"type": "ref/resource", "uri": named}
             )
-            value = {"name": str(insert(step.argument)), "value": text_of(insert(step.value))}
+            value = {"name": str(insert(step.argument)), "value": inserted_text(insert(step.value))}
             method, params = "completion/complete", {"ref": ref, "argument": value}
         case models.RequestStep():
             method, params = str(insert(step.request)), insert(step.params)
@@ -56,7 +56,7 @@ def with_meta(step: Any, params: dict[str, Any], variables: Variables) -> dict[s
 
 def headers_of(step: Any, variables: Variables) -> tuple[tuple[str, str], ...]:
     """The HTTP headers of a step. Raises `TargetError`."""
-    return checked_headers((name, text_of(variables.insert(value))) for name, value in step.headers.items())
+    return checked_headers((name, inserted_text(variables.insert(value))) for name, value in step.headers.items())
 
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)

@@ -71,11 +71,11 @@ def insert(text: str, value_of: Callable[[Placeholder], Any], as_text: Callable[
     pieces = list(_pieces(text))
     if as_text is None and len(pieces) == 1 and isinstance(pieces[0], Placeholder):
         return value_of(pieces[0])
-    as_text = as_text or text_of
+    as_text = as_text or inserted_text
     return "".join(as_text(value_of(piece)) if isinstance(piece, Placeholder) else piece for piece in pieces)
 
 
-def text_of(value: Any) -> str:
+def inserted_text(value: Any) -> str:
     """A value inside a longer text: a text as it is, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls.environments import in_effect
-from inspector.calls.templates import Placeholder, insert, placeholders, text_of
+from inspector.calls.templates import Placeholder, insert, inserted_text, placeholders
 from inspector.config import logfile, secret_values
 from inspector.config.foreign_files import nearest
 from inspector.config.secret_forms import SHORTEST, SecretFinder
@@ -180,7 +180,7 @@ class Variables:
         if default is None or type(default) is type(value):
             return value
         if isinstance(default, str):
-            return text_of(value)
+            return inserted_text(value)
         if not isinstance(value, str):
             return value
         try:
@@ -219,7 +219,7 @@ class Variables:
 
     def insert_text(self, text: str) -> str:
         """A text such as a path with variables inserted; it stays a text. Raises KeyError for one without a value."""
-        return str(insert(text, self._placed, text_of))
+        return str(insert(text, self._placed, inserted_text))
 
     def _placed(self, placeholder: Placeholder) -> Any:
         if placeholder.name.startswith("$"):

@@ -323,7 +323,7 @@ def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
     return total
 
 
-def text_of(result: dict[str, Any]) -> str:
+def result_text(result: dict[str, Any]) -> str:
     """Return the text of a result that a model reads: its text blocks, or the structured content without any."""
     texts = _texts(result)
     if not texts and has_structured(result):
@@ -336,7 +336,7 @@ def _results(most: int, unit: str, fact: Fact, server: ServerDefinitions) -> Ite
     own = {tool["name"]: _own_limit(tool, meta, fact) for tool in server.tools} if meta else {}
     largest: dict[str, str] = {}
     for tool, result in server.results:
-        text = text_of(result)
+        text = result_text(result)
         if len(text) >= len(largest.get(tool, "")):
             largest[tool] = text
     for tool, text in largest.items():

@@ -103,9 +103,9 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
     status = answer.status
     status_line = f"{status} {safe(answer.reason, 60)}".rstrip()
     error = rpc_error(parsed(body)) if body else None
-    checked = check_problem(answer, body, where)
-    if checked is not None:
-        return checked
+    refusal = browser_check_problem(answer, body, where)
+    if refusal is not None:
+        return refusal
     if status in (401, 403):
         return _unauthorized(answer, body, error, where, status_line)
     if status == 404 and session and (error is None or error.get("code") != METHOD_NOT_FOUND):
@@ -131,7 +131,7 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
     return HttpError(message, hint=_hint(answer), status=status)
 
 
-def check_problem(answer: HttpAnswer, body: bytes, where: str) -> HttpError | None:
+def browser_check_problem(answer: HttpAnswer, body: bytes, where: str) -> HttpError | None:
     """Return the error for a page of a browser check; None for another answer."""
     service = browser_check(answer.header, body[:_LOOKED_AT])
     if not service:
@@ -201,9 +201,9 @@ def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) ->
     if error is not None:
         return server_error(error, request.method)
     if message is None:
-        checked = check_problem(answer, body, where)
-        if checked is not None:
-            return checked
+        refusal = browser_check_problem(answer, body, where)
+        if refusal is not None:
+            return refusal
         kind = safe(answer.media_type, 60) or "no content type"
         text = excerpt(body, answer.media_type)
         return HttpError(

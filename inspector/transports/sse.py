@@ -26,7 +26,7 @@ from inspector.transports.base import HttpOptions, Outgoing, Sink, Transport
 from inspector.transports.http import SEND_GRACE, SETTLE_SECONDS
 from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester
-from inspector.transports.http_status import check_problem, excerpt, status_problem
+from inspector.transports.http_status import browser_check_problem, excerpt, status_problem
 from inspector.transports.http_stream import BEGINNING, ENDPOINT, EventStream
 from inspector.transports.http_tasks import TransportTasks, a_fault
 from inspector.transports.http_url import Url, resolve
@@ -208,9 +208,9 @@ class SseTransport(Transport):
         words = {"body": safe(body.decode("utf-8", "replace"), 1000)} if body else {}
         self.sink.life(CHANNEL, "not-listening", status=answer.status, **words)
         where = answer.url.address
-        checked = check_problem(answer, body, where)
-        if checked is not None:
-            return checked
+        refusal = browser_check_problem(answer, body, where)
+        if refusal is not None:
+            return refusal
         if answer.status in (401, 403):
             return status_problem(answer, body, where, "GET", session=False)
         error = rpc_error(parsed(body))

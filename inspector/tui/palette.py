@@ -20,8 +20,7 @@ from inspector.tui.available_verbs import contexts, own_contexts, who_does
 from inspector.tui.keymap import KeyHint, label
 from inspector.tui.matching import Typed
 from inspector.tui.model.reasons import why_not
-from inspector.tui.model.tabs import BY_ID as TABS_BY_ID
-from inspector.tui.model.tabs import OF_LIST, TABS
+from inspector.tui.model.tabs import OF_LIST, TAB_BY_ID, TABS
 from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, KeymapVerb
@@ -304,7 +303,7 @@ def _entries(below: Screen[Any]) -> Iterator[Entry]:
                     go = partial(below.show_in_list, kind.name, address)
                     yield Entry(2, address, tab.key, kind.name[:-1], about, act, go)
         for name, about, show in below.saved_calls():
-            yield Entry(2, name, TABS_BY_ID["calls"].key, "saved call", about, show, show)
+            yield Entry(2, name, TAB_BY_ID["calls"].key, "saved call", about, show, show)
     switch = window_of(below).theme_switch
     for name in switch.names():
         yield Entry(2, f"theme {name}", "", "theme", "Use this theme.", partial(switch.choose, name))

@@ -19,7 +19,7 @@ from typing import Any
 from inspector import command_words
 from inspector.addresses import shown_url
 from inspector.calls.environments import environment_text
-from inspector.calls.templates import text_of
+from inspector.calls.templates import inserted_text
 from inspector.calls.writing import SCHEMA, create_schema, create_text, flow_text, request_step, step_text
 from inspector.calls.yaml_text import MAX_SIZE
 from inspector.config import secret_values
@@ -291,7 +291,7 @@ class _FlowBuilder:
         for values in (self._variables, *self._environments.values()):
             variable = values.get(match[1])
             if variable is not None and not self._is_secret(match[1], variable):
-                yield f"{text_of(self._typed(match[1], variable.value))}{rest}"
+                yield f"{inserted_text(self._typed(match[1], variable.value))}{rest}"
 
     def _expansions(self, text: str) -> list[str]:
         """A text with the values of the collection, without secrets: one for each environment that changes it."""
@@ -299,7 +299,7 @@ class _FlowBuilder:
         def expanded(values: dict[str, SavedVariable]) -> str:
             return _TEMPLATE.sub(
                 lambda match: (
-                    text_of(values[match[1]].value)
+                    inserted_text(values[match[1]].value)
                     if match[1] in values and not self._is_secret(match[1], values[match[1]])
                     else match[0]
                 ),
@@ -435,14 +435,14 @@ class _FlowBuilder:
             if not known:
                 break
             secret = secret or any(self._is_secret(name, around[name]) for name in known)
-            self._inserted += sum(len(text_of(around[name].value)) for name in known)
+            self._inserted += sum(len(inserted_text(around[name].value)) for name in known)
             if self._inserted > MAX_INSERTED:
                 raise UsageError(
                     f"The variables are larger than {MAX_INSERTED >> 20} MiB, inserted into each other.",
                     hint=f"Remove the variable with “{safe(value, 40)}”.",
                 )
             value = _TEMPLATE.sub(
-                lambda match: text_of(around[match[1]].value) if match[1] in around else match[0], value
+                lambda match: inserted_text(around[match[1]].value) if match[1] in around else match[0], value
             )
         return SavedVariable(value, secret)
 

@@ -18,7 +18,7 @@ from inspector.tui.main.panes import Panes
 from inspector.tui.main.zoom import ZoomedPane
 from inspector.tui.model.arrangement import PANES, PARTS_OF_LOG, Arrangement, FocusIn, Front, LogPlace
 from inspector.tui.model.room import dock_lines
-from inspector.tui.model.tabs import BY_ID, Tab
+from inspector.tui.model.tabs import TAB_BY_ID, Tab
 from inspector.tui.model.widths import LIST_CELLS
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.sessions import offers
@@ -165,7 +165,7 @@ class PaneLayout:
 
     async def show_place(self, place: str) -> None:
         """Show a tab, with the focus in its list. Its panes are made the first time."""
-        await self._panes.make(BY_ID[place].main, BY_ID[place].beside)
+        await self._panes.make(TAB_BY_ID[place].main, TAB_BY_ID[place].beside)
         self.show_made(place)
 
     def show_made(self, place: str) -> None:
@@ -173,8 +173,8 @@ class PaneLayout:
         self._end_pane_zoom()
         if place != "calls":
             self._panes.messages.show_run("")
-        if BY_ID[place].lists:
-            self._panes.catalog.show(BY_ID[place].lists[0])
+        if TAB_BY_ID[place].lists:
+            self._panes.catalog.show(TAB_BY_ID[place].lists[0])
         has_lists = any(self._session.catalog[name].pages for name in KINDS)
         self.arrange(self.arrangement.with_tab(place, has_lists=has_lists))
         if place == "inbox" and self._panes.inbox is not None:

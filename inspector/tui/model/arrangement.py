@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from inspector.tui import feature_verbs
-from inspector.tui.model.tabs import BY_ID, TABS, Tab
+from inspector.tui.model.tabs import TAB_BY_ID, TABS, Tab
 from inspector.tui.model.widths import LIST_CELLS, THREE_COLUMNS, TWO_COLUMNS
 
 PANES = (*dict.fromkeys(name for tab in TABS for name in (tab.main, tab.beside) if name), "failed", "log")
@@ -94,7 +94,7 @@ class Arrangement:
     @property
     def tab(self) -> Tab:
         """The tab in front."""
-        return BY_ID[self.tab_id]
+        return TAB_BY_ID[self.tab_id]
 
     @property
     def narrow(self) -> bool:

@@ -100,7 +100,7 @@ TABS = (
     ),
     *(of_feature(tab) for _, tab in feature_verbs.tabs()),
 )
-BY_ID = {tab.id: tab for tab in TABS}
+TAB_BY_ID = {tab.id: tab for tab in TABS}
 OF_LIST: dict[ListName, Tab] = {name: tab for tab in TABS for name in tab.lists}
 """The tab that shows each list."""
 assert OF_LIST.keys() == KINDS.keys()

@@ -14,7 +14,7 @@ from inspector.client.state.tasks import Task
 from inspector.text import duration, safe
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text
-from inspector.tui.model.tabs import BY_ID
+from inspector.tui.model.tabs import TAB_BY_ID
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import LeaveWork
 from inspector.tui.themes import signs_now
@@ -181,7 +181,7 @@ class TaskPane(Container, TaskActions):
         if task is None:
             return ""
         if not task.done and task.status == "input_required" and self.session.inbox.open():
-            where = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, BY_ID["inbox"].verb))
+            where = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, TAB_BY_ID["inbox"].verb))
             return f"The task waits for your answer: {where}".rstrip(": ")
         if not task.done:
             return "The result appears here when the task ends."
