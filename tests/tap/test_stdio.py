@@ -83,8 +83,9 @@ def test_a_server_that_closes_its_output_still_listens(tmp_path):
 
 
 def test_a_signal_that_ends_the_tap_reaches_the_server(tmp_path):
-    script = "import signal, sys\nsignal.signal(15, lambda *_: sys.exit(print('goodbye') or 7))\n"
-    tap = Tapped(tmp_path, python(script + "print('ready', flush=True)\nwhile True:\n    signal.pause()"))
+    script = "import signal, sys, time\nsignal.signal(15, lambda *_: sys.exit(print('goodbye') or 7))\n"
+    # Not `signal.pause()`: a signal that comes just before it is handled only when the next one comes.
+    tap = Tapped(tmp_path, python(script + "print('ready', flush=True)\nwhile True:\n    time.sleep(0.1)"))
     assert tap.stdout.readline() == b"ready\n"
     tap.process.send_signal(signal.SIGTERM)
     assert tap.talk() == (7, b"goodbye\n", b"")
