@@ -237,7 +237,7 @@ def test_of_a_browsers_archive_only_mcp_is_taken_and_no_secret(tmp_path: Path) -
     assert journal.header["target"]["url"] == MCP
     assert [event.t for event in journal.events() if event.kind is not Kind.NOTE][:4] == [0, 0, 0, 0]
     assert b"\xff" in of(journal, Kind.RPC)[-1].bytes
-    text = (tmp_path / "ours.mcp.jsonl").read_text()
+    text = (tmp_path / "ours.mcp.jsonl").read_text(encoding="utf-8")
     assert SECRET not in text
     assert ":authority" not in text
     assert "Bearer ‹redacted" in text
