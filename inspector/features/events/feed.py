@@ -236,7 +236,7 @@ class Feed:
             followed.call, followed.last_received = call, loop.time()
             self._streams[type(call.id), call.id] = followed
             await self._watch(followed, call)
-            while self.read_new():  # noqa: ASYNC110
+            while self.read_new():  # noqa: ASYNC110 - the journal tells nobody that it grew
                 await asyncio.sleep(0)
             self._streams.pop((type(call.id), call.id), None)
             if subscription.ended:
@@ -308,7 +308,7 @@ class Feed:
 
     async def _read(self) -> None:
         try:
-            while any(not followed.over.is_set() for followed in self.following):  # noqa: ASYNC110
+            while any(not followed.over.is_set() for followed in self.following):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(BEHIND if self.read_new() else LOOK_EVERY)
         finally:
             self._pumping = False
