@@ -236,7 +236,7 @@ class Feed:
             followed.call, followed.last_received = call, loop.time()
             self._streams[type(call.id), call.id] = followed
             await self._watch(followed, call)
-            while self.read_new():  # noqa: ASYNC110 - the journal tells nobody that it grew
+            while self.read_new():  # noqa: ASYNC110 - the journal has no callback for new messages
                 await asyncio.sleep(0)
             self._streams.pop((type(call.id), call.id), None)
             if subscription.ended:
