@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspector.addresses import shown_url
 from inspector.cli import login_options
 from inspector.cli.options import LOGIN, names_in
 from inspector.cli.output import Output, has_user
@@ -139,6 +138,8 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
     out = invocation.output
     parts = [] if target.verify else [f"The certificate of {out.safe(target.describe_fully(), 400)} is not verified."]
     if target.proxy:
+        from inspector.addresses import shown_url
+
         parts.append(
             f"All traffic goes through the proxy {out.safe(shown_url(secret_values.mask_url(target.proxy), 300))}."
         )

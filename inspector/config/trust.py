@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from inspector.addresses import shown_url
 from inspector.config import foreign_files, inherited_variables, jsonc, login_entry, paths, secret_values
 from inspector.config.expand import Reference
 from inspector.config.server_definition import Definition
@@ -280,6 +279,8 @@ def _place(place: str) -> str:
 
 
 def _masked_url(text: str) -> str:
+    from inspector.addresses import shown_url
+
     return shown_url(secret_values.mask_url(text), _DESTINATION)
 
 

@@ -27,11 +27,14 @@ USER_REJECTED = -1
 
 # The standard library's JSON is loaded anyway. pydantic_core is three to five times faster, but takes 50 ms to import:
 # the time that the standard library needs in addition for about so many bytes, where a message counts as so many more.
-_WARM_AFTER = 2 << 20
+_WARM_AFTER = 2_000_000
 _WEIGHT = 128
 
-MAX_VALUES = 2_000_000
-"""Values of a message above which it is not parsed: each takes up to 100 times the memory of its text."""
+MAX_VALUES = _WARM_AFTER
+"""Values of a message above which it is not parsed: each takes up to 100 times the memory of its text. Each has at
+least one byte, so no message that the standard library parses has so many."""
+_SPARSE = 1_000
+"""Finds of a byte before the others are counted."""
 
 _STRING_OR_REST = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^"]++', re.DOTALL)
 
@@ -79,14 +82,14 @@ class Codec:
         duplicate keys the last wins; values that are nested too deeply for any parser are removed (`exact_json.depth`).
         Raises `NotJson` with the reason, also for more than `MAX_VALUES` values.
         """
-        if len(raw) > MAX_VALUES and has_too_many_values(raw):
-            raise NotJson(f"it holds more than {MAX_VALUES:,} values")
         if self._fast_parse is None:
             self.parsed += len(raw) + _WEIGHT
             if self.parsed < _WARM_AFTER:
                 return _lenient(raw)
             self.warm_up()
             return self.parse(raw)
+        if len(raw) > MAX_VALUES and has_too_many_values(raw):
+            raise NotJson(f"it holds more than {MAX_VALUES:,} values")
         try:
             return self._fast_parse(raw)
         except ValueError:
@@ -139,7 +142,16 @@ def has_too_many_values(json_text: bytes | str) -> bool:
 
 
 def _marks(raw: bytes, start: int, end: int) -> int:
-    return raw.count(b",", start, end) + raw.count(b"[", start, end) + raw.count(b"{", start, end)
+    return sum(_count(raw, mark, start, end) for mark in (b",", b"[", b"{"))
+
+
+def _count(raw: bytes, byte: bytes, start: int, end: int) -> int:
+    """`bytes.count`, but through long stretches without the byte with `bytes.find`, which is seven times as fast."""
+    for n in range(_SPARSE):
+        start = raw.find(byte, start, end) + 1
+        if not start:
+            return n
+    return _SPARSE + raw.count(byte, start, end)
 
 
 def _lenient(raw: bytes) -> Any:

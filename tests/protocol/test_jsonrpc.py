@@ -87,11 +87,16 @@ def test_an_integer_of_five_thousand_digits_is_refused_in_words():
 
 
 @pytest.mark.parametrize("item", [b"0,", b"[],", b'{"a":{}},'])
-def test_more_values_than_a_message_may_hold_are_refused(parse, monkeypatch, item):
-    monkeypatch.setattr(jsonrpc, "MAX_VALUES", 200)
-    with pytest.raises(NotJson, match=r"^it holds more than 200 values$"):
-        parse(b"[" + item * 200 + b"0]")
-    assert jsonrpc.has_too_many_values("[" + "[]," * 200 + "0]")
+def test_more_values_than_a_message_may_hold_are_refused(parse, item):
+    with pytest.raises(NotJson, match=r"^it holds more than 2,000,000 values$"):
+        parse(b"[" + item * jsonrpc.MAX_VALUES + b"0]")
+
+
+@pytest.mark.parametrize("byte", [b",", b"[", b"{"])
+@pytest.mark.parametrize("more", [0, 1, jsonrpc._SPARSE - 1, jsonrpc._SPARSE, jsonrpc._SPARSE + 7])
+def test_the_bytes_of_a_long_text_are_counted_like_bytes_count(byte, more):
+    text = b"x" + (byte + b"yy") * more + b"z" * 100
+    assert jsonrpc._count(text, byte, 1, len(text)) == text.count(byte, 1) == more
 
 
 def test_a_table_in_one_string_is_one_value(parse, monkeypatch):
