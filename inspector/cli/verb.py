@@ -94,12 +94,12 @@ def _added_to(verb: str, options: Sequence[Option]) -> list[VerbOptions]:
 class Verb:
     """One verb. `run` takes the invocation and returns the exit code.
 
-    `target` tells whether the verb takes a server or recording after its slots; with `several`, it may be more than
-    one `@NAME`. `without` names shared options that mean nothing to the verb. `texts` are the values of
-    the `{placeholders}` of its page in `pages/`. With `extended`, features may add options.
+    `target` tells whether the verb takes a server after its slots; with `recordings`, it may be a recording; with
+    `several`, more than one `@NAME`. `without` names shared options that mean nothing to the verb. `texts` are the
+    values of the `{placeholders}` of its page in `pages/`. With `extended`, features may add options.
     """
 
-    __slots__ = ("added", "name", "options", "run", "several", "slots", "target", "texts")
+    __slots__ = ("added", "name", "options", "recordings", "run", "several", "slots", "target", "texts")
 
     def __init__(
         self,
@@ -109,6 +109,7 @@ class Verb:
         slots: Sequence[PositionalArgument] = (),
         options: Sequence[Option] = (),
         target: Literal["required", "optional", "none"] = "required",
+        recordings: bool = False,
         several: bool = False,
         prints: bool = True,
         without: Sequence[str] = (),
@@ -119,6 +120,7 @@ class Verb:
         self.run = run
         self.slots = tuple(slots)
         self.target = target
+        self.recordings = recordings
         self.several = several
         own = {option.name for option in options}
         shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
@@ -153,11 +155,19 @@ class Verb:
         return any(slot.kind == "pairs" for slot in self.slots)
 
     @property
+    def target_kinds(self) -> str:
+        """Return what the target may be besides a command."""
+        return (
+            "a URL, @NAME from a config file, or a recording"
+            if self.recordings
+            else "a URL, or @NAME from a config file"
+        )
+
+    @property
     def needs_target(self) -> UsageError:
         """The error of a command line without a target."""
         return UsageError(
-            f"`inspector {self.name}` needs a target.",
-            hint="Give a command after --, a URL, @NAME from a config file, or a recording.",
+            f"`inspector {self.name}` needs a target.", hint=f"Give a command after --, {self.target_kinds}."
         )
 
     @property

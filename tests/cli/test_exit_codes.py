@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
-from inspector.cli import main
+from inspector.cli import main, verbs
+from inspector.cli.verb import load
 from inspector.cli.verbs import servers as a_verb
 from inspector.client.session import Session
 from inspector.errors import AuthorizationNeeded
 from tests.cli.conftest import Run, Script
+from tests.processes import ROOT
 
+TOUR = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
 TOOLS = {"result": {"tools": []}}
 
 
@@ -117,13 +120,20 @@ def test_2_for_the_interface_on_a_dumb_terminal(run: Run, monkeypatch: pytest.Mo
         need_terminal("Do without.")
 
 
-@pytest.mark.slow
-def test_2_for_recordings_where_a_server_is_needed(run: Run, script: Script, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.mcp.jsonl"
-    run("tools", "--record", str(kept), *script(tools__list=TOOLS))
-    ran = run("call", "t", str(kept))
-    assert ran.code == 2
-    assert "needs a server" in ran.err
+BEFORE_A_TARGET = {
+    "call": ["t"], "read": ["x:/"], "prompt": ["p"], "complete": ["prompt", "p", "a", "v"], "request": ["ping"],
+    "load": ["t"], "rerun": [TOUR], "bisect": [TOUR], "serve": [TOUR, "--on-miss", "passthrough"],
+}  # fmt: skip
+ON_A_TARGET = [name for name in verbs.summaries() if load(name).target != "none" and name not in ("run", "web")]
+
+
+@pytest.mark.parametrize("name", ON_A_TARGET)
+def test_2_for_recordings_where_a_server_is_needed_and_the_help_names_them_where_not(run: Run, name: str) -> None:
+    ran = run(name, *BEFORE_A_TARGET.get(name, []), TOUR)
+    refused = f"needs a server, and {TOUR} is a recording" in ran.err
+    assert refused == (not load(name).recordings)
+    assert ran.code == 2 or not refused
+    assert ("or a recording. Options go" in " ".join(run(name, "--help").out.split())) != refused
 
 
 def test_2_for_a_recording_that_would_be_overwritten(run: Run, script: Script, tmp_path: Path) -> None:

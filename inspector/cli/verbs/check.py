@@ -349,6 +349,7 @@ def _baselines(invocation: Invocation) -> dict[str, Baseline] | None:
 CHECK = Verb(
     "check",
     run,
+    recordings=True,
     several=True,
     options=(
         Option("--only", "Run only these checks or groups", "NAME,…", many=True),

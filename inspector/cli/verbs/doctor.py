@@ -174,6 +174,7 @@ def _about() -> str:
 DOCTOR = Verb(
     "doctor",
     run,
+    recordings=True,
     without=_MEANINGLESS,
     target="optional",
     options=(

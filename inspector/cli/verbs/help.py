@@ -35,10 +35,6 @@ _WORDS = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
 MAX_SUMMARY = 62
 """Characters of the options that one line names."""
 
-_TARGET = (
-    "TARGET is a command, a URL, @NAME from a config file, or a recording. Options go before a command. "
-    "See `inspector help targets`."
-)
 _VERB_COLUMN = max(map(len, verbs.summaries()))
 _VERBS_USED_MOST = (
     "demo", "info", "tools", "call", "check", "run", "diff", "tap", "replay", "export", "doctor", "servers",
@@ -173,7 +169,10 @@ def _about_verb(page: HelpFormatter, verb: Verb, text: Page) -> None:
     _paragraph(page, f"{verbs.summaries()[verb.name]}.")
     _paragraph(page, text.about)
     if verb.target != "none":
-        _paragraph(page, _TARGET)
+        _paragraph(
+            page,
+            f"TARGET is a command, {verb.target_kinds}. Options go before a command. See `inspector help targets`.",
+        )
 
 
 def _topic(page: HelpFormatter, name: str) -> None:

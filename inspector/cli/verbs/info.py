@@ -287,6 +287,7 @@ def _difference_lines(out: Output, changes: list[SurfaceChange]) -> Iterator[str
 INFO = Verb(
     "info",
     run,
+    recordings=True,
     options=(
         Option(
             "--era",

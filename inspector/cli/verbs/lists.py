@@ -114,7 +114,12 @@ _PAGES = (
     Option("--page-limit", "Read at most N pages", COUNT),
     Option("--cursor", "Start at this cursor instead of the first page", "CURSOR"),
 )
-TOOLS = Verb("tools", run, options=(Option("--schema", "Print the input and output schema of every tool"), *_PAGES))
-RESOURCES = Verb("resources", run, options=_PAGES)
-TEMPLATES = Verb("templates", run, options=_PAGES)
-PROMPTS = Verb("prompts", run, options=_PAGES)
+TOOLS = Verb(
+    "tools",
+    run,
+    recordings=True,
+    options=(Option("--schema", "Print the input and output schema of every tool"), *_PAGES),
+)
+RESOURCES = Verb("resources", run, recordings=True, options=_PAGES)
+TEMPLATES = Verb("templates", run, recordings=True, options=_PAGES)
+PROMPTS = Verb("prompts", run, recordings=True, options=_PAGES)

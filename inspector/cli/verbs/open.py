@@ -110,4 +110,4 @@ def need_terminal(instead: str) -> None:
 
 
 OPTIONS = (WATCH, YES)
-OPEN = Verb("", run, target="optional", prints=False, options=OPTIONS, several=True)
+OPEN = Verb("", run, target="optional", recordings=True, prints=False, options=OPTIONS, several=True)

@@ -190,6 +190,7 @@ def _facts(out: Output, page: AppPage) -> None:
 APPS = Verb(
     "apps",
     run,
+    recordings=True,
     options=(
         Option("--page", "Read this page and show it", "TOOL|URI"),
         Option("--text", "With --page: print the text of the page, without scripts and styles"),

@@ -206,6 +206,7 @@ def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
 CONTEXT = Verb(
     "context",
     run,
+    recordings=True,
     options=(
         HOSTS,
         Option("--tool", "Print the exact text of one tool as a model gets it", "NAME"),

@@ -284,6 +284,7 @@ def _size(count: int) -> str:
 SKILLS = Verb(
     "skills",
     run,
+    recordings=True,
     slots=(PositionalArgument("name", shown="NAME|URI", optional=True, after=True),),
     options=(
         Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),

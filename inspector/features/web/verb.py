@@ -73,4 +73,4 @@ def port(word: str) -> int:
 
 _PORT = Option("--port", "Listen on this port; default: a free one", Value("N", port))
 
-WEB = Verb("web", run, target="optional", prints=False, options=(_PORT, *OPTIONS), several=True)
+WEB = Verb("web", run, target="optional", recordings=True, prints=False, options=(_PORT, *OPTIONS), several=True)
