@@ -21,6 +21,7 @@ from inspector.calls.yaml_text import (
     MAX_SIZE,
     CallsError,
     LocatedValue,
+    Place,
     Position,
     display_path,
     first_key,
@@ -38,7 +39,7 @@ FOLDER = "calls"
 ENVIRONMENTS = "env"
 _ENDINGS = (".yaml", ".yml")
 _SHOWN = 80
-MAX_DEEP = 20
+MAX_NESTED_USES = 20
 """Flows that use one another, one inside the other."""
 
 
@@ -51,7 +52,7 @@ class Flow:
         self.located = located
         self.used: dict[int, Flow] = {}
         """By number of a step with `use`, the flow that it runs."""
-        self.inserted: list[list[tuple[tuple[str | int, ...], tuple[str, ...]]]] = []
+        self.inserted: list[list[tuple[Place, tuple[str, ...]]]] = []
         """For each step, the places of its texts that insert variables, with their names."""
 
     def __repr__(self) -> str:
@@ -77,17 +78,13 @@ class Flow:
         step: dict[str, Any] = self.located.value["steps"][number - 1]
         return step
 
-    def line_of(self, *steps: str | int) -> tuple[int, int]:
-        """Line and column (from 1) of the value at `steps`, such as `("steps", 0, "expect")`."""
-        return self.located.position(steps)
-
     def line_of_step(self, number: int) -> int:
         """The line in which step `number` begins."""
         return self.located.position(("steps", number - 1)).line
 
-    def error(self, steps: Sequence[str | int], problem: str, *, hint: str = "", key: bool = False) -> CallsError:
+    def error(self, place: Place, problem: str, *, hint: str = "", key: bool = False) -> CallsError:
         """An error about a place in the file."""
-        return self.located.error(steps, problem, hint=hint, key=key)
+        return self.located.error(place, problem, hint=hint, key=key)
 
     def matches(self, glob: str) -> bool:
         """Whether the flow's path, file name or name fits a glob."""
@@ -105,7 +102,7 @@ class Collection:
         self.ignored: list[tuple[Path, str]] = []
         """YAML files that are not flows, and why."""
         self.errors: list[CallsError] = []
-        """Of `read(…, strict=False)`: what is wrong with files that were left out."""
+        """Of `read(…, strict=False)`: the errors of the files that are missing in `flows`."""
         self._known: dict[Path, Flow] = {}
 
     @classmethod
@@ -198,8 +195,8 @@ class Collection:
 
     def _link(self, flow: Flow, around: list[Flow]) -> None:
         """Find the flows that this one uses, and those that they use."""
-        if len(around) > MAX_DEEP:
-            raise flow.error((), f"More than {MAX_DEEP} saved calls use one another.", hint="Remove a “use”.")
+        if len(around) > MAX_NESTED_USES:
+            raise flow.error((), f"More than {MAX_NESTED_USES} saved calls use one another.", hint="Remove a “use”.")
         for number, step in enumerate(flow.steps, 1):
             if not isinstance(step, models.UseStep):
                 continue
@@ -343,12 +340,12 @@ _STEP_KEYS = frozenset(key for model in models.STEPS.values() for key in models.
 def _translated(located: LocatedValue, error: ValidationError) -> CallsError:
     """The first error of the models, in the words and at the place of the file."""
     details = error.errors(include_url=False)
-    placed = [(_steps(located.value, detail["loc"]), detail) for detail in details]
+    placed = [(_place_of(located.value, detail["loc"]), detail) for detail in details]
     first = min(placed, key=lambda detail: located.position(detail[0]))[0]
     # Of a union, all branches say why they do not fit: those that went furthest into the value say most.
     here = [detail for place, detail in placed if place[: len(first)] == first or first[: len(place)] == place]
-    deepest = max((_steps(located.value, detail["loc"]) for detail in here), key=len)
-    at_place = [detail for detail in here if _steps(located.value, detail["loc"]) == deepest]
+    deepest = max((_place_of(located.value, detail["loc"]) for detail in here), key=len)
+    at_place = [detail for detail in here if _place_of(located.value, detail["loc"]) == deepest]
     kinds = {detail["type"] for detail in at_place}
     for detail in at_place:
         if detail["type"] == "extra_forbidden":
@@ -375,21 +372,21 @@ def _translated(located: LocatedValue, error: ValidationError) -> CallsError:
 _NOTHING: Any = object()
 
 
-def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
+def _place_of(value: Any, loc: Sequence[str | int]) -> Place:
     """The place of an error of the models, without tags of unions."""
     place: list[str | int] = []
-    for step in loc:
+    for key in loc:
         try:
-            inner: Any = value[step] if isinstance(value, dict | list) else _NOTHING  # type: ignore[index]
+            inner: Any = value[key] if isinstance(value, dict | list) else _NOTHING  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
             continue
         if inner is not _NOTHING:
             value = inner
-            place.append(step)
+            place.append(key)
     return tuple(place)
 
 
-def _unknown_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
+def _unknown_key(located: LocatedValue, place: Place) -> CallsError:
     key = str(place[-1])
     around = place[:-1]
     known: list[str]
@@ -418,7 +415,7 @@ def _unknown_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsEr
     )
 
 
-def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
+def _bad_key(located: LocatedValue, place: Place) -> CallsError:
     key = str(place[-1])
     if place[-2:-1] == ("result",):
         return located.error(
@@ -432,7 +429,7 @@ def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=NAME_HINT)
 
 
-def _valid_values(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
+def _valid_values(key: str, place: Place, details: Sequence[Any]) -> str:
     """Describe the values that are right at this place."""
     if len(place) > 1 and isinstance(place[-1], str) and place[-2] in ("capture", "result"):
         return "a path such as $.structuredContent.id"
@@ -486,14 +483,14 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
         _check_roots(flow, (*place, "answer", "roots"), step.answer.roots)  # type: ignore[union-attr]
     _check_fixed(flow, place, raw)
     inserted = []
-    for steps, text in _texts_of(raw):
-        names = _names(flow, (*place, *steps), text)
+    for inside, text in _texts_of(raw):
+        names = _names(flow, (*place, *inside), text)
         if names:
-            inserted.append((steps, names))
+            inserted.append((inside, names))
     flow.inserted.append(inserted)
 
 
-def _names(flow: Flow, place: tuple[str | int, ...], text: str) -> tuple[str, ...]:
+def _names(flow: Flow, place: Place, text: str) -> tuple[str, ...]:
     """The variables that a text inserts."""
     try:
         return tuple(each.name for each in placeholders(text) if not each.name.startswith("$"))
@@ -501,7 +498,7 @@ def _names(flow: Flow, place: tuple[str | int, ...], text: str) -> tuple[str, ..
         raise flow.error(place, str(error), hint=error.hint) from None
 
 
-def _texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _texts_of(step: dict[str, Any]) -> Iterator[tuple[Place, str]]:
     """The texts of a step in which variables are inserted, with their places."""
     for key, value in step.items():
         if key in ("name", "skip", "secret", "wait", "use", "repeat"):
@@ -516,7 +513,7 @@ def _texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str
             yield from _texts(value, (key,))
 
 
-def _texts(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _texts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
     if isinstance(value, str):
         if has_placeholder(value):
             yield place, value
@@ -529,7 +526,7 @@ def _texts(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
             yield from _texts(item, (*place, at))
 
 
-def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, str]) -> None:
+def _check_headers(flow: Flow, place: Place, headers: dict[str, str]) -> None:
     """Check the headers of a step; the value of a variable is checked when it is sent."""
     from inspector.config.text_checks import checked_header, checked_headers
 
@@ -543,7 +540,7 @@ def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, 
         raise flow.error(place_of, f"{error.message}.", hint=str(error.hint), key=place_of[-1] != "headers") from None
 
 
-def _check_roots(flow: Flow, place: tuple[str | int, ...], roots: list[str]) -> None:
+def _check_roots(flow: Flow, place: Place, roots: list[str]) -> None:
     from inspector.config.text_checks import root_uri
 
     for at, root in enumerate(roots):
@@ -554,19 +551,19 @@ def _check_roots(flow: Flow, place: tuple[str | int, ...], roots: list[str]) -> 
             raise flow.error((*place, at), f"{error.message}.", hint=str(error.hint)) from None
 
 
-def _check_fixed(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
+def _check_fixed(flow: Flow, place: Place, raw: dict[str, Any]) -> None:
     """Variables are not inserted where a step says what it is, or names files: there, braces are a mistake."""
-    for steps in (("wait",), ("use",), ("expect", "same_as")):
+    for inside in (("wait",), ("use",), ("expect", "same_as")):
         value: Any = raw
-        for step in steps:
-            value = value.get(step) if isinstance(value, dict) else None
+        for key in inside:
+            value = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, str) and has_placeholder(value):
             raise flow.error(
-                (*place, *steps), f"Variables are not inserted in “{steps[-1]}”.", hint="Write the value itself."
+                (*place, *inside), f"Variables are not inserted in “{inside[-1]}”.", hint="Write the value itself."
             )
 
 
-def _check_wait(flow: Flow, place: tuple[str | int, ...], step: models.WaitStep) -> None:
+def _check_wait(flow: Flow, place: Place, step: models.WaitStep) -> None:
     import re
 
     if re.fullmatch(models.DURATION, step.wait):
@@ -594,7 +591,7 @@ def leaves_folder(path: PurePath) -> bool:
     return bool(path.anchor) or ".." in path.parts
 
 
-def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expect) -> None:
+def _check_expect(flow: Flow, place: Place, expect: models.Expect) -> None:
     for path in expect.result:
         _check_glob(flow, (*place, "result", path), path, key=True)
     for name in ("ignore", "unordered"):
@@ -611,15 +608,15 @@ def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expec
     _check_parts(flow, place, flow_value(flow, place))
 
 
-def flow_value(flow: Flow, place: Sequence[str | int]) -> Any:
+def flow_value(flow: Flow, place: Place) -> Any:
     """The plain value at a place of a flow."""
     value = flow.located.value
-    for step in place:
-        value = value[step]
+    for key in place:
+        value = value[key]
     return value
 
 
-def _check_parts(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
+def _check_parts(flow: Flow, place: Place, raw: dict[str, Any]) -> None:
     """Regular expressions and JSON Schemas, wherever they stand in an expectation."""
     _check_schema(flow, place, raw)
     for key in ("result", "error", "tool_error", "progress", "log", "notifications", "asked"):
@@ -629,7 +626,7 @@ def _check_parts(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) 
                 _check_matchers(flow, (*place, key, name), value)
 
 
-def _check_matchers(flow: Flow, place: tuple[str | int, ...], value: Any) -> None:
+def _check_matchers(flow: Flow, place: Place, value: Any) -> None:
     if not isinstance(value, dict):
         return
     if not value or not all(key in models.MATCHERS for key in value):
@@ -650,7 +647,7 @@ def _check_matchers(flow: Flow, place: tuple[str | int, ...], value: Any) -> Non
             _check_matchers(flow, (*place, key), value[key])
 
 
-def _check_schema(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
+def _check_schema(flow: Flow, place: Place, raw: dict[str, Any]) -> None:
     if "schema" not in raw:
         return
     try:
@@ -683,7 +680,7 @@ def schema_at(flow: Flow, given: Any) -> Any:
     return Validator(given)
 
 
-def _check_glob(flow: Flow, place: tuple[str | int, ...], path: str, *, key: bool = False) -> None:
+def _check_glob(flow: Flow, place: Place, path: str, *, key: bool = False) -> None:
     try:
         # A variable may hold a name or a number.
         values = ("name", "0") if has_placeholder(path) else ("",)

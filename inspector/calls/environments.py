@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector import command_words
 from inspector.calls.writing import entry_lines, printable
-from inspector.calls.yaml_text import CallsError, LocatedValue, read_yaml
+from inspector.calls.yaml_text import CallsError, LocatedValue, Place, read_yaml
 from inspector.config import foreign_files, paths
 from inspector.config.client_config_paths import belongs_to_user
 from inspector.config.expand import Reference, file_reference
@@ -150,7 +150,7 @@ def read_environment(path: Path) -> Environment:
     return Environment(path.stem, path, values, references, located, owned)
 
 
-def check_name(located: LocatedValue, place: tuple[str | int, ...], name: str) -> None:
+def check_name(located: LocatedValue, place: Place, name: str) -> None:
     """Raise `CallsError` for a key that is not the name of a variable."""
     import re
 

@@ -13,8 +13,7 @@ from inspector.calls.matching import MAX_SHOWN, Failure, Matching, clip, differe
 from inspector.calls.models import Counted, Expect, ExpectedError, ExpectedToolError, given
 from inspector.calls.results import ExpectationResult
 from inspector.calls.snapshots import read_snapshot, snapshot_path, write_snapshot
-from inspector.compare.json_places import ROOT, places
-from inspector.compare.json_places import ValuePath as Place
+from inspector.compare.json_places import ROOT, ValuePath, places
 from inspector.compare.rules import DEFAULT
 from inspector.compare.values import compare
 from inspector.config.foreign_files import nearest
@@ -25,6 +24,7 @@ from inspector.text import quantity
 if TYPE_CHECKING:
     from inspector.calls.collection import Flow
     from inspector.calls.variables import Variables
+    from inspector.calls.yaml_text import Place
 
 _UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 _SCHEMA_RULE = "TOOL-09 "
@@ -92,7 +92,7 @@ class _Judge:
         observed: Observed,
         variables: Variables,
         flow: Flow,
-        place: tuple[str | int, ...],
+        place: Place,
         update: bool,
         stopped: Callable[[], bool],
     ) -> None:
@@ -103,7 +103,7 @@ class _Judge:
         self.place = place
         self.update = update
         self._matching = Matching(variables, flow, stopped)
-        self.step_at = flow.line_of(*place)
+        self.step_at = flow.located.position(place)
 
     def results(self) -> Iterator[ExpectationResult]:
         expect, observed = self.expect, self.observed
@@ -246,7 +246,7 @@ class _Judge:
         for failure in failures[:MAX_SHOWN]:
             yield _of_failure(failure, text, at)
 
-    def _value(self, expected: Any, actual: Any, place: Place, at: tuple[int, int]) -> Iterator[ExpectationResult]:
+    def _value(self, expected: Any, actual: Any, place: ValuePath, at: tuple[int, int]) -> Iterator[ExpectationResult]:
         """Judge one value; the members of an expected object are told one by one."""
         if isinstance(expected, dict) and isinstance(actual, dict) and 0 < len(expected) <= MAX_MEMBERS:
             for name, inner in expected.items():
@@ -398,8 +398,8 @@ def same_as(
 
     text = f"same as {expect.same_as}"
 
-    def failed(expected: str, actual: str, note: str = "", path: str = "") -> ExpectationResult:
-        return ExpectationResult(text, False, path=path, expected=expected, found=actual, note=note, at=at)
+    def failed(expected: str, actual: str, note: str = "") -> ExpectationResult:
+        return ExpectationResult(text, False, expected=expected, found=actual, note=note, at=at)
 
     try:
         path = snapshot_path(flow.path, expect.same_as)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.calls.models import MATCHERS, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
 from inspector.calls.templates import inserted_text
-from inspector.compare.json_places import ROOT
-from inspector.compare.json_places import ValuePath as Place
+from inspector.compare.json_places import ROOT, ValuePath
 from inspector.compare.json_values import type_of
 from inspector.compare.rules import EXACT
 from inspector.compare.values import Difference, compare, is_near, isfinite_number
@@ -99,7 +98,7 @@ class JudgingStopped(Exception):
 class Failure(NamedTuple):
     """One place where an expectation does not hold."""
 
-    path: Place
+    path: ValuePath
     expected: str
     actual: str
     note: str = ""
@@ -112,9 +111,9 @@ class Matching:
         self._variables = variables
         self._flow = flow
         self._stopped = stopped
-        self._checks: dict[int, list[Callable[[Matcher, Any, Place], Iterator[Failure]]]] = {}
+        self._checks: dict[int, list[Callable[[Matcher, Any, ValuePath], Iterator[Failure]]]] = {}
 
-    def failures(self, expected: Any, actual: Any, place: Place) -> list[Failure]:
+    def failures(self, expected: Any, actual: Any, place: ValuePath) -> list[Failure]:
         """Where the value at `place` is not as expected. Raises `JudgingStopped`."""
         if self._stopped():
             raise JudgingStopped
@@ -139,14 +138,14 @@ class Matching:
         """Whether a value is as expected."""
         return not self.failures(expected, actual, ROOT)
 
-    def _matcher(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _matcher(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         if given(matcher, "exists") and not matcher.exists:
             yield Failure(place, "nothing", excerpt(actual))
             return
         for check in self._checks_of(matcher):
             yield from check(matcher, actual, place)
 
-    def _checks_of(self, matcher: Matcher) -> list[Callable[[Matcher, Any, Place], Iterator[Failure]]]:
+    def _checks_of(self, matcher: Matcher) -> list[Callable[[Matcher, Any, ValuePath], Iterator[Failure]]]:
         """The checks of the keys that a matcher has: found once, because one may be applied to a million rows."""
         checks = self._checks.get(id(matcher))
         if checks is None:
@@ -155,15 +154,15 @@ class Matching:
             self._checks[id(matcher)] = checks
         return checks
 
-    def _check(self, name: str) -> Callable[[Matcher, Any, Place], Iterator[Failure]]:
+    def _check(self, name: str) -> Callable[[Matcher, Any, ValuePath], Iterator[Failure]]:
         if name in _BOUNDS:
             return partial(self._bound, name)
         if name in _LENGTHS:
             return partial(self._length, name)
-        check: Callable[[Matcher, Any, Place], Iterator[Failure]] = getattr(self, f"_{name.rstrip('_')}")
+        check: Callable[[Matcher, Any, ValuePath], Iterator[Failure]] = getattr(self, f"_{name.rstrip('_')}")
         return check
 
-    def _matches(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _matches(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         expected = f"a text that matches {matcher.matches}"
         if not isinstance(actual, str):
             yield Failure(place, expected, excerpt(actual))
@@ -181,7 +180,7 @@ class Matching:
             written = self._variables.insert(matcher.matches, inserted_text)
             yield Failure(place, f"a text that matches {written}", excerpt(actual))
 
-    def _contains(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _contains(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         expected = matcher.contains
         if isinstance(actual, str):
             inserted = self._variables.insert(expected) if isinstance(expected, str) else expected
@@ -192,33 +191,33 @@ class Matching:
         elif not isinstance(actual, list) or not any(self.holds(expected, item) for item in actual):
             yield Failure(place, f"contains {self.phrase(expected)}", excerpt(actual))
 
-    def _type(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _type(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         names = matcher.type if isinstance(matcher.type, list) else [matcher.type]
         if not any(_is_type(actual, name) for name in names):
             yield Failure(place, _type_words(names), excerpt(actual))
 
-    def _one_of(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _one_of(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         values = self._variables.insert(matcher.one_of)
         if not any(same(value, actual) for value in values):
             yield Failure(place, f"one of {', '.join(map(excerpt, values))}", excerpt(actual))
 
-    def _not(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _not(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         if self.holds(matcher.not_, actual):
             yield Failure(place, f"not {self.phrase(matcher.not_)}", excerpt(actual))
 
-    def _bound(self, name: str, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _bound(self, name: str, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         holds, text = _BOUNDS[name]
         limit = self.number(getattr(matcher, name))
         if not _is_number(actual) or not holds(actual, limit):
             yield Failure(place, f"{text} {excerpt(limit)}", excerpt(actual))
 
-    def _near(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _near(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         value, tolerance = map(self.number, matcher.near)
         numbers = _is_number(actual) and all(map(isfinite_number, (actual, value, tolerance)))
         if not numbers or not is_near(actual, value, (tolerance, 0.0)):
             yield Failure(place, f"{excerpt(value)} ± {excerpt(tolerance)}", excerpt(actual))
 
-    def _length(self, name: str, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _length(self, name: str, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         holds, text = _LENGTHS[name]
         length = self.number(getattr(matcher, name))
         expected = f"a list of {text}{quantity(length, 'item')}"
@@ -227,7 +226,7 @@ class Matching:
         elif not holds(len(actual), length):
             yield Failure(place, expected, quantity(len(actual), "item"), excerpt(actual))
 
-    def _each(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _each(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         if not isinstance(actual, list):
             yield Failure(place, "a list", excerpt(actual))
             return
@@ -239,21 +238,21 @@ class Matching:
             if failed >= MAX_SHOWN:
                 return
 
-    def _any(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _any(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         if not isinstance(actual, list) or not any(self.holds(matcher.any, item) for item in actual):
             yield Failure(place, f"an item: {self.phrase(matcher.any)}", excerpt(actual))
 
-    def _schema(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _schema(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         from inspector.calls.collection import schema_at
 
         for error in schema_at(self._flow, matcher.schema_).errors(actual, limit=MAX_SHOWN):
             yield Failure(place, "a value that matches the schema", clip(f"{error.path or '/'}: {error.message}"))
 
-    def _exactly(self, matcher: Matcher, actual: Any, place: Place) -> Iterator[Failure]:
+    def _exactly(self, matcher: Matcher, actual: Any, place: ValuePath) -> Iterator[Failure]:
         yield from _unequal(self._variables.insert(matcher.exactly), actual, place)
 
     def number(self, value: Any) -> Any:
-        """A limit as a number, with variables inserted; 0 if it is none."""
+        """A limit as a number, with variables inserted; 0 if it is not one."""
         inserted = self._variables.insert(value)
         if not _is_number(inserted):
             try:
@@ -262,7 +261,7 @@ class Matching:
                 inserted = 0
         return inserted if _is_number(inserted) else 0
 
-    def missing(self, expected: Any, actual: dict[str, Any], place: Place, name: str) -> Failure:
+    def missing(self, expected: Any, actual: dict[str, Any], place: ValuePath, name: str) -> Failure:
         """The failure of an object without a member."""
         near = nearest(name, list(actual)[:1000])
         note = f"The object has “{near}”." if near else ""
@@ -290,11 +289,11 @@ class Matching:
         """Return a value with variables inserted."""
         return self._variables.insert(value)
 
-    def inserted(self, value: Any) -> str:
+    def shown(self, value: Any) -> str:
         """Return a value as it is shown, with variables inserted."""
         return excerpt(self.insert(value))
 
-    def items(self, value: Any) -> str:
+    def item_count(self, value: Any) -> str:
         """Return a number of items as it is shown."""
         return quantity(self.number(value), "item")
 
@@ -308,16 +307,16 @@ _PHRASES: dict[str, Callable[[Matching, Any], str]] = {
     "one_of": lambda m, value: f"is one of {', '.join(map(excerpt, m.insert(value)))}",
     "exists": lambda m, value: "exists" if value else "does not exist",
     "not_": lambda m, value: f"not: {m.describe(value)}",
-    "min": lambda m, value: f"is at least {m.inserted(value)}",
-    "max": lambda m, value: f"is at most {m.inserted(value)}",
-    "near": lambda m, value: f"is {m.inserted(value[0])} ± {m.inserted(value[1])}",
-    "items": lambda m, value: f"has {m.items(value)}",
-    "min_items": lambda m, value: f"has at least {m.items(value)}",
-    "max_items": lambda m, value: f"has at most {m.items(value)}",
+    "min": lambda m, value: f"is at least {m.shown(value)}",
+    "max": lambda m, value: f"is at most {m.shown(value)}",
+    "near": lambda m, value: f"is {m.shown(value[0])} ± {m.shown(value[1])}",
+    "items": lambda m, value: f"has {m.item_count(value)}",
+    "min_items": lambda m, value: f"has at least {m.item_count(value)}",
+    "max_items": lambda m, value: f"has at most {m.item_count(value)}",
     "each": lambda m, value: f"each item {m.describe(value)}",
     "any": lambda m, value: f"an item {m.describe(value)}",
     "schema_": lambda m, value: "matches the schema",
-    "exactly": lambda m, value: f"is exactly {m.inserted(value)}",
+    "exactly": lambda m, value: f"is exactly {m.shown(value)}",
 }
 """By key of a matcher, the end of a sentence about a value."""
 
@@ -340,7 +339,7 @@ def same(expected: Any, actual: Any) -> bool:
     return compare(expected, actual, EXACT, limit=1).same
 
 
-def _unequal(expected: Any, actual: Any, place: Place) -> list[Failure]:
+def _unequal(expected: Any, actual: Any, place: ValuePath) -> list[Failure]:
     if same(expected, actual):
         return []
     if isinstance(expected, list) and isinstance(actual, list) and max(len(expected), len(actual)) > MAX_ALIGNED:
@@ -359,7 +358,7 @@ def _unequal(expected: Any, actual: Any, place: Place) -> list[Failure]:
     return [Failure(place, excerpt(expected), excerpt(actual), note)]
 
 
-def _members(expected: dict[str, Any], actual: Any, place: Place) -> list[Failure]:
+def _members(expected: dict[str, Any], actual: Any, place: ValuePath) -> list[Failure]:
     """The members of an object that a variable holds."""
     if not isinstance(actual, dict):
         return [Failure(place, excerpt(expected), excerpt(actual))]

@@ -137,7 +137,7 @@ class StepRun:
             expected=f"a notification {step.wait}",
             found="none came",
             note=f"Waited {limit:g} s.",
-            at=self._flow.line_of("steps", self.number - 1),
+            at=self._flow.located.position(("steps", self.number - 1)),
         )
         return self.made(outcome="failed", seconds=time.monotonic() - began, expectations=(missing,))
 
@@ -307,9 +307,10 @@ class StepRun:
             self._session,
             self.step,
             self._variables,
-            lambda *steps: self._flow.located.position((*place, *steps), key=True),
+            lambda *inside: self._flow.located.position((*place, *inside), key=True),
         )
-        result = problem or ExpectationResult("names and arguments are known", True, at=self._flow.line_of(*place))
+        at = self._flow.located.position(place)
+        result = problem or ExpectationResult("names and arguments are known", True, at=at)
         return self.made(outcome="failed" if problem else "passed", expectations=(result,))
 
 

@@ -24,7 +24,7 @@ from inspector.text import safe
 if TYPE_CHECKING:
     from inspector.calls.collection import Flow
     from inspector.calls.environments import Environment
-    from inspector.calls.yaml_text import CallsError
+    from inspector.calls.yaml_text import CallsError, Place
 
 _EPOCH = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
 """With a seed, the first moment; each use is a second later."""
@@ -61,7 +61,7 @@ class Secrets:
             listener(text)
 
     def tell(self, listener: Callable[[str], object], *, new: bool = False) -> Callable[[], None]:
-        """Have every secret told, those that are known (unless `new`) and those to come; returns what ends that."""
+        """Call a listener with each secret, known (unless `new`) and to come; returns the function that ends that."""
         for text in () if new else self._values:
             listener(text)
         self._listeners.append(listener)
@@ -161,18 +161,18 @@ class Variables:
             if name in used:
                 outside[name] = environment.read(name, environ)
                 secrets.add(outside[name])
-        made = cls(flow.model.vars, outside, secrets, Generators(seed, flow.display_path))
+        variables = cls(flow.model.vars, outside, secrets, Generators(seed, flow.display_path))
         for name, value in outside.items():
-            made.outside[name] = made._typed(name, value)
-        return made
+            variables.outside[name] = variables._typed(name, value)
+        return variables
 
     def for_used(self, flow: Flow, given: Mapping[str, Any]) -> Variables:
         """The variables of a flow that this one uses. What it captures is known here afterwards."""
-        made = Variables(flow.model.vars, None, self.secrets, self.generators)
-        made.outside = {name: made._typed(name, value) for name, value in self.outside.items()}
-        made.given = dict(given)
-        made.captured = self.captured
-        return made
+        used = Variables(flow.model.vars, None, self.secrets, self.generators)
+        used.outside = {name: used._typed(name, value) for name, value in self.outside.items()}
+        used.given = dict(given)
+        used.captured = self.captured
+        return used
 
     def _typed(self, name: str, value: Any) -> Any:
         """A value from outside with the type of the variable's default."""
@@ -264,11 +264,11 @@ def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
         for at, values in enumerate(getattr(step, "each", [])):
             names = set(values)
             row = names if at == 0 else row & names
-        for steps, inserted in flow.inserted[number - 1]:
+        for place, inserted in flow.inserted[number - 1]:
             for name in inserted:
-                if name not in known and (name not in row or steps[0] == "each"):
-                    here = known if steps[0] == "each" else known | row
-                    raise unknown_variable(flow, ("steps", number - 1, *steps), name, here)
+                if name not in known and (name not in row or place[0] == "each"):
+                    here = known if place[0] == "each" else known | row
+                    raise unknown_variable(flow, ("steps", number - 1, *place), name, here)
         if number in flow.used:
             inner = _check(flow.used[number], {*outside, *captured, *getattr(step, "vars", {})}, outside)
             captured |= inner
@@ -279,7 +279,7 @@ def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
     return captured
 
 
-def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: Iterable[str]) -> CallsError:
+def unknown_variable(flow: Flow, place: Place, name: str, known: Iterable[str]) -> CallsError:
     """The error for a variable that has no value where it is used."""
     later = next((at for at, step in enumerate(flow.steps, 1) if name in getattr(step, "capture", {})), 0)
     near = nearest(name, sorted(known))

@@ -8,7 +8,6 @@ Source: YAML 1.2.2, section 10.3 (core schema); YAML 1.1, https://yaml.org/type/
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,8 +60,12 @@ def texts() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
 
 
+Place = tuple[str | int, ...]
+"""The keys and indexes that lead to a value, such as `("steps", 0, "expect")`."""
+
+
 class Position(NamedTuple):
-    """A place in a file. Both count from 1."""
+    """A line and a column of a file, both from 1."""
 
     line: int
     column: int
@@ -113,8 +116,8 @@ class LocatedValue:
         self,
         path: Path,
         value: Any,
-        marks: dict[tuple[str | int, ...], tuple[Any, Any]],
-        aliases: dict[tuple[str | int, ...], tuple[str | int, ...]],
+        marks: dict[Place, tuple[Any, Any]],
+        aliases: dict[Place, Place],
     ) -> None:
         """`marks` are the parser's, by place: two, of the key (else of the value) and of the value.
 
@@ -125,9 +128,8 @@ class LocatedValue:
         self.value = value
         self._marks = marks
 
-    def position(self, steps: Sequence[str | int] = (), *, key: bool = False) -> Position:
-        """Where the value at `steps` stands, or its key. Of a place that does not exist: the nearest part around it."""
-        place = tuple(steps)
+    def position(self, place: Place = (), *, key: bool = False) -> Position:
+        """Where the value at `place` stands, or its key. Of a place that does not exist: the nearest part around it."""
         while place not in self._marks and place:
             used = next((end for end in range(len(place) - 1, 0, -1) if place[:end] in self._aliases), 0)
             if used:
@@ -139,9 +141,9 @@ class LocatedValue:
             return Position(1, 1)
         return _position(marks[0] if key else marks[1])
 
-    def error(self, steps: Sequence[str | int], problem: str, *, hint: str = "", key: bool = False) -> CallsError:
-        """An error about the value (or `key`) at `steps`."""
-        return CallsError(self.path, self.position(steps, key=key), problem, hint=hint)
+    def error(self, place: Place, problem: str, *, hint: str = "", key: bool = False) -> CallsError:
+        """An error about the value (or `key`) at `place`."""
+        return CallsError(self.path, self.position(place, key=key), problem, hint=hint)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -197,7 +199,7 @@ class _Anchored(NamedTuple):
     """The value of an anchor, its place, and how many values and uses of anchors it has."""
 
     value: Any
-    place: tuple[str | int, ...]
+    place: Place
     values: int
     uses: int
 
@@ -209,8 +211,8 @@ class _DocumentBuilder:
         self._path = path
         self._text = text
         self._events = yaml_events(text, aliases=MAX_EXPANSIONS)
-        self._marks: dict[tuple[str | int, ...], tuple[Any, Any]] = {}
-        self._aliases: dict[tuple[str | int, ...], tuple[str | int, ...]] = {}
+        self._marks: dict[Place, tuple[Any, Any]] = {}
+        self._aliases: dict[Place, Place] = {}
         self._anchors: dict[str, _Anchored] = {}
         self._open: list[str] = []
         """The anchors whose values are being built."""
@@ -242,7 +244,7 @@ class _DocumentBuilder:
                 )
         return LocatedValue(self._path, value, self._marks, self._aliases)
 
-    def _value(self, event: Any, place: tuple[str | int, ...], key: Any, depth: int) -> Any:
+    def _value(self, event: Any, place: Place, key: Any, depth: int) -> Any:
         """The value that begins with `event`; its marks are kept under `place`."""
         at = event.start_mark
         if isinstance(event, yaml.AliasEvent):
@@ -268,7 +270,7 @@ class _DocumentBuilder:
             self._anchors[event.anchor] = _Anchored(value, place, values, uses)
         return value
 
-    def _alias(self, event: Any, place: tuple[str | int, ...], key: Any) -> Any:
+    def _alias(self, event: Any, place: Place, key: Any) -> Any:
         """The value of an anchor that is used here; its parts stand where the anchor is."""
         name = event.anchor
         if name in self._open:
@@ -291,13 +293,13 @@ class _DocumentBuilder:
         self._aliases[place] = origin
         return value
 
-    def _list(self, place: tuple[str | int, ...], depth: int) -> list[Any]:
+    def _list(self, place: Place, depth: int) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._value(event, (*place, len(items)), None, depth + 1))
         return items
 
-    def _object(self, place: tuple[str | int, ...], depth: int) -> dict[str, Any]:
+    def _object(self, place: Place, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
@@ -314,7 +316,7 @@ class _DocumentBuilder:
             members[key] = self._value(next(self._events), (*place, key), at, depth + 1)
         return {**merged, **members} if merged else members
 
-    def _merge(self, place: tuple[str | int, ...], depth: int, event: Any, merged: dict[str, Any]) -> None:
+    def _merge(self, place: Place, depth: int, event: Any, merged: dict[str, Any]) -> None:
         """`<<`: the members of other objects; those of this one and of earlier ones win (YAML 1.1, merge)."""
         taken = self._value(next(self._events), (*place, "<<"), event.start_mark, depth + 1)
         for source in taken if isinstance(taken, list) else [taken]:

@@ -124,7 +124,7 @@ class Redactor:
             listener(secret)
 
     def tell(self, listener: Callable[[str], object]) -> Callable[[], None]:
-        """Tell a listener each secret, known and to come. Returns what ends that."""
+        """Call a listener with each secret, known and to come; returns the function that ends that."""
         for secret in self._secrets:
             listener(secret)
         self._listeners.append(listener)
