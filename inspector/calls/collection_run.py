@@ -53,10 +53,10 @@ class FlowSession:
         findings: EventJudge | None,
         secrets: Secrets,
         live: list[Session],
-        ended: Callable[[Session], object] | None = None,
+        closed: Callable[[Session], object],
     ) -> None:
         self._live = live
-        self._ended = ended
+        self._on_closed = closed
         live.append(session)
         self.session = session
         self.findings = findings
@@ -71,8 +71,7 @@ class FlowSession:
         self._closed = True
         await self.session.close(reason)
         self._live.remove(self.session)
-        if self._ended is not None:
-            self._ended(self.session)
+        self._on_closed(self.session)
         self.session.journal.release()
         new = self._secrets.known - self._known
         path = self.session.journal.path
@@ -89,27 +88,26 @@ class SessionOpener:
         options_of: Callable[[StdioTarget | HttpTarget], Options],
         settings: Settings,
         *,
-        keep: Path | None = None,
+        folder: Path | None = None,
         file: Path | None = None,
         record: bool = True,
         judge: JudgeOf | None = None,
-        opened: Callable[[Session], object] | None = None,
-        ended: Callable[[Session], object] | None = None,
         line: Callable[[StdioTarget | HttpTarget], CommandLine] | None = None,
     ) -> None:
-        """`server_of` says what the text of `server` means. Recordings go to the folder `keep`, that of one flow to
-        `file`; else to the state folder, or nowhere without `record`. `opened` is told of each session that is open,
-        `ended` of each that is closed. `line` is the command line that examines a target.
+        """`server_of` says what the text of `server` means. Recordings go to `folder`, that of one flow to `file`; else
+        to the state folder, or nowhere without `record`. `line` is the command line that examines a target.
         """
         self.server_of = server_of
         self.options_of = options_of
         self.settings = settings
-        self.keep = keep
+        self.folder = folder
         self.file = file
         self.record = record
         self.judge = judge
-        self.opened = opened
-        self.ended = ended
+        self.opened: Callable[[Session], object] = lambda session: None
+        """Is called with each session that is open."""
+        self.closed: Callable[[Session], object] = lambda session: None
+        """Is called with each session that is closed."""
         self.line = line or (lambda target: line_of(target, os.environ, "doctor"))
         self._targets: dict[str, StdioTarget | HttpTarget] = {}
         self.live: list[Session] = []
@@ -129,11 +127,11 @@ class SessionOpener:
             secrets=secrets.known,
             purpose="run",
         )
-        # The recording never has these: they are not among those that it must lose at the end.
+        # The secrets of the target are redacted from the beginning: only later ones are removed at the end.
         journal.redactor.tell(secrets.add)()
         session = Session(target, journal, options)
         judge = self.judge(journal) if self.judge else None
-        made = FlowSession(session, judge, secrets, self.live, self.ended)
+        flow_session = FlowSession(session, judge, secrets, self.live, self.closed)
         try:
             await session.open()
         except BaseException as error:
@@ -146,11 +144,10 @@ class SessionOpener:
                     variables = variables_hint(target, error.stderr)
                     error.hint = Hint(last_line(words), " " if variables else "", variables)
                 error.hint = error.hint.then(f"To find the cause, run {self.line(target)}")
-            await made.close("closed")
+            await flow_session.close("closed")
             raise
-        if self.opened is not None:
-            self.opened(session)
-        return made
+        self.opened(session)
+        return flow_session
 
     def target(self, server: str) -> StdioTarget | HttpTarget:
         """The target that a text names, found once. Raises `TargetError`, `ConfigError`, `TrustNeeded`."""
@@ -165,11 +162,11 @@ class SessionOpener:
         """
         if self.file is not None:
             check_free(self.file)
-        if self.keep is not None and self.record:
+        if self.folder is not None and self.record:
             try:
-                make_private(self.keep)
+                make_private(self.folder)
             except OSError as error:
-                raise cannot_write(self.keep, error) from None
+                raise cannot_write(self.folder, error) from None
         for flow, server in servers.items():
             self.target_of(flow, server)
 
@@ -191,14 +188,14 @@ class SessionOpener:
 
     def _path(self, flow: Flow) -> Path | None:
         """The file of the recording; in the folder of recordings, one that does not exist. None: the state folder."""
-        if self.keep is None:
+        if self.folder is None:
             return self.file
         stem = file_stem(str(Path(flow.display_path).with_suffix("")), 200)
-        path = self.keep / f"{stem}{RECORDING_SUFFIX}"
+        path = self.folder / f"{stem}{RECORDING_SUFFIX}"
         count = 1
         while path.exists():
             count += 1
-            path = self.keep / f"{stem}-{count}{RECORDING_SUFFIX}"
+            path = self.folder / f"{stem}-{count}{RECORDING_SUFFIX}"
         return path
 
 
@@ -291,7 +288,7 @@ class CollectionRun:
         self.options = options
         self.progress = progress or FlowProgress()
         self.flows = list(flows)
-        self.selected = selected(self.flows, options.only)
+        self.selected = select(self.flows, options.only)
         given = options.given or {}
         for flow in self.selected:
             check(flow, {name for environment in options.environments for name in environment.names} | set(given))
@@ -442,19 +439,19 @@ class CollectionRun:
         return await asyncio.shield(self._opened[server])
 
 
-def selected(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int] | None]:
+def select(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int] | None]:
     """The flows to run, and the numbers of their steps where not all are wanted."""
     if not globs:
         return dict.fromkeys(flows)
     chosen: dict[Flow, set[int] | None] = {}
     for glob in globs:
-        for flow, numbers in select(flows, glob).items():
+        for flow, numbers in _select_by(flows, glob).items():
             old = chosen.get(flow, set())
             chosen[flow] = None if numbers is None or old is None else old | numbers
     return {flow: chosen[flow] for flow in flows if flow in chosen}
 
 
-def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
+def _select_by(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
     """Return the flows that a glob names, else those with steps that it names, with their numbers.
 
     Raises `UsageError` where it names nothing.

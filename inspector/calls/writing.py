@@ -136,20 +136,12 @@ def step_text(step: Mapping[str, Any], *, indent: int = 2) -> str:
     return "".join(line + "\n" for line in _step(step, indent))
 
 
-def create_flow(
-    path: Path,
-    *,
-    name: str | None = None,
-    server: str | None = None,
-    steps: Sequence[Mapping[str, Any]] = (),
-    vars: Mapping[str, Any] | None = None,
-    comment: str = "",
-) -> None:
+def create_flow(path: Path, *, server: str | None = None, steps: Sequence[Mapping[str, Any]] = ()) -> None:
     """Write a new flow file, and the schema beside it where it is missing.
 
     Raises `OutputExists` where `path` exists, and `UsageError` where it cannot be written.
     """
-    create_text(path, flow_text(name, server, steps, vars=vars, comment=comment))
+    create_text(path, flow_text(None, server, steps))
     create_schema(path.parent)
 
 

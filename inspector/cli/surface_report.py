@@ -32,6 +32,7 @@ COLOURS: dict[ChangeSeverity, Colour | None] = {
 }
 WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 """Severities with another display name."""
+_INDENT = " " * 6
 _WIDTH = 11
 _NEW = 400
 
@@ -71,36 +72,36 @@ def _change(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     what = out.safe(change.what, NAME * 2)
     head = paint(f"{sign}{word:<{_WIDTH}}", COLOURS[change.severity])
     yield f"{head} {name}{'  ' if name else ''}{what}"
-    yield from values(out, paint, change)
+    yield from _values(out, paint, change)
     if change.witness is not None:
-        yield from _text(out, change.witness.sentence(VALUE), "      ")
+        yield from _text(out, change.witness.sentence(VALUE), _INDENT)
     if change.hidden is not None:
-        yield f"      {paint(out.safe(str(change.hidden), VALUE), 'red')}"
+        yield f"{_INDENT}{paint(out.safe(str(change.hidden), VALUE), 'red')}"
 
 
-def values(out: Output, paint: Colours, change: Change, indent: str = "      ") -> Iterator[str]:
+def _values(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     """The old and the new value."""
     a, b = change.a, change.b
     if change.severity == "added" and a is None and isinstance(b, str):
-        yield from (paint(line, "green") for line in _text(out, b[:_NEW], f"{indent}+ "))
+        yield from (paint(line, "green") for line in _text(out, b[:_NEW], f"{_INDENT}+ "))
         return
     if isinstance(a, str) and isinstance(b, str):
         line_count = 0
         for line in changed_lines(a, b):
             if line_count == MAX_LINES:
-                yield f"{indent}and more; --json has both texts"
+                yield f"{_INDENT}and more; --json has both texts"
                 return
             line_count += 1
             if line.side == "gap":
-                yield f"{indent}{signs(out.ascii).cut}"
+                yield f"{_INDENT}{signs(out.ascii).cut}"
                 continue
             sign, colour = ("- ", "red") if line.side == "a" else ("+ ", "green")
-            yield from (paint(part, colour) for part in _text(out, line.text, f"{indent}{sign}"))  # type: ignore[arg-type]
+            yield from (paint(part, colour) for part in _text(out, line.text, f"{_INDENT}{sign}"))  # type: ignore[arg-type]
         return
     if a is not None:
-        yield from (paint(line, "red") for line in _value(out, a, f"{indent}- "))
+        yield from (paint(line, "red") for line in _value(out, a, f"{_INDENT}- "))
     if b is not None:
-        yield from (paint(line, "green") for line in _value(out, b, f"{indent}+ "))
+        yield from (paint(line, "green") for line in _value(out, b, f"{_INDENT}+ "))
 
 
 def _value(out: Output, value: Any, indent: str) -> list[str]:

@@ -298,9 +298,9 @@ def beyond(infos: Iterable[RecordingInfo], keep_count: int, keep_bytes: int) -> 
         size += info.size
 
 
-def older(infos: Iterable[RecordingInfo], age: timedelta, now: datetime | None = None) -> Iterator[RecordingInfo]:
+def older(infos: Iterable[RecordingInfo], age: timedelta) -> Iterator[RecordingInfo]:
     """Yield the recordings that started longer ago than `age`. One without a readable start counts by its file."""
-    before = (datetime.now(UTC) if now is None else now) - age
+    before = datetime.now(UTC) - age
     for info in infos:
         started = info.started
         if started is None:

@@ -57,9 +57,9 @@ def log_folder(environ: Mapping[str, str] | None = None) -> Path:
     return platformdirs.user_log_path(APP, appauthor=False)
 
 
-def logins_file(environ: Mapping[str, str] | None = None) -> Path:
+def logins_file() -> Path:
     """Return the path of the file of stored logins."""
-    return state_folder(environ) / "logins.json"
+    return state_folder() / "logins.json"
 
 
 def recordings_path(environ: Mapping[str, str] | None = None) -> Path:

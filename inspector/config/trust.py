@@ -192,9 +192,9 @@ def _fingerprint(meaning: list[Any]) -> str:
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def require(exposed: Exposure, consent: Consent | None, memory: Memory | None = None) -> None:
+def require(exposed: Exposure, consent: Consent | None) -> None:
     """Return if the user allowed the exposure, before or now. Raises TrustNeeded otherwise."""
-    memory = memory or Memory()
+    memory = Memory()
     if memory.allows(exposed):
         return
     answer = "no" if consent is None else consent(exposed)

@@ -86,14 +86,14 @@ def text(words: str, **more: Any) -> dict[str, Any]:
     return {"type": "text", "text": words, **more}
 
 
-def image(data: bytes, mime: str = "image/png", **more: Any) -> dict[str, Any]:
-    """An image block."""
-    return {"type": "image", "data": base64(data), "mimeType": mime, **more}
+def image(data: bytes, **more: Any) -> dict[str, Any]:
+    """An image block of a PNG."""
+    return {"type": "image", "data": base64(data), "mimeType": "image/png", **more}
 
 
-def audio(data: bytes, mime: str = "audio/wav", **more: Any) -> dict[str, Any]:
-    """An audio block (2025-03-26 and later)."""
-    return {"type": "audio", "data": base64(data), "mimeType": mime, **more}
+def audio(data: bytes, **more: Any) -> dict[str, Any]:
+    """An audio block of a WAV (2025-03-26 and later)."""
+    return {"type": "audio", "data": base64(data), "mimeType": "audio/wav", **more}
 
 
 def embedded(contents: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -72,7 +72,7 @@ async def run_flow(
         server_of,
         lambda _: known["options"],
         Settings(),
-        keep=None if is_file else place,
+        folder=None if is_file else place,
         file=place if is_file else None,
         record=record is not False,
         judge=Judge,

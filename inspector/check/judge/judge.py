@@ -70,17 +70,15 @@ class _Connection:
 class Judge:
     """Judges the events of one journal, in order, each once."""
 
-    def __init__(
-        self, journal: Journal, findings: Findings | None = None, after: int = 0, *, thorough: bool = False
-    ) -> None:
-        """Findings go to the journal unless `findings` is given; events up to `after` are skipped.
+    def __init__(self, journal: Journal, findings: Findings | None = None, *, thorough: bool = False) -> None:
+        """Findings go to the journal unless `findings` is given.
 
         `thorough` checks published schemas and texts in more detail, which is too slow for a live session.
         """
         self.journal = journal
         self.thorough = thorough
         self.findings = journal.findings if findings is None else findings
-        self.judged = after
+        self.judged = 0
         """The number of the newest judged event."""
         self._provoked: set[int] = set()
         """Events that probes have provoked, and messages that an addon has altered."""

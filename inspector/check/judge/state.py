@@ -183,9 +183,9 @@ class JudgeState:
         """Whether the client offers an extension."""
         return extension in object_at(self.client.get("extensions"))
 
-    def client_has(self, capability: str, part: str = "") -> bool:
-        """Whether the client declares a capability, or a part of one."""
-        return _has(self.client, capability, part)
+    def client_has(self, capability: str) -> bool:
+        """Whether the client declares a capability."""
+        return _has(self.client, capability)
 
 
 def _modern_versions(names: Any) -> list[str]:
@@ -206,7 +206,7 @@ def _keep(known: dict[Any, Any], key: Any, value: Any, limit: int) -> None:
         del known[next(iter(known))]
 
 
-def _has(capabilities: dict[str, Any], name: str, part: str) -> bool:
+def _has(capabilities: dict[str, Any], name: str, part: str = "") -> bool:
     value = capabilities.get(name)
     return value is not None and (not part or bool(object_at(value).get(part)))
 

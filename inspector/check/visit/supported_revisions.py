@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -100,32 +99,21 @@ async def offer_revisions(
     *,
     connect: Connect = transport_for,
     server: ServerState | None = None,
-    at_once: int = 1,
 ) -> None:
-    """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `survey`."""
-    places = asyncio.Semaphore(at_once)
-
-    async def offer(revision: str, connection: RawConnection) -> RequestOutcome | str | None:
-        async with places:
-            try:
-                opened = await connection.open()
-                return await connection.request("server/discover", {}, id="survey") if revision in MODERN else opened
-            except ConnectionProblem as error:
-                return error.message
-            finally:
-                await connection.close()
-
-    connections = {
-        revision: RawConnection(
-            target, journal, options, revision, limits.request, connect=connect, server=server, patience=options.timeout
-        )
-        for revision in revisions
-    }
-    outcomes = await asyncio.gather(*(offer(revision, connection) for revision, connection in connections.items()))
-    for revision, outcome in zip(connections, outcomes, strict=True):
+    """Offer each of the revisions on its own connection, one after the other, and write the responses into `survey`."""
+    for revision in revisions:
         survey.answers.pop(revision, None)
         survey.problems.pop(revision, None)
-        if isinstance(outcome, str):
-            survey.problems[revision] = outcome
-        elif outcome is not None:
-            survey.answers[revision] = outcome
+        connection = RawConnection(
+            target, journal, options, revision, limits.request, connect=connect, server=server, patience=options.timeout
+        )
+        try:
+            outcome = await connection.open()
+            if revision in MODERN:
+                outcome = await connection.request("server/discover", {}, id="survey")
+            if outcome is not None:
+                survey.answers[revision] = outcome
+        except ConnectionProblem as error:
+            survey.problems[revision] = error.message
+        finally:
+            await connection.close()

@@ -84,7 +84,7 @@ def _made(
         out.note(f"note: {recipient.sentence()}")
     progress.flows(list(made.selected))
     opener.opened = progress.opened(secrets)
-    opener.ended = lambda session: session_setup.warn_of_incomplete(out, session.journal, named=True)
+    opener.closed = lambda session: session_setup.warn_of_incomplete(out, session.journal, named=True)
     opener.check(made.servers)
     return made, opener, progress
 
@@ -154,7 +154,7 @@ def _opener(invocation: Invocation, options: RunOptions, consent: Consent) -> Se
         server_of,
         lambda target: session_setup.options_of(invocation, target, settings, asking=False),
         settings,
-        keep=invocation.option("keep"),
+        folder=invocation.option("keep"),
         record=settings.record and not invocation.option("no-record"),
         judge=Judge,
         line=lambda target: invocation.line_for("doctor", target),

@@ -47,8 +47,8 @@ TrackState = TypeVar("TrackState")
 class Budget:
     """The work allowed in one call. The first piece is always allowed, so that there is progress."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._end = perf_counter() + seconds
+    def __init__(self) -> None:
+        self._end = perf_counter() + SECONDS
         self._fresh = True
 
     @property
