@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from sys import byteorder
 from time import perf_counter
@@ -44,12 +45,12 @@ _DEPTH = 4
 _T = TypeVar("_T")
 
 
-def _keep(table: dict[int, _T], key: int, value: _T) -> None:
-    """Set a value, and drop the oldest ones of a very large table."""
-    table.pop(key, None)
+def _keep(table: OrderedDict[int, _T], key: int, value: _T) -> None:
+    """Set a value, and drop the oldest one of a very large table."""
     table[key] = value
+    table.move_to_end(key)
     if len(table) > _MAX_FOLLOWED:
-        del table[next(iter(table))]
+        table.popitem(last=False)
 
 
 _HTTP = Query(kind=(Kind.HTTP, Kind.SSE))
@@ -71,11 +72,11 @@ class Folding:
         """The folded events, ascending."""
         self._rows: array[int] = array("I")
         """The row of each of them."""
-        self._waiting: dict[int, list[int]] = {}
+        self._waiting: OrderedDict[int, list[int]] = OrderedDict()
         """By request: the folded events that will move to its answer."""
-        self._owners: dict[int, int] = {}
+        self._owners: OrderedDict[int, int] = OrderedDict()
         """By HTTP channel: the sent message, or the lone request head, that owns its events."""
-        self._heads: dict[int, int] = {}
+        self._heads: OrderedDict[int, int] = OrderedDict()
         """By channel: the request head whose message has not been seen."""
         self._http_channels = bytearray(MAX_NAMES)
         self._over_http = False
@@ -83,11 +84,11 @@ class Folding:
         self._open_pages: dict[int, int] = {}
         """Requests of lists without an answer so far, and the row for it."""
         self._starts = SessionStarts(journal.index, self._is_ready) if starts else None
-        self._progress: dict[int, tuple[int, int]] = {}
+        self._progress: OrderedDict[int, tuple[int, int]] = OrderedDict()
         """By request: the row of its progress, and how many events were folded when it began."""
         self._starts_of: dict[int, array[int]] = {}
         """By row of a start: its events that would have rows of their own."""
-        self._others: dict[int, list[int]] = {}
+        self._others: OrderedDict[int, list[int]] = OrderedDict()
         """By row: its other events, as they were looked for last, until another one joins or leaves."""
 
     # Rows
@@ -129,6 +130,8 @@ class Folding:
 
     def _forget(self, n: int) -> None:
         """Look again for the events in the row of `n`, and in the rows that it is folded into."""
+        if not self._others:
+            return
         for _ in range(_DEPTH):
             self._others.pop(n, None)
             at = bisect_left(self.hidden, n)
@@ -331,8 +334,9 @@ class Folding:
 
     def _take_progress(self, low: int, high: int, changed: set[int]) -> None:
         index = self.journal.index
+        pairs = index.views.pairs
         for n in _PROGRESS.numbers(index, low - 1, high):
-            request = index.views.pairs[n - 1]
+            request = pairs[n - 1]
             head, before = self._progress.get(request, (0, 0))
             if head and len(self.hidden) - before < MAX_BETWEEN:
                 self._hide(n, head, changed)
