@@ -6,6 +6,7 @@ import asyncio
 import time
 
 from inspector.check.check_table import Check
+from inspector.check.judge.rules import is_unread
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, skipped
 from inspector.check.selection import CheckSelection, limit_reached
 from inspector.check.visit.raw_connection import ServerState
@@ -68,6 +69,8 @@ class CheckExecution:
         statuses = self._statuses_since(before)
         if _TOO_MANY_REQUESTS in statuses:
             return skipped(Skip.RATE_LIMIT)  # Such a response says nothing about the request.
+        if outcome.seen in ("bad", "doubtful") and (unread := self._unread_since(before)):
+            return skipped(Skip.UNREAD, f"message {unread}")  # It may be the response.
         if outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence):
             outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
         if check.mode == "tool" and in_session and visit.session.phase == "ready":
@@ -99,6 +102,11 @@ class CheckExecution:
         index = self._journal.index
         heads = (n for n in range(before + 1, index.count + 1) if index.kind(n) == Kind.HTTP)
         return {self._journal.event(n).fields.get("status") or 0 for n in heads if index.dir(n) == Dir.RECV}
+
+    def _unread_since(self, before: int) -> int:
+        """A message after event `before` that is too big to be read; 0 if there is none."""
+        last = self._journal.index.count
+        return next((n for n in range(before + 1, last + 1) if is_unread(self._journal, n)), 0)
 
     async def _refusal(self, visit: Visit, check: Check) -> str:
         """Why a server on HTTP accepts no connections; empty if it does. The transport watches a process itself."""

@@ -25,11 +25,12 @@ class Skip(StrEnum):
     RECORDING = "needs a live server, not a recording"
     NOT_SHOWN = "the recording does not show it"
     RATE_LIMIT = "the server limits the rate of requests (status 429): raise the limit, and run the check again"
+    UNREAD = "the server sent a message that is too big to be judged"
     NO_SESSION = "the session could not be opened at this revision"
     NOT_RUN = "it could not be run"
 
 
-PREVENTED = frozenset((Skip.RATE_LIMIT, Skip.NO_SESSION, Skip.NOT_RUN))
+PREVENTED = frozenset((Skip.RATE_LIMIT, Skip.UNREAD, Skip.NO_SESSION, Skip.NOT_RUN))
 """The reasons that lie in the server or in the time of the run, rather than in what the user allows."""
 
 

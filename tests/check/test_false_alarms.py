@@ -1,11 +1,13 @@
 """Answers of right servers that a check once took for faults, and one fault that it missed."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from inspector.check.judge.judge import Judge
+from inspector.check.outcome import Skip
 from inspector.check.reports.policy import Policy
 from inspector.check.reports.summary import report_of
 from inspector.check.run import of_recording
@@ -15,7 +17,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from tests.check.faults import R4, R5, Both, capability, gives, method, notice, params, refuses
-from tests.check.faulty_servers import Case, Fault, Planted, Takes, checked, refusal, run_on
+from tests.check.faulty_servers import Answers, Bodies, Case, Fault, Planted, Takes, checked, refusal, result, run_on
 from tests.check.test_judge import INIT, WELCOME, Court
 
 
@@ -168,7 +170,47 @@ def test_a_message_that_is_not_parsed_for_its_size_is_not_called_text(monkeypatc
     court = Court()
     n = court.receive(b"[" + b"0," * 200 + b"0]")
     court.judge.run_all()
-    assert not court.journal.findings.of(n)
+    assert [finding.rule for finding in court.journal.findings.of(n)] == ["size"]
+
+
+@pytest.mark.parametrize("event", ["timeout", "unanswered", "lost"])
+def test_a_message_that_is_not_parsed_for_its_size_may_be_the_missing_response(event, monkeypatch):
+    monkeypatch.setattr(jsonrpc, "MAX_VALUES", 100)
+    jsonrpc.warm_up()
+    court = Court()
+    court.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    court.receive({"jsonrpc": "2.0", "id": 1, "result": {}})
+    n = court.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    court.receive(b'{"jsonrpc":"2.0","id":2,"result":[' + b"0," * 200 + b"0]}")
+    court.send({"jsonrpc": "2.0", "id": 3, "method": "ping"})
+    court.receive({"jsonrpc": "2.0", "id": 3, "result": {}})
+    court.journal.record_life("stdio", event, why="It ended.", **{"for": n, "after_ms": 60_000})
+    court.judge.run_all()
+    assert court.journal.findings.of(n) == []
+
+
+SHORT = replace(Case("", R4, None).limits, request=0.2)
+LONG_LIST = {"tools": [], "more": [0] * 30_000}
+
+
+def with_a_long_list(message, _request):
+    return result(message, **LONG_LIST)
+
+
+def with_a_long_body(request, data):
+    if b'"tools/list"' not in (request.body or b""):
+        return data
+    return re.sub(rb"\{.*\}", lambda found: json.dumps(with_a_long_list(json.loads(found[0]), None)).encode(), data)
+
+
+@pytest.mark.parametrize("web", [False, True])
+@pytest.mark.parametrize("id", ["BASE-02", "BASE-07", "BASE-10", "LIFE-05", "TOOL-01"])
+async def test_a_response_that_is_too_big_to_be_judged_is_not_called_missing(id, web, monkeypatch):
+    monkeypatch.setattr(jsonrpc, "MAX_VALUES", 20_000)
+    jsonrpc.warm_up()
+    fault = Bodies(with_a_long_body) if web else Answers("tools/list", with_a_long_list)
+    found = await seen(id, R4, fault, web=web, limits=SHORT)
+    assert found.outcome.skip is Skip.UNREAD or (web and found.verdict == "pass"), found.outcome
 
 
 def test_a_log_message_about_broken_json_does_not_count():
@@ -204,9 +246,6 @@ async def test_one_dead_connection_serves_one_check():
     outcomes = {result.check.id: result.outcome.seen for result in run.results}
     assert outcomes.pop("BASE-10") in ("bad", "doubtful")
     assert set(outcomes.values()) == {"good"}, outcomes
-
-
-SHORT = replace(Case("", R4, None).limits, request=0.2)
 
 
 def hangs(message, _say):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from inspector.check.judge import judge as judge_module
+from inspector.check.judge import rules
 from inspector.check.judge.judge import Judge
 from inspector.journal.format import header_line
 from inspector.journal.journal import Journal
@@ -338,7 +339,7 @@ def test_connections_beyond_a_number_are_not_judged_and_that_is_said_once(monkey
 
 
 def test_a_message_that_is_far_too_large_is_not_read_again(court, monkeypatch):
-    monkeypatch.setattr(judge_module, "UNREAD", 10_000)
+    monkeypatch.setattr(rules, "UNREAD", 10_000)
     court.call(1)
     n = court.receive(result(1, content=[{"type": "text", "text": "x" * 20_000}]))
     read = []

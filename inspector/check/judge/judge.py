@@ -29,8 +29,6 @@ from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.members import object_at, objects_at
 
-UNREAD = 32 << 20
-"""Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
 MAX_SIZE = 4 << 20
 """Bytes of a message above which its text and schema are not checked; a finding says so."""
 _OK = 200
@@ -124,8 +122,11 @@ class Judge:
                     self._add(n, (("size", "note", more),))
                 continue
             now = self._now
-            if journal.index.size(n) > UNREAD:
-                self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB and was not checked."),))
+            if rules.is_unread(journal, n):
+                now.lost.unread = n
+            if journal.index.size(n) > rules.UNREAD:
+                more = f"The message is larger than {rules.UNREAD >> 20} MiB and was not checked."
+                self._add(n, (("size", "note", more),))
                 continue
             # While a session is open, the rules soon read the newest events again; a whole recording is read once.
             event = journal.event(n) if journal.live else next(journal.events(n, n))

@@ -41,6 +41,8 @@ class LostRequests:
         """Whether the server has sent anything since the connection was made."""
         self._statuses: dict[str, int] = {}
         """By channel, the HTTP status that rejected its request."""
+        self.unread = 0
+        """The newest message that is too big to be read, which may be the response to any request before it."""
 
     def head(self, event: Event) -> None:
         """A response head. A status of 400 and above is an HTTP response, not a broken connection."""
@@ -61,7 +63,7 @@ class LostRequests:
         n, what = event.fields.get("for"), event.fields.get("event")
         if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):
             return
-        if index.shape(n) is not Shape.REQUEST or index.dir(n) is not Dir.SEND or index.pair(n):
+        if index.shape(n) is not Shape.REQUEST or index.dir(n) is not Dir.SEND or index.pair(n) or n < self.unread:
             return
         method = index.method(n)
         if what == "lost":

@@ -15,10 +15,12 @@ from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.query import Query
+from inspector.journal.recording import Recording
 from inspector.protocol.exact_json.depth import MAX_DEPTH
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import (
     INVALID_REQUEST,
+    MAX_VALUES,
     PARSE_ERROR,
     VERSION,
     Shape,
@@ -31,6 +33,9 @@ from inspector.protocol.members import object_at
 RuleVerdict = tuple[str, Level, str]
 PAUSE: RuleVerdict = ("", "note", "")
 """Not a finding: a rule yields it where much is left to read, so that the judge can be stopped there."""
+
+UNREAD = 32 << 20
+"""Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -114,10 +119,19 @@ def is_error_response(message: Any) -> bool:
     return type(message) is dict and message.get("jsonrpc") == VERSION and type(message.get("error")) is dict
 
 
+def is_unread(journal: Recording, n: int) -> bool:
+    """Whether event `n` is a message that was not parsed for its size: it may be any response."""
+    index = journal.index
+    if index.kind(n) is not Kind.INVALID or index.dir(n) is not Dir.RECV:
+        return False
+    return index.size(n) > UNREAD or has_too_many_values(journal.event(n).bytes)
+
+
 def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
-    """Bytes that are not JSON."""
+    """Bytes that are not JSON, or were not parsed."""
     if has_too_many_values(event.bytes):
-        return  # JSON that was not parsed.
+        yield "size", "note", f"The message has more than {MAX_VALUES:,} values and was not checked."
+        return
     reason = event.fields.get("why", "")
     line = excerpt(event.bytes.decode("utf-8", "replace"), 80).strip('"')
     if stdio and not event.bytes.strip():

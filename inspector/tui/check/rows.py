@@ -56,6 +56,7 @@ _REASONS: dict[Skip, _Reason] = {
     Skip.RECORDING: _Reason("need a server", str(Skip.RECORDING)),
     Skip.NOT_SHOWN: _Reason("not in the recording", str(Skip.NOT_SHOWN)),
     Skip.RATE_LIMIT: _Reason("met a rate limit", str(Skip.RATE_LIMIT)),
+    Skip.UNREAD: _Reason("met a message that is too big", str(Skip.UNREAD)),
     Skip.NO_SESSION: _Reason("had no session", str(Skip.NO_SESSION)),
     Skip.NOT_RUN: _Reason("could not be run", str(Skip.NOT_RUN)),
 }
