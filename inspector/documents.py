@@ -67,9 +67,9 @@ def yaml_events(text: str, *, aliases: int = 0) -> Iterator[Any]:
 
 
 def read_yaml(text: str, *, values: int = MAX_VALUES) -> Any:
-    """The value of a YAML document in JSON's types (core schema); None for an empty text. Raises `DocumentError`.
+    """Return the value of a YAML document in JSON's types (core schema); None for an empty text.
 
-    Anchors, tags, duplicate keys, a second document, and more values than `values` are refused.
+    Anchors, tags, duplicate keys, a second document, and more values than `values` raise `DocumentError`.
     """
     try:
         return _ValueBuilder(yaml_events(text), values).document()
@@ -80,7 +80,7 @@ def read_yaml(text: str, *, values: int = MAX_VALUES) -> Any:
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `DocumentError`, also for duplicate keys and more than `MAX_DEPTH` levels."""
+    """Return the value of a JSON text. Raises `DocumentError`, also for duplicate keys and too many levels."""
     try:
         value = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
     except DocumentError:
@@ -159,7 +159,7 @@ class _ValueBuilder:
 
 
 def _plain(event: Any) -> Any:
-    """The value of a scalar without quotes."""
+    """Return the value of a scalar without quotes."""
     text: str = event.value
     if text in _WORDS:
         return _WORDS[text]

@@ -118,7 +118,7 @@ class Feature:
 
 @cache
 def skipped() -> list[FeatureError]:
-    """The parts of other packages that were skipped so far, because they are broken."""
+    """Return the parts of other packages that were skipped so far, because they are broken."""
     return []
 
 
@@ -130,7 +130,7 @@ def our_features() -> tuple[Feature, ...]:
 
 @cache
 def other_features() -> tuple[Feature, ...]:
-    """The features of other packages; broken ones are skipped. Reads the installed packages once."""
+    """Return the features of other packages; broken ones are skipped. Reads the installed packages once."""
     from inspector.errors import FeatureError
 
     features = {feature.name: feature for feature in our_features()}
@@ -146,7 +146,7 @@ def other_features() -> tuple[Feature, ...]:
 
 
 def features() -> tuple[Feature, ...]:
-    """All features, ours first."""
+    """Return all features, ours first."""
     return our_features() + other_features()
 
 
@@ -175,7 +175,7 @@ def _imported(place: str) -> Any:
 
 
 def broken(package: str, what: str) -> FeatureError:
-    """The error of a feature that cannot be used."""
+    """Return the error of a feature that cannot be used."""
     from inspector.errors import FeatureError
     from inspector.text import safe
 
@@ -183,7 +183,7 @@ def broken(package: str, what: str) -> FeatureError:
 
 
 def failed(error: BaseException) -> FeatureError | None:
-    """The error of another package whose feature raised an unexpected one; None if none did."""
+    """Return the error of another package whose feature raised an unexpected one; None if none did."""
     from traceback import extract_tb
 
     from inspector.errors import FeatureError
@@ -202,7 +202,7 @@ def failed(error: BaseException) -> FeatureError | None:
 
 
 def _folders() -> list[str]:
-    """The import path without the working directory."""
+    """Return the import path without the working directory."""
     try:
         here = os.path.realpath(os.getcwd())
     except OSError:  # It was deleted.
@@ -211,7 +211,7 @@ def _folders() -> list[str]:
 
 
 def _entry_points() -> Iterator[str]:
-    """The entry points of the installed packages. `importlib.metadata` would take longer than the rest of a start."""
+    """Yield the installed packages' entry points. `importlib.metadata` would take longer than the rest of a start."""
     for folder in _folders():
         try:
             names = [name for name in os.listdir(folder) if name.endswith(".dist-info")]

@@ -134,7 +134,7 @@ class Hint(str):
         return self.after_command(lambda _verb: "…")
 
     def after_command(self, opened: Callable[[str], str]) -> str:
-        """The hint after a command. `opened` returns the options and the target that it gave, for another verb."""
+        """Return the hint after a command. `opened` returns its options and target, for another verb."""
 
         def option(setting: Setting) -> str:
             words = _option(setting)

@@ -45,12 +45,12 @@ class Suite(NamedTuple):
 
 
 def document(suite: str, cases: Iterable[Case]) -> str:
-    """A document with one suite."""
+    """Return a document with one suite."""
     return documents([Suite(suite, list(cases))])
 
 
 def documents(suites: Sequence[Suite]) -> str:
-    """The whole document."""
+    """Return the whole document."""
     everything = Suite("", [case for suite in suites for case in suite.cases], seconds=sum(map(_seconds, suites)))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_counts(everything)}>"]
     for suite in suites:

@@ -121,7 +121,7 @@ class FlowFile(pytest.File):
     """A file of saved calls."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """The flow, which is one test."""
+        """Yield the flow, which is one test."""
         from inspector.calls.collection import read_flow
         from inspector.errors import UsageError
         from inspector.text import sentences
@@ -156,7 +156,7 @@ class FlowItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the flow begins."""
+        """Return where the flow begins."""
         return self.path, 0, self.name
 
 

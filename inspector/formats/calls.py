@@ -125,7 +125,7 @@ class _FlowBuilder:
         self._made = self._omitted = self._mixed = 0
 
     def steps(self) -> list[dict[str, Any]]:
-        """The steps in the order of the requests, each a plain object as a flow has it."""
+        """Return the steps in the order of the requests, each a plain object as a flow has it."""
         made: list[dict[str, Any]] = []
         notifications = _NOTIFICATIONS.numbers(self._journal.index)
         notifications.reverse()
@@ -238,7 +238,7 @@ class _FlowBuilder:
         return {finding.rule for event in events if event for finding in findings.of(event) if finding.level == "must"}
 
     def _message(self, n: int, *, answer: bool = False) -> Mapping[str, Any]:
-        """The message of an event, or the answer to it; empty where there is none."""
+        """Return the message of an event, or the answer to it; empty where there is none."""
         return message_of(self._journal, self._chosen.answer(n) if answer else n).members
 
 
@@ -329,7 +329,7 @@ class _Values:
                 self._origins[value] = (step, path)
 
     def written(self, value: Any, key: str = "") -> Any:
-        """A value of a request as a flow has it; `key` is the name under which it stands."""
+        """Return a value of a request as a flow has it; `key` is the name under which it stands."""
         if isinstance(value, str):
             return self._text(value, key)
         if type(value) is int:
@@ -363,7 +363,7 @@ class _Values:
         return _WORD.sub(word, text.replace("{{", "{{{{"))
 
     def _capture(self, value: str | int, key: str) -> str:
-        """The variable of a value that an answer made up; its step captures it from now on."""
+        """Return the variable of a value that an answer made up; its step captures it from now on."""
         if value not in self._captured:
             step, path = self._origins[value]
             self._captured[value] = name = self._named(key if _ID.search(key) else _key(path), step)
@@ -412,12 +412,12 @@ def _is_made_up(path: ValuePath, value: str | int) -> bool:
 
 
 def _key(path: ValuePath) -> str:
-    """The name of the member that a place is in."""
+    """Return the name of the member that a place is in."""
     return next((step for step in reversed(path.steps()) if isinstance(step, str)), "")
 
 
 def _leaves(value: Any) -> Iterator[tuple[ValuePath, str | int]]:
-    """The texts and integers of a value with their places, those of `structuredContent` first."""
+    """Yield the texts and integers of a value with their places, those of `structuredContent` first."""
     stack = [(ROOT, value, 0)]
     seen = 0
     while stack and seen < _VALUES:

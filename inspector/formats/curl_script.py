@@ -87,7 +87,7 @@ class _Script:
         self.has_state = False
 
     def secrets(self) -> list[str]:
-        """The variables that must be set to run the script."""
+        """Return the variables that must be set to run the script."""
         secrets: dict[str, None] = {}
         if not self.http:
             names = self._target.array("env")

@@ -79,7 +79,7 @@ class Selection:
             n = self._next[n]
 
     def _linked(self) -> array[int]:
-        """The first event inside each request; `_next` links one to the next."""
+        """Return the first event inside each request; `_next` links one to the next."""
         index = self._index
         first = array("I", bytes(4 * (self.count + 1)))
         self._next = array("I", bytes(4 * (self.count + 1)))
@@ -91,7 +91,7 @@ class Selection:
         return first
 
     def batches(self) -> int:
-        """The number of selected batches."""
+        """Return the number of selected batches."""
         return sum(self._flags[n] for n in _BATCHES.forwards(self._index, 0, self.count))
 
 

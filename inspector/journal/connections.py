@@ -62,7 +62,7 @@ class Connections:
         self.first, self.last = array("I", first), array("I", last)
 
     def between(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Return the parts of the events `first` to `last` that belong to a negotiation, in order."""
+        """Yield the parts of the events `first` to `last` that belong to a negotiation, in order."""
         going_on = self.open  # Read before the others: it may end while another thread is here.
         for at in range(bisect_left(self.last, first), len(self.last)):
             if self.first[at] > last:

@@ -292,7 +292,7 @@ def response_times(index: Index, requests: Iterable[int]) -> list[int]:
 
 
 def questions(index: Index, request: int, last: int, present: int) -> Iterator[Interval]:
-    """Return when questions of the server inside a request were open, up to event `last`; an open one until
+    """Yield when questions of the server inside a request were open, up to event `last`; an open one until
     `present`."""
     if index.dir(request) is not Dir.SEND or not asks_people(index):
         return

@@ -355,7 +355,7 @@ class Index:
         return request
 
     def related(self, requests: set[int], after: int, upto: int) -> Iterator[int]:
-        """Return the events after `after` up to `upto` that belong to one of some requests.
+        """Yield the events after `after` up to `upto` that belong to one of some requests.
 
         Meanwhile the caller adds further requests to `requests`: those nested in them.
         """

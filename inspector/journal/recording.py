@@ -258,7 +258,7 @@ class Recording:
         return parse_time(self.header.get("started")) or datetime.fromtimestamp(0, UTC)
 
     def clock(self, t: int) -> datetime:
-        """The local wall-clock time of `t` microseconds after the start."""
+        """Return the local wall-clock time of `t` microseconds after the start."""
         try:
             return (self.started + timedelta(microseconds=t)).astimezone()
         except (OverflowError, ValueError):

@@ -113,7 +113,7 @@ def _uri(value: Any, name: str, problems: list[AppProblem]) -> str:
 
 
 def _flat(value: Any, nested: str, ui: Mapping[str, Any], name: str, problems: list[AppProblem]) -> str:
-    """The URI of the deprecated form. The nested one wins."""
+    """Return the URI of the deprecated form. The nested one wins."""
     if "resourceUri" not in ui:
         problems.append(AppProblem("APP-03", f"{name} names its page only in the deprecated key {_FLAT}.", "doubtful"))
         return _uri(value, name, problems)

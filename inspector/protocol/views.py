@@ -36,15 +36,15 @@ class View:
         return self.raw if isinstance(self.raw, dict) else _EMPTY
 
     def text(self, key: str) -> str:
-        """The member `key` if it is a string, else `""`."""
+        """Return the member `key` if it is a string, else `""`."""
         return _text(self.members, key)
 
     def object(self, key: str) -> Mapping[str, Any]:
-        """The member `key` if it is an object, else an empty one."""
+        """Return the member `key` if it is an object, else an empty one."""
         return _object(self.members, key)
 
     def array(self, key: str) -> list[Any]:
-        """The member `key` if it is an array, else an empty one."""
+        """Return the member `key` if it is an array, else an empty one."""
         value = self.members.get(key)
         return value if isinstance(value, list) else []
 
@@ -292,7 +292,7 @@ class ContentBlock(View):
         return value if isinstance(value, str) and self.kind in ("image", "audio", "resource") else None
 
     def data(self) -> bytes | None:
-        """The decoded bytes (RFC 4648 section 4; line breaks are skipped), or None if it is not base64."""
+        """Return the decoded bytes (RFC 4648 section 4; line breaks are skipped), or None if it is not base64."""
         if self.encoded is None:
             return None
         return decode_base64(self.encoded)

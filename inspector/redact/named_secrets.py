@@ -71,7 +71,7 @@ def is_secret(name: str) -> bool:
 
 @lru_cache(4096)
 def is_secret_setting(name: str) -> bool:
-    """The same for headers and variables, whose names are less specific."""
+    """Whether a header or a variable with this name is a secret; their names are less specific."""
     return is_secret(name) or secret_values.looks_secret_setting(name[:200])
 
 
@@ -95,7 +95,7 @@ def hides_numbers(name: str) -> bool:
 
 
 def in_text(text: str) -> Iterator[tuple[int, int, str]]:
-    """Return (start, end, secret) of assignments to such names in a text: `KEY=…`, `key: "…"`, and in its URLs."""
+    """Yield (start, end, secret) of assignments to such names in a text: `KEY=…`, `key: "…"`, and in its URLs."""
     at = 0
     while (match := _ASSIGNED.search(text, at)) is not None:
         at = match.end()

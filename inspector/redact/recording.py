@@ -102,7 +102,7 @@ class Redaction:
         return self.report
 
     def _raw(self) -> Iterator[bytes]:
-        """Return the lines of the file, up to its end when it was opened."""
+        """Yield the lines of the file, up to its end when it was opened."""
         left = self._size
         try:
             with open(self._path, "rb") as file:

@@ -251,13 +251,13 @@ class SecretScanner:
         return merged(self._plain(text, name, where))
 
     def _encoded(self, text: str, where: str, level: int) -> Iterator[Edit]:
-        """Return the edits of base64 in the middle of a text, such as in a `data:` URL."""
+        """Yield the edits of base64 in the middle of a text, such as in a `data:` URL."""
         for match in _BASE64_INSIDE.finditer(text):
             for edit in self._base64(match[0], where, level):
                 yield edit._replace(start=match.start(), end=match.end())
 
     def _plain(self, text: str, name: str, where: str, *, binary: bool = False) -> Iterator[Edit]:
-        """Return the edits of plain text. Of `binary` data only by rules that nothing else applies."""
+        """Yield the edits of plain text. Of `binary` data only by rules that nothing else applies."""
         low = text.lower()
         present = [hint for hint in self._present if hint in low]
         for shape in self._shapes:
@@ -339,7 +339,7 @@ class SecretScanner:
     # JSON
 
     def _json(self, text: str, where: str, level: int) -> Iterator[Edit]:
-        """Return the edits of a JSON text, not in order. Raises `JsonSyntaxError` if it is not JSON.
+        """Yield the edits of a JSON text, not in order. Raises `JsonSyntaxError` if it is not JSON.
 
         Level 0 is the line; on level 1 is the message, in which paths are matched.
         """

@@ -297,7 +297,7 @@ class _Heads:
         """The beginning of a head."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Return the bytes to pass on so far. Raises `_Refused` for a refused request."""
+        """Yield the bytes to pass on so far. Raises `_Refused` for a refused request."""
         while data:
             if self._watch.blind:
                 yield data

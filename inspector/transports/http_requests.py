@@ -52,7 +52,7 @@ class Cookies:
             self._paths[name] = (path if path.startswith("/") else "/"), value
 
     def header(self, path: str, given: str = "") -> str:
-        """The `Cookie` header for a request to `path`; empty without cookies. `given` is the user's own, which wins."""
+        """Return the `Cookie` header of a request to `path`; empty without cookies. `given`, the user's own, wins."""
         own = {part.partition("=")[0].strip() for part in given.split(";")}
         kept = [
             f"{name}={value}"

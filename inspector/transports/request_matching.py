@@ -73,7 +73,7 @@ class RecordedRequests:
                 await asyncio.sleep(0)
 
     def params(self, n: int) -> Any:
-        """The parameters of a recorded request."""
+        """Return the parameters of a recorded request."""
         return self.journal.event(n).message.get("params")
 
     def missing(self, method: str) -> tuple[int, str]:
@@ -228,7 +228,7 @@ def _plain(value: Any) -> Any:
 
 
 def subject(method: str, params: Any) -> str:
-    """Yield the subject of a request: a name, a URI, the argument to complete, or the page of a list."""
+    """Return the subject of a request: a name, a URI, the argument to complete, or the page of a list."""
     return "\n".join(_subject(method, params if type(params) is dict else {}))
 
 
@@ -250,7 +250,7 @@ def _revision(params: Any) -> Any:
 
 
 def _leaves(params: Any) -> set[str]:
-    """Yield the values of parameters, each with its place; bounded."""
+    """Return the values of parameters, each with its place; bounded."""
     leaves: set[str] = set()
     stack = [("", params)]
     while stack and len(leaves) < _COMPARED:

@@ -72,7 +72,7 @@ def endpoint_url(text: str, began: Url) -> Url:
 
 
 def session_ids(text: str, began: Url) -> Iterator[str]:
-    """Return the values in an endpoint that must not be recorded, because a session's id gives access to it.
+    """Yield the values in an endpoint that must not be recorded, because a session's id gives access to it.
 
     These are session names in the query, and everything in path and query that looks random and is not from the user.
     """

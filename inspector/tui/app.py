@@ -176,7 +176,7 @@ class InspectorApp(KeysInOrder, App[int]):
             self.garbage.rest(seconds)
 
     def compose(self) -> ComposeResult:
-        """The first frame: what is being opened, until its screen is loaded."""
+        """Yield the first frame: what is being opened, until its screen is loaded."""
         if self.target is not None:
             yield Static(safe(f" inspector  {self.target.label}", NOTIFIED, ascii=self.ascii_only), markup=False)
 

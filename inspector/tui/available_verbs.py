@@ -62,7 +62,7 @@ def binds(node: DOMNode, key: str) -> bool:
 
 
 def contexts(focused: DOMNode) -> list[str]:
-    """The contexts whose keys work at the focus, nearest first."""
+    """Return the contexts whose keys work at the focus, nearest first."""
     names: dict[str, None] = {}
     for _, bound in _chain(focused):
         names |= dict.fromkeys(bound)
@@ -103,7 +103,7 @@ def verb_at(focused: DOMNode, key: str, keymap: Keymap) -> str:
 
 
 def own_contexts(node: DOMNode) -> list[str]:
-    """The contexts whose keys a node itself binds."""
+    """Return the contexts whose keys a node itself binds."""
     bound = [one for several in node._bindings.key_to_bindings.values() for one in several]
     # A class's own bindings come after the inherited ones in the map, but have precedence.
     return list(dict.fromkeys(binding.id.partition(".")[0] for binding in reversed(bound) if binding.id))

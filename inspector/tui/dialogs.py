@@ -96,7 +96,7 @@ def _free(name: str) -> str:
 
 
 def _here() -> str:
-    """The folder for a name without one; only the end of a long path."""
+    """Return the folder for a name without one; only the end of a long path."""
     try:
         folder = str(Path.cwd())
     except OSError:

@@ -100,22 +100,22 @@ class Keys(NamedTuple):
 
 @cache
 def all_keys() -> Sequence[tuple[Feature, Keys]]:
-    """The keys of each feature that has some."""
+    """Return the keys of each feature that has some."""
     loaded = [(feature, feature.load_or_skip(feature.keys, Keys)) for feature in features() if feature.keys]
     return [(feature, of_feature) for feature, of_feature in loaded if of_feature is not None]
 
 
 def contexts() -> list[FeatureContext]:
-    """The contexts of features."""
+    """Return the contexts of features."""
     return [context for _, of_feature in all_keys() for context in of_feature.contexts]
 
 
 def tabs() -> list[tuple[Feature, FeatureTab]]:
-    """The tabs of features, each with its feature."""
+    """Return the tabs of features, each with its feature."""
     return [(feature, tab) for feature, of_feature in all_keys() for tab in of_feature.tabs]
 
 
 def verbs_in(context: str) -> Iterator[tuple[Feature, FeatureVerb]]:
-    """The verbs of features in a context of the core, each with its feature."""
+    """Yield the verbs of features in a context of the core, each with its feature."""
     for feature, of_feature in all_keys():
         yield from ((feature, verb) for verb in of_feature.verbs if verb.context == context)

@@ -22,7 +22,7 @@ class Typed:
         return bool(self.words)
 
     def rank(self, name: str, about: str = "") -> int | None:
-        """How well a row fits; lower is better, None if a word is missing.
+        """Return how well a row fits; lower is better, None if a word is missing.
 
         0: the name begins with the text. 1: each word begins a word of the name. 2: the name has every word.
         3: the name and `about` together have them. Without words, every row has rank 0. Linear in the texts.

@@ -243,12 +243,12 @@ class PaletteRows:
                 room -= min(len(indexes), room)
 
     def entry_at(self, index: int) -> Entry | None:
-        """The entry of a row; None for a heading."""
+        """Return the entry of a row; None for a heading."""
         row = self.visible[index] if 0 <= index < len(self.visible) else None
         return row if isinstance(row, Entry) else None
 
     def step(self, index: int, rows: int) -> int:
-        """The row that is `rows` entries further on, or the last one in that direction; -1 without entries."""
+        """Return the row that is `rows` entries further on, or the last one in that direction; -1 without entries."""
         places = [at for at, row in enumerate(self.visible) if isinstance(row, Entry)]
         if not places:
             return -1
@@ -365,7 +365,7 @@ def _reasons(below: Screen[Any]) -> Callable[[KeymapVerb], str]:
 
 
 def _parts(below: Screen[Any]) -> dict[str, list[Widget]]:
-    """The visible widgets of a screen by the contexts that they bind."""
+    """Return the visible widgets of a screen by the contexts that they bind."""
     widgets: dict[str, list[Widget]] = {}
     for widget in below.walk_children(Widget):
         if widget.is_on_screen:

@@ -81,13 +81,13 @@ class VerbsByRules(Widget):
     RULES: ClassVar[VerbRules[Any]]
 
     def verb_facts(self) -> Any:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         raise NotImplementedError
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+        """Return the keys that work now."""
         return hints(self, *self.RULES.line(self.verb_facts()))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key of a verb that does not work now goes to what is around the pane."""
+        """Return the key of a verb that does not work now goes to what is around the pane."""
         return self.RULES.can(action, self.verb_facts)

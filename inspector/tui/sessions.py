@@ -161,7 +161,7 @@ class Sessions:
             self.on_call_ended(opened, call)
 
     def marks(self, besides: SessionState | None = None) -> list[list[Piece]]:
-        """The sign, name and number of waiting questions of each session, for the first line."""
+        """Return the sign, name and number of waiting questions of each session, for the first line."""
         marks: list[list[Piece]] = []
         for opened in self.opened:
             if opened.session is besides:
@@ -197,7 +197,7 @@ class Sessions:
                 raise error
 
     def in_flight(self) -> list[Call]:
-        """The unanswered calls that the user sent, of all sessions."""
+        """Return the unanswered calls that the user sent, of all sessions."""
         return [call for opened in self.opened for call in calls_in_flight(opened.session)]
 
 
@@ -208,7 +208,7 @@ def _time(seconds: float) -> str:
 
 
 def calls_in_flight(session: SessionState) -> list[Call]:
-    """The unanswered calls that the user sent, of one session."""
+    """Return the unanswered calls that the user sent, of one session."""
     calls = session.commands.calls_in_flight() if session.commands is not None else []
     return [call for call in calls if call.method in USER_REQUESTS]
 

@@ -40,7 +40,7 @@ class Navigator(Protocol):
         """Go to the inbox of an open session."""
 
     def pair_candidates(self, session: SessionState) -> list[OpenSession]:
-        """The other open sessions that can be called beside a session."""
+        """Return the other open sessions that can be called beside a session."""
 
     async def show_pair(self, session: SessionState, other: OpenSession, tool: str, arguments: Any) -> None:
         """Show a session side by side with another one, with a tool and its arguments."""
@@ -67,7 +67,7 @@ class Navigator(Protocol):
         """Show two JSON-RPC messages of a recording side by side."""
 
     def recorded_now(self) -> frozenset[Path]:
-        """The recordings of the open sessions."""
+        """Return the recordings of the open sessions."""
 
     def show_found(self, path: Path, n: int, again: Callable[[], object]) -> None:
         """Show event `n` of a recording, in its session if that is open. Raises `RecordingError`.
@@ -142,5 +142,5 @@ class ShowsItems(Protocol):
 
 
 def window_of(node: DOMNode) -> Window:
-    """The app around a screen or widget."""
+    """Return the app around a screen or widget."""
     return cast(Window, cast(Any, node.app))

@@ -61,12 +61,12 @@ class SavedCollection:
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file. Raises `UsageError`."""
+    """Return the value of a JSON file. Raises `UsageError`."""
     return _document(path, documents.read_json, MAX_SIZE)
 
 
 def read_yaml(path: Path) -> Any:
-    """The value of a YAML file, with the types of YAML 1.2. Raises `UsageError`."""
+    """Return the value of a YAML file, with the types of YAML 1.2. Raises `UsageError`."""
     return _document(path, documents.read_yaml, MAX_YAML)
 
 
@@ -90,7 +90,7 @@ def _read(path: Path, limit: int) -> str:
 
 
 def yaml_files(folder: Path, endings: Iterable[str] = (".yml", ".yaml")) -> list[Path]:
-    """The YAML files below a folder, those of hidden folders and of `node_modules` excepted, sorted by path."""
+    """Return the YAML files below a folder, those of hidden folders and of `node_modules` excepted, sorted by path."""
     import os
 
     paths: list[Path] = []
@@ -116,12 +116,12 @@ class CollectionReader(NamedTuple):
 
 
 def _scalar(value: Any) -> str:
-    """A text, number, true or false of the file as text; of anything else the empty text."""
+    """Return a text, number, true or false of the file as text; of anything else the empty text."""
     return value if isinstance(value, str) else json.dumps(value) if isinstance(value, int | float) else ""
 
 
 def items(value: Any) -> list[View]:
-    """The objects of a list of the file."""
+    """Return the objects of a list of the file."""
     return [View(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -139,7 +139,7 @@ def fields(value: Any, *, key: str = "name") -> Headers:
 
 
 def variables(value: Any, *, key: str = "key") -> dict[str, SavedVariable]:
-    """The variables of a list of objects, or of a map."""
+    """Return the variables of a list of objects, or of a map."""
     if isinstance(value, dict):
         return {name: SavedVariable(item) for name, item in value.items()}
     return {
@@ -166,7 +166,7 @@ def bearer(auth: Any) -> Headers:
 
 
 def posted(request: View, body: str) -> str:
-    """The body of a request, if it is sent by POST."""
+    """Return the body of a request, if it is sent by POST."""
     return body if request.text("method").upper() == "POST" else ""
 
 

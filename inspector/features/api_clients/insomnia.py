@@ -74,18 +74,18 @@ def _read_items(value: Any, folders: Folders, auth: Headers, saved: SavedCollect
 
 
 def _place(item: View) -> float:
-    """Where an item stands among its siblings; items without a key stay in the order of the file."""
+    """Return where an item stands among its siblings; items without a key stay in the order of the file."""
     key = item.object("meta").get("sortKey")
     return key if isinstance(key, int | float) else 0
 
 
 def _plain(value: str) -> str:
-    """A text with templates as `{{name}}`; a nested name is joined by underscores."""
+    """Return a text with templates as `{{name}}`; a nested name is joined by underscores."""
     return _TEMPLATE.sub(lambda match: "{{" + match[1].replace(".", "_") + "}}", value)
 
 
 def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, SavedVariable]:
-    """The values of an environment, nested objects joined by underscores as `_plain` does."""
+    """Return the values of an environment, nested objects joined by underscores as `_plain` does."""
     values: dict[str, SavedVariable] = {}
     for name, item in value.items() if isinstance(value, dict) else ():
         if isinstance(item, dict) and depth < MAX_DEPTH:

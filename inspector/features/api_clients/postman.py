@@ -68,7 +68,7 @@ def _read_items(group: View, folders: Folders, auth: Headers, saved: SavedCollec
 
 
 def _auth(value: View, outer: Headers) -> Headers:
-    """The header that authorizes: that of the folder or collection around it where it has none of its own."""
+    """Return the header that authorizes: that of the folder or collection around it where it has none of its own."""
     return bearer(value.members["auth"]) if isinstance(value.members.get("auth"), dict) else outer
 
 

@@ -73,7 +73,7 @@ MAX_INSERTED = 8 << 20
 
 
 def recognised_client(path: Path) -> str | None:
-    """The API client whose collection a file or folder is; None for none. Raises `UsageError` for one not readable."""
+    """Return the API client whose collection a file or folder is, or None. Raises `UsageError` if it cannot be read."""
     if not path.is_dir() and path.suffix not in (".json", ".yaml", ".yml"):
         return None
     if not path.exists():
@@ -152,7 +152,7 @@ class _FlowBuilder:
         return {self._name(name): self._expanded(variable, around) for name, variable in values.items()}
 
     def texts(self) -> dict[str, str]:
-        """The content of each file by its name in the folder."""
+        """Return the content of each file by its name in the folder."""
         groups: dict[tuple[tuple[str, ...], str], list[dict[str, Any]]] = {}
         for request in self._saved.requests:
             step = self._step(request)
@@ -212,7 +212,7 @@ class _FlowBuilder:
         return texts
 
     def _process_variable(self, name: str) -> str:
-        """The variable of the process that holds a secret."""
+        """Return the variable of the process that holds a secret."""
         parts = (ENVIRONMENT.upper(), _variable(self._saved.name), _variable(name) or "SECRET")
         return "_".join(filter(None, parts))
 
@@ -264,7 +264,7 @@ class _FlowBuilder:
     # One request
 
     def _server(self, request: SavedRequest) -> str | None:
-        """The `server` of a request, empty where it has none; None where a run would take it for something else."""
+        """Return the `server` of a request, empty without one; None where a run would take it for something else."""
         server = self._without_secrets(request.server.strip(), secret_values.in_url, secret_values.in_arguments)
         text = self._templates(server)
         begins = list(self._beginnings(text)) if text else []
@@ -294,7 +294,7 @@ class _FlowBuilder:
                 yield f"{inserted_text(self._typed(match[1], variable.value))}{rest}"
 
     def _expansions(self, text: str) -> list[str]:
-        """A text with the values of the collection, without secrets: one for each environment that changes it."""
+        """Return a text with the collection's values, without secrets: one for each environment that changes it."""
 
         def expanded(values: dict[str, SavedVariable]) -> str:
             return _TEMPLATE.sub(
@@ -336,7 +336,7 @@ class _FlowBuilder:
         return step
 
     def _message(self, request: SavedRequest) -> dict[str, Any] | None:
-        """The message of a request of MCP; None of any other, which is counted."""
+        """Return the message of a request of MCP; None of any other, which is counted."""
         try:
             # API clients send the body of a JSON request without its comments and trailing commas.
             quoted = _STRING_OR_TEMPLATE.sub(self._quote, plain(request.message))
@@ -368,7 +368,7 @@ class _FlowBuilder:
         return made
 
     def _written(self, value: Any, key: str = "") -> Any:
-        """A value as a flow has it: secrets and dynamic variables are variables of ours."""
+        """Return a value as a flow has it: secrets and dynamic variables are variables of ours."""
         if isinstance(value, str):
             if key and value and "{{" not in value and key != "name":
                 for secret in _secrets_in(key, value):
@@ -392,7 +392,7 @@ class _FlowBuilder:
         return text
 
     def _secret(self, value: str, wish: str) -> str:
-        """The variable of a secret that stood in the file."""
+        """Return the variable of a secret that stood in the file."""
         if value not in self._secrets:
             name, number = self._name(wish).lower(), 2
             free = name
@@ -405,7 +405,7 @@ class _FlowBuilder:
     # Variables
 
     def _templates(self, text: str) -> str:
-        """A text whose `{{…}}` are variables of ours; other braces stay as they are."""
+        """Return a text whose `{{…}}` are variables of ours; other braces stay as they are."""
         made, at = "", 0
         for match in _TEMPLATE.finditer(text):
             made += text[at : match.start()].replace("{{", "{{{{") + "{{" + self._name(match[1]) + "}}"
@@ -413,7 +413,7 @@ class _FlowBuilder:
         return made + text[at:].replace("{{", "{{{{")
 
     def _name(self, name: str) -> str:
-        """The name of a variable here."""
+        """Return the name of a variable here."""
         name = name.strip().removeprefix("process.env.")
         if name in _GENERATORS:
             return _GENERATORS[name]
@@ -427,7 +427,7 @@ class _FlowBuilder:
         return variable.secret or (isinstance(value, str) and bool(_secrets_in(name, value)))
 
     def _expanded(self, variable: SavedVariable, around: dict[str, SavedVariable]) -> SavedVariable:
-        """A variable whose value has no variables in it, as far as these are known."""
+        """Return a variable whose value has no variables in it, as far as these are known."""
         value, secret = variable
         for _ in range(_NESTED):
             inner = [name.strip() for name in _TEMPLATE.findall(value)] if isinstance(value, str) else []
@@ -447,7 +447,7 @@ class _FlowBuilder:
         return SavedVariable(value, secret)
 
     def _typed(self, name: str, value: Any) -> Any:
-        """The value of a variable; one that stood for a JSON value has the type of that value."""
+        """Return the value of a variable; one that stood for a JSON value has the type of that value."""
         if isinstance(value, str) and name in self._as_json:
             try:
                 parsed = parse(value.encode("utf-8", "surrogatepass"))
@@ -479,12 +479,12 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _variable(name: str) -> str:
-    """The variable of the process that holds a secret."""
+    """Return the variable of the process that holds a secret."""
     return re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_")
 
 
 def _slug(name: str) -> str:
-    """A name of a file: letters, digits and hyphens."""
+    """Return a name of a file: letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "calls"
 
 

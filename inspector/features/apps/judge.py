@@ -53,7 +53,7 @@ def _verdict(problem: AppProblem) -> RuleVerdict:
 
 
 def page_uris(visit: Visit) -> list[str]:
-    """The pages that tools name, each once, as many as a check reads."""
+    """Return the pages that tools name, each once, as many as a check reads."""
     uris = dict.fromkeys(tool_app(tool).uri for tool in visit.items("tools"))
     return [uri for uri in uris if uri][: visit.limits.items]
 

@@ -116,7 +116,7 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
 
 
 def _directive(before: str) -> str:
-    """The directive for a URL after this text; empty if the page only names it."""
+    """Return the directive for a URL after this text; empty if the page only names it."""
     near = " ".join(before[-80:].split())
     near = (near[:-1] if near[-1:] in _QUOTES else near).rstrip()
     call = _CALLS.search(near)
@@ -193,7 +193,7 @@ def title_of(source: str) -> str:
 
 
 def _end_of_tag(source: str, start: int) -> int:
-    """The end of a tag. A `>` inside quotes does not end it, within reason."""
+    """Return the end of a tag. A `>` inside quotes does not end it, within reason."""
     end = source.find(">", start)
     for _ in range(8):
         inside = source[start : min(end, start + 4096)]

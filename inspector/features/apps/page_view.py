@@ -60,7 +60,7 @@ def _uri(journal: Journal, request: int) -> str:
 
 
 def _compared(journal: Journal, request: int, page: AppPage) -> tuple[str, str]:
-    """How the page compares with the previous read of it (C-APP-12): a few words, and their role."""
+    """Return how the page compares with the previous read of it (C-APP-12): a few words, and their role."""
     from inspector.features.apps.page import read_page
 
     for seen, n in enumerate(_READS.backwards(journal.index, upto=request - 1)):

@@ -96,7 +96,7 @@ def _list(out: Output, session: SessionState) -> int:
 
 
 def _uri(session: SessionState, page: str) -> str:
-    """The URI of a page by its URI or the name of a tool. Raises `UsageError`."""
+    """Return the URI of a page by its URI or the name of a tool. Raises `UsageError`."""
     if "://" in page:
         return page
     tool = session.catalog["tools"].get(page)
@@ -110,7 +110,7 @@ def _uri(session: SessionState, page: str) -> str:
 
 
 def _recorded_answer(journal: Journal, uri: str) -> Any:
-    """The newest result of `resources/read` for a URI; None without one."""
+    """Return the newest result of `resources/read` for a URI; None without one."""
     from inspector.journal.format import Dir
     from inspector.journal.query import Query
     from inspector.protocol.jsonrpc import Shape

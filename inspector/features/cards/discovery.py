@@ -107,7 +107,7 @@ class FoundCard(NamedTuple):
     response: CardResponse
 
     def urls(self) -> Iterator[str]:
-        """The URLs of its remotes."""
+        """Yield the URLs of its remotes."""
         from inspector.features.cards.documents import remotes_of
 
         for remote in remotes_of(self.card):

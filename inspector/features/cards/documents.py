@@ -223,7 +223,7 @@ def remotes_of(card: Any) -> list[dict[str, Any]]:
 
 
 def _texts(document: Any) -> Iterator[tuple[str, str]]:
-    """The strings of a document with their places, as many as are checked."""
+    """Yield the strings of a document with their places, as many as are checked."""
     todo: list[tuple[str, Any]] = [("", document)]
     for _ in range(_MAX_TEXTS):
         if not todo:
@@ -238,7 +238,7 @@ def _texts(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def _sibling_name(document: Any, where: str) -> str:
-    """The `name` beside a `value`: of a header or a variable."""
+    """Return the `name` beside a `value`: of a header or a variable."""
     item = document
     for step in re.findall(r"[^.\[\]]+", where)[:-1]:
         if type(item) is list and step.isdecimal() and int(step) < len(item):

@@ -92,7 +92,7 @@ def show_or_open(invocation: Invocation) -> int:
 
 
 def _target(out: Output, server: RegistryServer, choice: RegistryChoice, source: str) -> StdioTarget | HttpTarget:
-    """The target after the user's agreement and values. Raises `UsageError`, and `ConfigError` for a missing value."""
+    """Return the target that the user agreed to. Raises `UsageError`, and `ConfigError` for a missing value."""
     from inspector.config.servers import resolve
 
     does = "Connect" if choice.definition is not None and choice.definition.kind == "http" else "Start it"
@@ -128,7 +128,7 @@ def _state(out: Output, server: RegistryServer) -> str:
 
 
 def _source(invocation: Invocation) -> str:
-    """The registry: of the option, or of the settings. Raises `UsageError`."""
+    """Return the registry: of the option, or of the settings. Raises `UsageError`."""
     source = invocation.option("registry") or session_setup.settings_of(invocation).registry
     if not source:
         raise UsageError(

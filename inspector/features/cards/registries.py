@@ -306,7 +306,7 @@ def own_questions(question: InputQuestion) -> InputQuestion:
 
 
 def _document(answer: CardResponse) -> Any:
-    """The JSON of an answer. Raises `UsageError`."""
+    """Return the JSON of an answer. Raises `UsageError`."""
     where = answer.url.partition("?")[0]
     if answer.problem or answer.status != 200:
         raise UsageError(f"The registry {where} cannot be read: {answer.summary}.")
@@ -322,7 +322,7 @@ def _is_entry(document: Mapping[str, Any]) -> bool:
 
 
 def _old_members(inner: Mapping[str, Any]) -> str:
-    """A member in the spelling of before 2025-09-16; empty without one."""
+    """Return a member in the spelling of before 2025-09-16; empty without one."""
     parts: list[Any] = [inner]
     for key in ("packages", "remotes"):
         value = inner.get(key)
@@ -389,7 +389,7 @@ def _declared(choice: RegistryChoice, key: str) -> list[str]:
 
 
 def _items(choice: RegistryChoice, key: str) -> list[dict[str, Any]]:
-    """The objects of a list of a choice."""
+    """Return the objects of a list of a choice."""
     part = choice.raw.get("package", choice.raw.get("remote"))
     items = part.get(key) if type(part) is dict else None
     return [item for item in items if type(item) is dict] if type(items) is list else []

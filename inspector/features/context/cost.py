@@ -82,21 +82,21 @@ class ServerCost:
         return sum(tool.wire for tool in self.tools)
 
     def share(self, tool: ToolCost) -> float:
-        """The part of a tool in the cost of everything, from 0 to 1."""
+        """Return the part of a tool in the cost of everything, from 0 to 1."""
         return tool.characters / self.characters if self.characters else 0.0
 
     def sorted(self, by: str = "") -> list[ToolCost]:
-        """The tools in an order; the default is that of the report."""
+        """Return the tools in an order; the default is that of the report."""
         if (by or self.order) == "name":
             return sorted(self.tools, key=lambda tool: tool.name)
         return sorted(self.tools, key=lambda tool: (-tool.characters, tool.name))
 
     def tool(self, name: str) -> ToolCost | None:
-        """The tool with this name; None without one."""
+        """Return the tool with this name; None without one."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
     def as_json(self) -> dict[str, Any]:
-        """The members of `--json` that are about cost."""
+        """Return the members of `--json` that are about cost."""
         return {
             "tools": [tool.as_json(self.characters) for tool in self.sorted()],
             "instructions": {"characters": len(self.instructions), "tokens": self.instruction_tokens},

@@ -72,7 +72,7 @@ def _table(hosts: Sequence[str], by_fact: dict[str, list[HostNote]], facts: dict
 
 
 def _cell(notes: list[HostNote]) -> tuple[str, str]:
-    """The worst of some notes in one cell: `✓ 840/1024`, `▲ no title`."""
+    """Return the worst of some notes in one cell: `✓ 840/1024`, `▲ no title`."""
     signs = signs_now()
     if not notes:
         return f"{signs.later:>{_COLUMN}}", "muted"

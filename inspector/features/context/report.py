@@ -209,7 +209,7 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, cost: ServerCost) -> Sizes:
-        """The sizes in a cost."""
+        """Return the sizes in a cost."""
         tools = {tool.name: (tool.characters, tool.tokens) for tool in cost.tools}
         return cls(tools, cost.characters, cost.tokens, cost.counter.method)
 
@@ -341,7 +341,7 @@ def _size(cost: ResultCost) -> int:
 
 
 def _load(host: str, server: str, cost: ServerCost) -> HostLoad | None:
-    """The load of a host of which the parts are known."""
+    """Return the load of a host of which the parts are known."""
     known = host_facts()
     parts = known.parts(host)
     if not parts:

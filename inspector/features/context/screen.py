@@ -91,11 +91,11 @@ class ToolCostRows(ListRows[ToolCost]):
         self.rows = matching if self.order == "server" else [tool for tool in tools if id(tool) in kept]
 
     def find(self, name: str) -> int | None:
-        """The row of the tool with this name."""
+        """Return the row of the tool with this name."""
         return next((at for at, tool in enumerate(self.rows) if tool.name == name), None)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """One row: name, bar, tokens, share."""
+        """Return one row: name, bar, tokens, share."""
         tool = self.rows[index]
         assert self.cost is not None
         tokens = f"{'~' if self.cost.counter.is_estimate else ''}{count(tool.tokens)}"
@@ -111,7 +111,7 @@ class ToolCostRows(ListRows[ToolCost]):
 
 
 def _bar(part: float, cells: int) -> str:
-    """A bar of up to this number of cells; a small part still has an eighth."""
+    """Return a bar of up to this number of cells; a small part still has an eighth."""
     eighths = max(round(part * cells * 8), 1)
     if ascii_only():
         return "#" * max(eighths // 8, 1)
@@ -303,7 +303,7 @@ class ModelScreen(FullScreen[str | None]):
         self.query_one(Footer).offer(self.hints())
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+        """Return the keys that work now."""
         filter = self.query_one(FilterInput)
         if filter.has_focus:
             return filter.hints()

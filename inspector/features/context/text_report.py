@@ -26,7 +26,7 @@ _GAP = "  "
 
 
 def text(out: Output, report: ContextReport, *, budget: int | None = None) -> Iterator[str]:
-    """The whole report."""
+    """Yield the whole report."""
     paint = Colours()
     cost = report.cost
     about = f"about {count(cost.tokens)} tokens" if cost.counter.is_estimate else quantity(cost.tokens, "token")
@@ -58,7 +58,7 @@ def text(out: Output, report: ContextReport, *, budget: int | None = None) -> It
 
 
 def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
-    """The exact text of one tool, part by part."""
+    """Yield the exact text of one tool, part by part."""
     paint = Colours()
     for part, value in (("name", tool.name), ("description", tool.description), ("input schema", tool.schema)):
         yield paint(f"{part}: {quantity(len(value), 'character')}", "bold")
@@ -71,7 +71,7 @@ def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
 
 
 def names_text(out: Output, names: dict[str, str]) -> Iterator[str]:
-    """The names of a tool for the model, by host."""
+    """Yield the names of a tool for the model, by host."""
     labels = host_facts().labels
     for host, name in names.items():
         yield f"name in {labels[host]}: {out.safe(name, 300)} ({quantity(len(name), 'character')})"
@@ -247,5 +247,5 @@ def _limit(out: Output, paint: Colours, notes: list[HostNote], today: datetime.d
 
 
 def effect_words(effect: str) -> str:
-    """The effect of passing a limit, in words."""
+    """Return the effect of passing a limit, in words."""
     return {"—": "changed", "review rejects": "rejected in review", "left out": "omitted"}.get(effect, effect)

@@ -113,7 +113,7 @@ def _tell(
 
 
 def _full_names(server: str, tool: str, facts: tuple[Fact, ...]) -> dict[str, str]:
-    """The name of a tool for the model in each host of which that is known."""
+    """Return the name of a tool for the model in each host of which that is known."""
     from inspector.hosts import ServerDefinitions, host_facts
 
     known, server = host_facts(), ServerDefinitions.of(server, ()).name
@@ -175,7 +175,7 @@ def _against(
 
 
 def _json_file(word: str) -> Path | None:
-    """The file that `word` names, if it may be a pin or a report."""
+    """Return the file that `word` names, if it may be a pin or a report."""
     from pathlib import Path
 
     if not word.endswith(".json") or "\0" in word:
@@ -185,7 +185,7 @@ def _json_file(word: str) -> Path | None:
 
 
 def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
-    """The sizes in a report of this command; None if the file is something else."""
+    """Return the sizes in a report of this command; None if the file is something else."""
     from inspector.config.foreign_files import read_bytes
     from inspector.features.context.report import sizes_in
     from inspector.protocol import jsonrpc

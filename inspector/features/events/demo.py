@@ -31,13 +31,13 @@ TICKED = "clock.ticked"
 
 @cache
 def event_types() -> list[dict[str, Any]]:
-    """The event types of the list."""
+    """Return the event types of the list."""
     types: list[dict[str, Any]] = load_json(__file__)
     return types
 
 
 def interval(params: dict[str, Any], mode: str) -> int:
-    """The `every` of a subscription; raises RpcError."""
+    """Return the `every` of a subscription; raises RpcError."""
     offered = next((event_type for event_type in event_types() if event_type["name"] == params.get("name")), None)
     if offered is None:
         raise RpcError(NOT_FOUND, f"No event type {params.get('name')!r}", {"kind": "event"})
@@ -83,7 +83,7 @@ class Ticks:
         return max((self.at // self.every + 1) * self.every * self._tick - time.time(), 0.0)
 
     def next_events(self, limit: int) -> list[dict[str, Any]]:
-        """The next events, without their cursors; moves on."""
+        """Return the next events, without their cursors; moves on."""
         newest = self.newest
         first = (self.at // self.every + 1) * self.every
         due = range(first, newest + 1, self.every)[:limit]

@@ -168,7 +168,7 @@ class Feed:
         return self.types
 
     def find(self, name: str) -> EventType | None:
-        """The listed type with this name."""
+        """Return the listed type with this name."""
         return next((event for event in self.types if event.name == name), None)
 
     # Polls
@@ -362,5 +362,5 @@ class Feed:
 
 
 def condition_of(error: InspectorError) -> ErrorMeaning:
-    """The meaning of an error of a request."""
+    """Return the meaning of an error of a request."""
     return condition(error.rpc_code, error.data) if isinstance(error, ServerError) else ErrorMeaning("", "", False)

@@ -164,7 +164,7 @@ class ErrorMeaning(NamedTuple):
 
 
 def condition(code: Any, data: Any = None) -> ErrorMeaning:
-    """The meaning of an error. Codes of the sketch had other names before, so `data` decides where it can."""
+    """Return the meaning of an error. Codes of the sketch had other names before, so `data` decides where it can."""
     if type(code) is not int:
         return ErrorMeaning("", "", False)
     if code in _STANDARD:

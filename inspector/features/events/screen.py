@@ -61,7 +61,7 @@ class TypeRows(ListRows[EventType]):
         super().__init__(lambda event_type: event_type.name)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """One row: name, modes; a type that Inspector cannot follow is muted."""
+        """Return one row: name, modes; a type that Inspector cannot follow is muted."""
         event = self.rows[index]
         role = "muted" if event.follows_by is None else "bright" if selected else "normal"
         sign = [(f"{signs_now().finding} ", "finding")] if event.problems else []
@@ -80,24 +80,24 @@ class SubscriptionRows:
         return 0 if self.subscription is None else len(self.subscription.rows)
 
     def row(self, index: int) -> EventRow:
-        """The row at a place; rows near the end are found at once."""
+        """Return the row at a place; rows near the end are found at once."""
         assert self.subscription is not None
         rows = self.subscription.rows
         return rows[index - len(rows)] if len(rows) - index < _CLOSE else next(islice(rows, index, None))
 
     def key_at(self, index: int) -> Hashable:
-        """The number of a row since the start, which stays when older rows are dropped."""
+        """Return the number of a row since the start, which stays when older rows are dropped."""
         return index if self.subscription is None else self.subscription.dropped + index
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row of a key; None if it was dropped."""
+        """Return the row of a key; None if it was dropped."""
         if self.subscription is None or not isinstance(key, int):
             return None
         at = key - self.subscription.dropped
         return at if 0 <= at < len(self) else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """One row."""
+        """Return one row."""
         row = self.row(index)
         sign, role = _sign_of(row)
         at = self._journal.clock(round(row.at * 1e6)).astimezone().strftime("%H:%M:%S.%f")[:-3]
@@ -284,7 +284,7 @@ class EventsScreen(FullScreen[int | None]):
     # Polls and streams
 
     def _subscription(self) -> Subscription | None:
-        """A subscription with the arguments of the form; None with a message if they are wrong."""
+        """Return a subscription with the arguments of the form; None with a message if they are wrong."""
         event = self._event
         if event is None:
             return None
@@ -392,7 +392,7 @@ class EventsScreen(FullScreen[int | None]):
             self.dismiss(None)
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+        """Return the keys that work now."""
         event = self._event
         if not self._is_over:
             return hints(self, ("events.leave", "stop"))

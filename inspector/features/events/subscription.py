@@ -144,7 +144,7 @@ class Subscription:
         self._rounds = 0
 
     def params(self, *, max_events: int | None = None, max_age_ms: int | None = None) -> dict[str, Any]:
-        """The params of `events/poll` and `events/stream` at the current position."""
+        """Return the params of `events/poll` and `events/stream` at the current position."""
         params: dict[str, Any] = {"name": self.name, "arguments": self.arguments, "cursor": self.cursor}
         if max_events is not None:
             params["maxEvents"] = max_events

@@ -94,7 +94,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _action(invocation: Invocation) -> str:
-    """The chosen action; `list` without one. Raises `UsageError` for options that do not fit."""
+    """Return the chosen action; `list` without one. Raises `UsageError` for options that do not fit."""
     given = [name for name in _ACTIONS if invocation.option(name) is not None]
     if len(given) > 1:
         raise UsageError(f"--{given[0]} cannot be used with --{given[1]}.", hint="Remove one of them.")
@@ -270,7 +270,7 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
 
 
 def _end(session: Session, out: Output, subscription: Subscription) -> int:
-    """The exit code: 1 if the server ended the subscription. Raises the error of a lost connection."""
+    """Return the exit code: 1 if the server ended the subscription. Raises the error of a lost connection."""
     if subscription.ended:
         out.note(out.safe(subscription.ended, DATA))
         return 1
@@ -324,7 +324,7 @@ def _summary(subscription: Subscription) -> str:
 
 
 def _secret_file(invocation: Invocation) -> str:
-    """The secret in the file that --secret-file names; a new file gets a new secret."""
+    """Return the secret in the file that --secret-file names; a new file gets a new secret."""
     from inspector.features.events import webhook
 
     file: Path = invocation.option("secret-file")

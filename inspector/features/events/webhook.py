@@ -36,12 +36,12 @@ _SECONDS = re.compile(r"-?[0-9]{1,15}")
 
 
 def new_secret() -> str:
-    """A new secret: `whsec_` and the base64 of 32 random bytes (C-EVENT-21)."""
+    """Return a new secret: `whsec_` and the base64 of 32 random bytes (C-EVENT-21)."""
     return PREFIX + base64.b64encode(secrets.token_bytes(MADE_BYTES)).decode()
 
 
 def key_of(secret: str) -> bytes:
-    """The bytes of a secret. Raises `UsageError`, which never repeats the secret."""
+    """Return the bytes of a secret. Raises `UsageError`, which never repeats the secret."""
     try:
         if not secret.startswith(PREFIX):
             raise ValueError
@@ -57,7 +57,7 @@ def key_of(secret: str) -> bytes:
 
 
 def checked_url(url: str) -> str:
-    """The callback URL. Raises `UsageError` unless it is https without a user name (C-EVENT-21)."""
+    """Return the callback URL. Raises `UsageError` unless it is https without a user name (C-EVENT-21)."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname:
         raise UsageError(
@@ -71,7 +71,7 @@ def checked_url(url: str) -> str:
 def subscribe_params(
     name: str, arguments: dict[str, Any], url: str, secret: str, *, cursor: Any = None, ttl_ms: int | None = None
 ) -> dict[str, Any]:
-    """The params of `events/subscribe`, also of a refresh. Without `ttl_ms` the server chooses the lifetime."""
+    """Return the params of `events/subscribe`, also of a refresh. Without `ttl_ms` the server chooses the lifetime."""
     key_of(secret)
     params = {
         "name": name,
@@ -83,7 +83,7 @@ def subscribe_params(
 
 
 def unsubscribe_params(name: str, arguments: dict[str, Any], url: str) -> dict[str, Any]:
-    """The params of `events/unsubscribe`."""
+    """Return the params of `events/unsubscribe`."""
     return {"name": name, "arguments": arguments, "delivery": {"url": checked_url(url)}}
 
 

@@ -51,7 +51,7 @@ class Histogram:
         return self.total / self.count if self.count else 0.0
 
     def percentile(self, percent: float) -> float:
-        """The smallest time that `percent` of all values do not exceed (nearest rank); 0 without values."""
+        """Return the smallest time that `percent` of all values do not exceed (nearest rank); 0 without values."""
         rank = self.count * percent / 100
         passed = 0
         for number in sorted(self._buckets):
@@ -61,7 +61,7 @@ class Histogram:
         return self.longest
 
     def value(self, name: str) -> float:
-        """The value of a name: `mean`, `max`, `p50`, `p99.9`."""
+        """Return the value of a name: `mean`, `max`, `p50`, `p99.9`."""
         if name == "mean":
             return self.mean
         return self.longest if name == "max" else self.percentile(float(name[1:]))

@@ -76,7 +76,7 @@ class _Read:
 
 
 def _without(whole: Any, kept: Any, variables: dict[str, str]) -> Any:
-    """The value with what is not `kept` read from variables, which are added to `variables` by their values."""
+    """Return the value with what is not `kept` read from variables, which are added to `variables` by their values."""
     if isinstance(whole, dict) and isinstance(kept, dict):
         return {
             key: _without(value, kept[key], variables) if key in kept else _read(key, value, variables)

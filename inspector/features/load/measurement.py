@@ -38,7 +38,7 @@ class ErrorCount:
     count: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """The errors for `--json`."""
+        """Return the errors for `--json`."""
         return {
             "kind": self.kind,
             "code": self.code,

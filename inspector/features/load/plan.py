@@ -101,13 +101,13 @@ class LoadPlan:
         return tuple(dict.fromkeys(call.tool for call in self.calls))
 
     def describe(self) -> str:
-        """The plan in one line, without the tools."""
+        """Return the plan in one line, without the tools."""
         if self.users:
             return f"{quantity(self.users, 'user')}, {self.seconds:g} s"
         return f"{number_text(self.rate)} calls/s, {self.seconds:g} s"
 
     def as_json(self) -> dict[str, Any]:
-        """The plan for `--json`."""
+        """Return the plan for `--json`."""
         return {
             "model": self.model,
             "rate": None if self.users else self.rate,
@@ -122,12 +122,12 @@ class LoadPlan:
 
 
 def number_text(value: float, digits: int = 10) -> str:
-    """A number with so many significant digits: `0.5`, `47.5`, `12,400`."""
+    """Return a number with so many significant digits: `0.5`, `47.5`, `12,400`."""
     return f"{float(f'{value:.{digits}g}'):,.10g}"
 
 
 def rate_text(value: float, digits: int = 10) -> str:
-    """A rate with so many significant digits: `47.5/s`."""
+    """Return a rate with so many significant digits: `47.5/s`."""
     return f"{number_text(value, digits)}/s"
 
 

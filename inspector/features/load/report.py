@@ -67,7 +67,7 @@ class FailCondition:
         return cls(text.strip(), metric, number / 100 if is_share else number, comparison, is_share=is_share)
 
     def value(self, report: LoadReport) -> float | None:
-        """The figure of the report; None for a time without any answer."""
+        """Return the figure of the report; None for a time without any answer."""
         if self.metric in _TIMES:
             times = report.service if self.is_service else report.latency
             return times.value(self.metric) if times.count else None
@@ -83,7 +83,7 @@ class FailCondition:
         return True if value is None else _COMPARISONS[self.comparison](value, self.limit)
 
     def figure(self, report: LoadReport) -> str:
-        """The figure that was found, with its unit."""
+        """Return the figure that was found, with its unit."""
         value = self.value(report)
         if value is None:
             return "no answers"
@@ -124,7 +124,7 @@ class Floor(NamedTuple):
     calls: int
 
     def as_json(self) -> dict[str, Any]:
-        """The floor for `--json`; times are in seconds."""
+        """Return the floor for `--json`; times are in seconds."""
         return {"p50": _rounded(self.p50), "p99": _rounded(self.p99), "throughput": round(self.throughput)}
 
 
@@ -424,7 +424,7 @@ class LoadReport:
     # As data
 
     def as_json(self) -> dict[str, Any]:
-        """The report for `--json`; times are in seconds."""
+        """Return the report for `--json`; times are in seconds."""
         document: dict[str, Any] = {
             "format": "mcp-load",
             "version": 1,
@@ -512,7 +512,7 @@ class RateStep:
     """The bound that broke, as a phrase; empty if none did."""
 
     def as_json(self) -> dict[str, Any]:
-        """The step for `--json`."""
+        """Return the step for `--json`."""
         return {
             "rate": self.rate,
             "throughput": round(self.throughput, 2),
@@ -523,7 +523,7 @@ class RateStep:
 
 
 def percent(share: float) -> str:
-    """A share with two digits."""
+    """Return a share with two digits."""
     return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
 
 

@@ -25,7 +25,7 @@ _EXPLAINED = (
 
 
 def plan_rows(plan: LoadPlan) -> list[Row]:
-    """The plan."""
+    """Return the plan."""
     rows: list[Row] = []
     for call in plan.calls[:20]:
         weight = f" {signs_now().times}{call.weight}" if call.weight > 1 else ""
@@ -45,7 +45,7 @@ def plan_rows(plan: LoadPlan) -> list[Row]:
 
 
 def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells: int) -> list[Row]:
-    """The counts so far, and how much of the run is over."""
+    """Return the counts so far, and how much of the run is over."""
     plan = report.plan
     share = min(now / plan.seconds, 1.0)
     filled = round(cells * share)
@@ -185,7 +185,7 @@ def _chart(
     cells: int,
     lines: int,
 ) -> list[Row]:
-    """A chart over the planned time: its name and newest value, then `lines` lines of bars."""
+    """Return a chart over the planned time: its name and newest value, then `lines` lines of bars."""
     room = max(cells - _AXIS, 10)
     points = [(sample.t, value(sample)) for sample in report.series]
     newest = points[-1][1] if points else 0.0

@@ -147,7 +147,7 @@ class LoadRun:
             return self.plan
 
     def input_schemas(self) -> dict[str, Any]:
-        """The schemas of the arguments of the plan's tools, by tool, as the server lists them."""
+        """Return the schemas of the arguments of the plan's tools, by tool, as the server lists them."""
         return input_schemas(self.plan, self.pool.connections[0].session)
 
     def report(self) -> LoadReport:
@@ -394,7 +394,7 @@ CallError = tuple[str, int | None, str]
 
 
 def error_of(call: Call, tool: str, schemas: ResultSchemas) -> CallError | None:
-    """The error of an ended call; None for a result that matches the output schema of its tool."""
+    """Return the error of an ended call; None for a result that matches the output schema of its tool."""
     if call.fate == "done":
         value = call.value
         if type(value) is not dict or value.get("isError") is not True:
@@ -412,7 +412,7 @@ def error_of(call: Call, tool: str, schemas: ResultSchemas) -> CallError | None:
 
 
 def refusing_status(call: Call) -> int | None:
-    """The HTTP status with which the server refused a call; None otherwise."""
+    """Return the HTTP status with which the server refused a call; None otherwise."""
     return call.error.status if isinstance(call.error, HttpError) else None
 
 
@@ -466,7 +466,7 @@ def check_tools(plan: LoadPlan, session: Session, allowed: frozenset[str] | Lite
 
 
 def input_schemas(plan: LoadPlan, session: Session) -> dict[str, Any]:
-    """The schemas of the arguments of the plan's tools, by tool, as the server lists them."""
+    """Return the schemas of the arguments of the plan's tools, by tool, as the server lists them."""
     listed = session.catalog.tools
     return {name: (listed.get(name) or {}).get("inputSchema") for name in plan.tools}
 

@@ -383,7 +383,7 @@ class LoadScreen(FullScreen[None], VerbsByRules):
         self.query_one(f"#{id}", FactsView).show(RowSection(rows))
 
     def verb_facts(self) -> LoadFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         run, report = self._run, self._report
         return LoadFacts(
             has_rate=run is not None and run.phase == "running" and isinstance(run.arrivals, OpenArrivals),

@@ -88,7 +88,7 @@ def _check(invocation: Invocation) -> None:
 
 
 def _plan(invocation: Invocation, out: Output, secrets: Secrets, target: StdioTarget | HttpTarget) -> LoadPlan:
-    """The plan; arguments of a named tool are added when its schema is known. `secrets` learns those in it."""
+    """Return the plan; arguments of a named tool are added when its schema is known. `secrets` learns those in it."""
     from inspector.features.load.find_limit import STEP_SECONDS
     from inspector.features.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, PlannedCall
 
@@ -167,7 +167,7 @@ class _Runs:
         self.journal = session_setup.new_journal(invocation, target, settings)
 
     def new(self, plan: LoadPlan) -> LoadRun:
-        """A run of a plan; only the first one measures our own latency."""
+        """Return a run of a plan; only the first one measures our own latency."""
         from inspector.features.load.floor import measure_floor
         from inspector.features.load.runner import LoadRun
 
@@ -204,7 +204,7 @@ class _Runs:
 def _run(
     invocation: Invocation, runs: _Runs, plan: LoadPlan, conditions: list[FailCondition]
 ) -> tuple[LoadReport | None, int]:
-    """The report, and the signal that stopped it (0: none)."""
+    """Return the report, and the signal that stopped it (0: none)."""
     from inspector.cli.signals import Signals
     from inspector.features.load import precise_timers
     from inspector.features.load.find_limit import LimitSearch
@@ -233,7 +233,7 @@ def _run(
 
 
 def _prepared(invocation: Invocation, out: Output) -> Any:
-    """The calls, once the tools are known: KEY=VALUE arguments are converted to the types in the schema."""
+    """Return the calls, once the tools are known: KEY=VALUE arguments are converted to the types in the schema."""
     if not invocation.arguments["arguments"]:
         return None
 

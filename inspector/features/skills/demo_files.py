@@ -23,12 +23,12 @@ def _skills() -> dict[str, Any]:
 
 
 def front_matters() -> dict[str, dict[str, Any]]:
-    """Returns the front matter of each skill by its name."""
+    """Return the front matter of each skill by its name."""
     return {name: skill["frontmatter"] for name, skill in _skills().items()}
 
 
 def files_of(skill: str) -> dict[str, str | bytes]:
-    """Returns the files of a skill by path, in their order."""
+    """Return the files of a skill by path, in their order."""
     files: dict[str, str | bytes] = {path: "\n".join(lines) for path, lines in _skills()[skill]["files"].items()}
     if skill == "shop/order-lookup":
         files["assets/logo.png"] = picture(16, 16)
@@ -36,7 +36,7 @@ def files_of(skill: str) -> dict[str, str | bytes]:
 
 
 def entry_of(skill: str) -> dict[str, Any]:
-    """Returns the entry of a skill: its front matter, and its files with size and digest."""
+    """Return the entry of a skill: its front matter, and its files with size and digest."""
     from hashlib import sha256
 
     resources: Any = "dynamic"
@@ -53,7 +53,7 @@ def entry_of(skill: str) -> dict[str, Any]:
 
 
 def read(uri: str) -> dict[str, Any] | None:
-    """Returns the contents of a file of a skill, or None."""
+    """Return the contents of a file of a skill, or None."""
     content = _content_of(uri)
     return None if content is None else contents(uri, mime_of(uri), content)
 
@@ -64,5 +64,5 @@ def _content_of(uri: str) -> str | bytes | None:
 
 
 def skill_of(uri: str) -> str | None:
-    """Returns the skill that a URI belongs to, or None."""
+    """Return the skill that a URI belongs to, or None."""
     return next((skill for skill in _skills() if uri.startswith(f"{SCHEME}{skill}/")), None)

@@ -137,7 +137,7 @@ def _metadata_rules(resources: Any) -> Iterator[RuleVerdict]:
 
 
 def odd_key(meta: Any) -> str:
-    """The first key with no prefix, or with a reserved one of others; empty if there is none."""
+    """Return the first key with no prefix, or with a reserved one of others; empty if there is none."""
     for key in object_at(meta):
         prefix = key.partition("/")[0] + "/"
         if "/" not in key or (prefix.startswith("io.modelcontextprotocol") and prefix != _SKILL_KEYS):
@@ -167,7 +167,7 @@ class ServedSkills:
         return tuple(n for page in self.pages for n in page.events)
 
     def usable(self, limit: int) -> list[Skill]:
-        """The valid skills with a list of files, as many as a check looks at."""
+        """Return the valid skills with a list of files, as many as a check looks at."""
         return [skill for skill in self.skills if skill.kind == "static"][:limit]
 
 
@@ -215,7 +215,7 @@ async def listed_skills(visit: Visit, served: ServedSkills) -> None:
 
 
 async def served_skills(visit: Visit) -> ServedSkills | None:
-    """The list of skills; None if the server declares no skills."""
+    """Return the list of skills; None if the server declares no skills."""
     return await listed_skills(visit) if declares_skills(visit) else None
 
 

@@ -143,15 +143,15 @@ class SkillLog:
         return [*newest, *(skill for uri, skill in self._newest.items() if uri not in listed)]
 
     def skill(self, uri: str) -> Skill | None:
-        """The newest entry with this URI."""
+        """Return the newest entry with this URI."""
         return self._newest.get(uri)
 
     def entry_before(self, skill: Skill) -> Skill | None:
-        """The entry that the newest one replaced, if the skill has changed since."""
+        """Return the entry that the newest one replaced, if the skill has changed since."""
         return self._before.get(skill.uri)
 
     def named(self, word: str) -> list[Skill]:
-        """The skills with this URI, directory or name."""
+        """Return the skills with this URI, directory or name."""
         exact = [skill for skill in self.skills if word in (skill.uri, skill.directory)]
         return exact or [skill for skill in self.skills if skill.name == word]
 

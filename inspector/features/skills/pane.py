@@ -125,7 +125,7 @@ class SkillsState:
         self.version += 1
 
     def checks(self, skill: Skill) -> list[FileCheck]:
-        """The listed files of a skill and how they compare; none of an invalid one."""
+        """Return the listed files of a skill and how they compare; none of an invalid one."""
         return [] if skill.kind == "invalid" else self.log.checks(skill)
 
     def save(self, skill: Skill, folder: Path) -> SavedSkill:
@@ -156,7 +156,7 @@ class SkillActions(Widget):
         return None if skill is None or skill.kind == "invalid" or skill.over_limit else skill
 
     def skill_hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+        """Return the keys that work now."""
         skill, live = self._usable, self.state.session.commands is not None
         keys = ["skills.verify"] if skill is not None and live else []
         if skill is not None and any(check.data and not check.failed for check in self.state.checks(skill)):
@@ -207,7 +207,7 @@ class SkillActions(Widget):
 
 
 def sign_of(skill: Skill, checks: list[FileCheck], differs: bool) -> paint.Piece:
-    """The sign of a skill: failed, as listed, or not read."""
+    """Return the sign of a skill: failed, as listed, or not read."""
     signs = signs_now()
     if skill.kind == "invalid" or any(check.failed for check in checks):
         return (signs.failed, "error")
@@ -339,7 +339,7 @@ class SkillsPane(Pane, SkillActions):
         self.screen.set_focus(self._list)
 
     def hints(self) -> list[KeyHint]:
-        """The keys for the list."""
+        """Return the keys for the list."""
         if self._filter.has_focus:
             return self._filter.hints()
         open_ = [("list.select", "open")] if len(self._rows) else []

@@ -74,7 +74,7 @@ def save_skill(
 
 
 def _why_not_beside(path: Path, written: Sequence[Path], folders: Set[Path]) -> str:
-    """Why a file cannot be written beside those of its skill that are; empty if it can."""
+    """Return why a file cannot be written beside those of its skill that are; empty if it can."""
     if path in folders:
         return "it is also a directory of the skill"
     if any(parent in written for parent in path.parents):

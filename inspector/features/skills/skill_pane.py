@@ -92,7 +92,7 @@ class FileRows(ListRows[FileRow]):
 
 
 def sign_of_file(check: FileCheck, missing: bool = False) -> tuple[str, str]:
-    """The sign of a file and its role."""
+    """Return the sign of a file and its role."""
     signs = signs_now()
     if check.failed or not check.file.path:
         return signs.failed, "error"
@@ -224,7 +224,7 @@ class SkillPane(Container, SkillActions):
         self.tick()
 
     def _sections(self, skill: Skill, check: FileCheck | None) -> list[Section]:
-        """The entry's fields, then the text; after a failure why it is not used."""
+        """Return the entry's fields, then the text; after a failure why it is not used."""
         rows = _entry_rows(skill, self.state)
         if check is None:
             return [RowSection(rows)]
@@ -336,7 +336,7 @@ class SkillPane(Container, SkillActions):
         self.post_message(LeaveWork())
 
     def hints(self) -> list[KeyHint]:
-        """The keys for the files."""
+        """Return the keys for the files."""
         row = self._row
         live = self.state.session.commands is not None
         unread = row is not None and row.check is not None and row.check.outcome == "not-read" and live
@@ -356,7 +356,7 @@ def _outcome(check: FileCheck) -> paint.Pieces:
 
 
 def _entry_rows(skill: Skill, state: SkillsState) -> list[Row]:
-    """The entry: its fields, what it asks for, its problems."""
+    """Return the entry: its fields, what it asks for, its problems."""
     rows: list[Row] = []
     asked = {key for key, _ in skill.asks}
     for key, value in list(skill.frontmatter.items())[:_SHOWN_FIELDS]:
@@ -384,7 +384,7 @@ def _entry_rows(skill: Skill, state: SkillsState) -> list[Row]:
 
 
 def _failure_rows(check: FileCheck) -> list[Row]:
-    """Why a file is not used: what was listed, and what was found. Its content is not shown."""
+    """Return why a file is not used: what was listed, and what was found. Its content is not shown."""
     rows: list[Row] = [Row()]
     text = {
         "frontmatter": "The front matter of the file differs from that of the list.",
@@ -404,7 +404,7 @@ def _failure_rows(check: FileCheck) -> list[Row]:
 
 
 def _content_section(check: FileCheck, *, source: bool) -> Section:
-    """A file as text; of a binary one only its size. Nothing is rendered or opened."""
+    """Return a file as text; of a binary one only its size. Nothing is rendered or opened."""
     try:
         text = check.data.decode()
     except UnicodeDecodeError:

@@ -71,12 +71,12 @@ def _live(invocation: Invocation, target: Any, name: str) -> int:
 
 
 def _named_skill(invocation: Invocation) -> str:
-    """The skill that is named: by --skill, or by the word after a target that is one word."""
+    """Return the skill that is named: by --skill, or by the word after a target that is one word."""
     return invocation.option("skill") or invocation.arguments["name"] or ""
 
 
 async def _find(reader: SkillReader, name: str) -> list[Skill]:
-    """The skills to show. A URI is opened without the list (C-SKILL-07)."""
+    """Return the skills to show. A URI is opened without the list (C-SKILL-07)."""
     if "://" in name:
         return [await reader.get(name)]
     await reader.load()
@@ -233,7 +233,7 @@ def _as_json(log: SkillLog, skill: Skill, label: str, resources: list[Any]) -> d
 
 
 def state_of(checks: list[FileCheck], differs: bool) -> str:
-    """The state of a skill: `failed`, `changed-files`, `matches`, `unverified` or `not-read`."""
+    """Return the state of a skill: `failed`, `changed-files`, `matches`, `unverified` or `not-read`."""
     if any(check.failed for check in checks):
         return "failed"
     if differs:

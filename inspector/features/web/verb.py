@@ -54,7 +54,7 @@ async def _serve(invocation: Invocation, server: WebServer) -> None:
 
 
 def command_of(invocation: Invocation) -> list[str]:
-    """The command of the interface, with the options and the target of the invocation."""
+    """Return the command of the interface, with the options and the target of the invocation."""
     words = []
     for option, word in invocation.typed:
         if isinstance(option, Option) and option is not _PORT:
@@ -65,7 +65,7 @@ def command_of(invocation: Invocation) -> list[str]:
 
 
 def port(word: str) -> int:
-    """A TCP port, or 0 for any free one."""
+    """Return a TCP port, or 0 for any free one."""
     if not (word.isascii() and word.isdigit() and len(word) < 6 and int(word) < 65536):
         raise UsageError(f"“{word[:80]}” is not a port.", hint="Use a number from 1 to 65535, or 0 for any free port.")
     return int(word)

@@ -139,7 +139,7 @@ def _names(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _ids(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return the ids of the newest requests, with their methods."""
+    """Yield the ids of the newest requests, with their methods."""
     index = journal.index
     for n in range(index.count, max(index.count - _NEWEST, 0), -1):
         if index.views.ids[n - 1] != NO_ID and index.views.methods[n - 1]:
@@ -164,7 +164,7 @@ def _findings(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str
 
 
 def _runs(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return the flows of the newest runs."""
+    """Yield the flows of the newest runs."""
     for n in islice(Query(kind=Kind.NOTE).backwards(journal.index), _NEWEST):
         path = next(journal.events(n, n)).fields.get("run")
         if isinstance(path, str):

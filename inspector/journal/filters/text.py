@@ -128,7 +128,7 @@ def _line_end(journal: Journal, n: int) -> int:
 
 
 def _runs(index: Index, first: int, last: int, candidates: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
-    """Return runs of events whose lines are read at once: at most a block, with small gaps; longer lines alone."""
+    """Yield runs of events whose lines are read at once: at most a block, with small gaps; longer lines alone."""
     at, offsets = first, index.views.offsets
     while at <= last:
         if candidates is not None:
@@ -156,7 +156,7 @@ def _dense(offsets: memoryview, candidates: bytes | bytearray, first: int, at: i
 
 
 def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator[int]:
-    """Return the events with the text, among some whose lines fit into a block."""
+    """Yield the events with the text, among some whose lines fit into a block."""
     offsets = journal.index.views.offsets
     base = offsets[low - 1]
     data = journal.storage.pread(base, _line_end(journal, high) - base).lower()

@@ -76,7 +76,7 @@ class NumberSpan(NamedTuple):
 
 
 def count(text: str) -> Figure:
-    """A number of an event: `1204`, `1,204` or `#1204`."""
+    """Return a number of an event: `1204`, `1,204` or `#1204`."""
     match = _COUNT.fullmatch(text.replace(",", ""))
     if match is None:
         raise BadValue("write numbers as 100, >100 or 100-200")

@@ -203,7 +203,7 @@ class FilteredView:
         return sorted(changed)
 
     def _settled(self) -> Iterator[int]:
-        """Return open requests whose state has changed; one call checks a bounded number of them."""
+        """Yield open requests whose state has changed; one call checks a bounded number of them."""
         states, pairs = self.journal.index.views.states, self.journal.index.views.pairs
         beyond = len(self._open) <= _RECHECKED or self._open_at >= len(self._open)
         at = 0 if beyond else self._open_at

@@ -421,7 +421,7 @@ class Tree:
         return line
 
     def offset(self, line: int) -> int:
-        """Where the value of a line begins in the raw text."""
+        """Return where the value of a line begins in the raw text."""
         return self._value[line]
 
     def line_of(self, pointer: str) -> int | None:

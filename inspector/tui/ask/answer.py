@@ -36,7 +36,7 @@ class AnswerBody(Protocol):
     """Shows one kind of question and edits its answer."""
 
     def to_fix(self) -> list[str]:
-        """The errors in the answer; empty if it can be sent."""
+        """Return the errors in the answer; empty if it can be sent."""
         ...
 
     def accept(self) -> None:
@@ -44,7 +44,7 @@ class AnswerBody(Protocol):
         ...
 
     def standing(self) -> dict[str, Any]:
-        """The fields of `StandingAnswers` that would repeat this answer from now on."""
+        """Return the fields of `StandingAnswers` that would repeat this answer from now on."""
         ...
 
     def focus_first(self) -> bool:
@@ -198,23 +198,23 @@ class TextBody(Container):
     placeholder = ""
 
     def first_text(self) -> str:
-        """The initial text of the editor."""
+        """Return the initial text of the editor."""
         return ""
 
     def result(self) -> Any:
-        """The result made from the text."""
+        """Return the result made from the text."""
         raise NotImplementedError
 
     def context(self) -> list[Widget]:
-        """The widget above the answer."""
+        """Return the widget above the answer."""
         return []
 
     def details(self) -> list[Widget]:
-        """The widget below the answer."""
+        """Return the widget below the answer."""
         return []
 
     def wrong(self) -> list[str]:
-        """The errors in the text."""
+        """Return the errors in the text."""
         return []
 
     def compose(self) -> ComposeResult:
@@ -290,7 +290,7 @@ class SamplingBody(TextBody):
         return [view]
 
     def _about(self) -> list[Section]:
-        """The request's settings: limits, model preferences, tools, its system prompt."""
+        """Return the request's settings: limits, model preferences, tools, its system prompt."""
         params = self.question.params
         words: list[str] = []
         for key, name in (("maxTokens", "at most {} tokens"), ("temperature", "temperature {}")):
@@ -352,7 +352,7 @@ class RootsBody(TextBody):
         return [Paragraphs([(about, "normal")], after=1)]
 
     def uris(self) -> list[str]:
-        """The URIs as the user typed them."""
+        """Return the URIs as the user typed them."""
         return [line.strip() for line in self.editor.value.split("\n") if line.strip()]
 
     def wrong(self) -> list[str]:

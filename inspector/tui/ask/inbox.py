@@ -136,7 +136,7 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
         self.post_message(HintsChanged())
 
     def verb_facts(self) -> InboxFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         live = self.session.commands is not None
         return InboxFacts(len(self._rows), self.asked_verbs(), live, standing=self._answers_stand)
 

@@ -219,7 +219,7 @@ class QuestionPane(CompactPane, VerbsByRules):
     on_descendant_blur = on_descendant_focus
 
     def verbs_beside(self) -> list[str]:
-        """The verbs of the list beside it, while its keys answer the question."""
+        """Return the verbs of the list beside it, while its keys answer the question."""
         roots = isinstance(self.body, RootsBody) and self.body.json is None
         return ["asked.answer", *(["asked.always"] if roots else []), "asked.decline", "asked.later"]
 
@@ -294,11 +294,11 @@ class QuestionPane(CompactPane, VerbsByRules):
     # Answer
 
     def hints(self) -> list[KeyHint]:
-        """The keys for the question."""
+        """Return the keys for the question."""
         return super().hints() if self.question is not None else []
 
     def verb_facts(self) -> AskFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         question, body = self.question, self.body
         if question is None:
             return AskFacts(is_open=False)
@@ -442,7 +442,7 @@ class AnswersBeside:
     asked: Callable[[], QuestionPane | None] = staticmethod(lambda: None)
 
     def asked_verbs(self) -> tuple[str, ...]:
-        """The verbs of the question beside it; none without one."""
+        """Return the verbs of the question beside it; none without one."""
         pane = self.asked()
         return tuple(pane.verbs_beside()) if pane is not None else ()
 

@@ -66,7 +66,7 @@ class CallsActions(VerbsByRules):
         return session.commands is not None and session.phase == "ready"
 
     def verb_facts(self) -> CallsFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         saved, place = self.saved, self.place
         flow = place.flow if place is not None else None
         return CallsFacts(

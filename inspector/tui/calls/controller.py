@@ -149,7 +149,7 @@ class CallsPart:
         self._screen.run_worker(self._save(list_name, address, arguments, schema), group="dialog", exclusive=True)
 
     def _secrets(self) -> list[str]:
-        """The values that are never written."""
+        """Return the values that are never written."""
         target: Any = self.saved.session.target
         return [*getattr(target, "secrets", ()), *self.saved.secrets()]
 
@@ -215,7 +215,7 @@ class CallsPart:
             self._panes.work.request.came_from(made.path, len(made.steps))
 
     def _templates(self) -> dict[str, str]:
-        """The texts of this server's saved steps that insert a variable without a value, by what the form shows."""
+        """Return the texts of saved steps that insert a variable without a value, by what the form shows."""
         texts: dict[str, str] = {}
         for flow in self.saved.flows:
             values = self.saved.plain_values(flow)
@@ -226,7 +226,7 @@ class CallsPart:
         return texts
 
     def _chosen_flow(self) -> Flow | None:
-        """The flow that the cursor of the tab is on, else the only one; never one of another server."""
+        """Return the flow that the cursor of the tab is on, else the only one; never one of another server."""
         saved, calls = self.saved, self._panes.calls
         place = calls.place if calls is not None else None
         own = [flow for flow in saved.flows if not saved.other_server(flow)]
@@ -235,7 +235,7 @@ class CallsPart:
         return own[0] if len(own) == 1 else None
 
     def _new_name(self, address: str) -> str:
-        """A name of the folder that no file has."""
+        """Return a name of the folder that no file has."""
         path = self.saved.folder / file_name(address)
         stem, number = path.stem, 2
         while path.exists():
@@ -271,7 +271,7 @@ class CallsPart:
             await self._save(list_name, address, arguments, tool.get("inputSchema"))
 
     def _recent_calls(self) -> list[tuple[str, str, tuple[ListName, str, Any]]]:
-        """The newest calls, each once: a word for the menu, what was sent, and the call."""
+        """Return the newest calls, each once: a word for the menu, what was sent, and the call."""
         journal = self.saved.session.journal
         calls: list[tuple[str, str, tuple[ListName, str, Any]]] = []
         seen: set[str] = set()
@@ -462,7 +462,7 @@ def _holds_secret(offered: Sequence[WritableExpectation], secrets: Sequence[str]
 
 
 def inserted(value: Any, values: Mapping[str, Any]) -> Any:
-    """A value of a step with the variables inserted that are known without a run; other `{{name}}` stay."""
+    """Return a value of a step with the variables inserted that are known without a run; other `{{name}}` stay."""
     if isinstance(value, Mapping):
         return {key: inserted(item, values) for key, item in value.items()}
     if isinstance(value, list):
@@ -473,7 +473,7 @@ def inserted(value: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts of a step in which variables may be inserted."""
+    """Yield the texts of a step in which variables may be inserted."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list):

@@ -54,7 +54,7 @@ class Draft:
     offers: list[OfferedVariable] = field(default_factory=list)
 
     def step(self, name: str, chosen: Iterable[str] = ()) -> dict[str, Any]:
-        """The step as it is written; `chosen` are the variables that stand for their values."""
+        """Return the step as it is written; `chosen` are the variables that stand for their values."""
         values = {offer.name: offer.value for offer in self.offers if offer.name in set(chosen)}
         action = _ACTIONS[self.list_name]
         step: dict[str, Any] = {"name": name} if name and name != self.address else {}
@@ -78,7 +78,7 @@ def draft_of(
     taken: Collection[str] = (),
     templates: Mapping[str, str] | None = None,
 ) -> Draft:
-    """A call with these arguments. `schema` marks secret arguments; `secrets` are values known to be secret.
+    """Return a call with these arguments. `schema` marks secret arguments; `secrets` are values known to be secret.
 
     `variables` are those of the flow and the environment, with secret values left out; `named` has the variables of
     secret values, and `taken` names that mean other secrets. Texts are written as they were sent: names and schemas
@@ -110,7 +110,7 @@ class _Writer:
         self._templates = templates
 
     def value(self, whole: Any, kept: Any) -> Any:
-        """The values that may be written; `{{name}}` for each that may not."""
+        """Return the values that may be written; `{{name}}` for each that may not."""
         if isinstance(whole, Mapping) and isinstance(kept, Mapping):
             return {
                 name: self.value(value, kept[name]) if name in kept else self._secret(name, value)
@@ -121,7 +121,7 @@ class _Writer:
         return self.text(kept)
 
     def text(self, value: Any) -> Any:
-        """A text that inserts what it inserts in a saved step, else nothing; any other value as it is."""
+        """Return a text that inserts what it inserts in a saved step, else nothing; any other value as it is."""
         return self._templates.get(value, literal(value)) if isinstance(value, str) else value
 
     def _secret(self, member: str, value: Any) -> str:
@@ -173,13 +173,13 @@ def _with_variables(value: Any, variables: Mapping[str, Any]) -> Any:
 
 
 def file_name(address: str) -> str:
-    """A name for a new flow file: that of the tool or prompt, or the end of a URI."""
+    """Return a name for a new flow file: that of the tool or prompt, or the end of a URI."""
     stem = _STRANGE.sub("-", address.rstrip("/").rsplit("/", 1)[-1]).strip("-.")[:40] or "calls"
     return f"{stem}.yaml"
 
 
 def server_of(target: Target) -> str | None:
-    """How a new flow names the server: `@NAME`, a URL or a command; None where a secret would be written."""
+    """Return how a new flow names the server: `@NAME`, a URL or a command. None where a secret would be written."""
     if _is_demo(target) or (target.name and target.kind != "recording" and getattr(target, "source", "")):
         return server_text(name=target.name)
     if isinstance(target, HttpTarget):
@@ -221,7 +221,7 @@ def secret_note(names: Sequence[str], environment: Path) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value of a variable on one line."""
+    """Return a value of a variable on one line."""
     return json_of(value)[:60]
 
 
@@ -304,7 +304,7 @@ def place(value: dict[str, Any], pointer: str | None) -> tuple[Any, ValuePath]:
 
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:
-    """A JSON Schema of the members and types of a value. Members may be added to its objects, none may be missing."""
+    """Return a JSON Schema of a value's members and types. Its objects may have more members, not fewer."""
     if depth >= _MAX_DEPTH:
         return {}
     if isinstance(value, dict):

@@ -105,7 +105,7 @@ class FlowPane(CompactPane, CallsActions):
         self._describe(row)
 
     def _step_at(self, line: int) -> tuple[int, int]:
-        """The step at a row, and how far below its first row that is."""
+        """Return the step at a row, and how far below its first row that is."""
         if not 0 <= line < len(self._page.steps):
             return 0, 0
         number = self._page.steps[line]
@@ -242,7 +242,7 @@ class FlowPane(CompactPane, CallsActions):
             self.post_message(LeaveWork())
 
     def verb_facts(self) -> CallsFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         place, select = self.place, ""
         if place is not None and place.number and self.saved.running is None:
             select = "close step" if place.number in self._opened.get(place.path, ()) else "open step"

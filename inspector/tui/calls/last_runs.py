@@ -34,13 +34,13 @@ FlowTimes = tuple[float, float, FlowOutcome, StepTimes, str]
 
 
 def read_last_runs(folder: Path) -> dict[str, FlowTimes]:
-    """The last runs of the flows of a folder, by path as it is shown. Never raises."""
+    """Return the last runs of the flows of a folder, by path as it is shown. Never raises."""
     flows = _read(folder).get("flows")
     return dict(_flows(flows)) if isinstance(flows, dict) else {}
 
 
 def read_environment_in_use(folder: Path) -> str:
-    """The name of the environment that was used last in a folder; empty for none. Never raises."""
+    """Return the name of the environment that was used last in a folder; empty for none. Never raises."""
     name = _read(folder).get("environment")
     return name if isinstance(name, str) else ""
 
@@ -117,7 +117,7 @@ FilesState = dict[Path, tuple[int, int, int]]
 
 
 def files_state(folder: Path) -> FilesState:
-    """The files below a folder on which its flows may depend. Never raises."""
+    """Return the files below a folder on which its flows may depend. Never raises."""
     state: FilesState = {}
     for where, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]

@@ -215,7 +215,7 @@ class CallsPane(Pane, CallsActions):
         return super().hints()
 
     def verb_facts(self) -> CallsFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         row, select = self.row, ""
         if row is not None and row.kind in ("flow", "step", "error"):
             select = "open"

@@ -61,7 +61,7 @@ class ListRow(NamedTuple):
 
 
 def sign_of(outcome: FlowOutcome) -> paint.Piece:
-    """The sign of an outcome."""
+    """Return the sign of an outcome."""
     signs = signs_now()
     if outcome == "passed":
         return (signs.done, "received")
@@ -71,7 +71,7 @@ def sign_of(outcome: FlowOutcome) -> paint.Piece:
 
 
 def took(outcome: FlowOutcome, seconds: float) -> str:
-    """How long something took, or that it was skipped; nothing for what did not run."""
+    """Return how long something took, or that it was skipped; nothing for what did not run."""
     if outcome == "skipped":
         return "skipped"
     return duration(seconds * 1_000_000) if outcome != "not_run" else ""
@@ -197,7 +197,7 @@ class FlowPage:
 
 
 def day_and_time(when: float, now: float | None = None) -> str:
-    """A moment as people say it: `today 09:14`, `yesterday 17:02`, `2026-11-20 17:02`. Seconds since the epoch."""
+    """Return a time (seconds since the epoch) for people: `today 09:14`, `yesterday 17:02`, `2026-11-20 17:02`."""
     moment = datetime.fromtimestamp(when)
     days = (datetime.fromtimestamp(time.time() if now is None else now).date() - moment.date()).days
     day = {0: "today", 1: "yesterday"}.get(days, f"{moment:%Y-%m-%d}")
@@ -216,7 +216,7 @@ def page_of(
     changed: Mapping[int, Sequence[str]] | None = None,
     other_server: str = "",
 ) -> FlowPage:
-    """The rows of a flow. `opened` are the numbers of the steps of which everything is shown.
+    """Return the rows of a flow. `opened` are the numbers of the steps of which everything is shown.
 
     `other_server` is the server that the flow names where that is not the server of the session.
     """
@@ -264,13 +264,13 @@ def _pairs(values: Mapping[str, Any]) -> list[Piece]:
 
 
 def plain(value: Any) -> str:
-    """A value on one line: text as it is, everything else as JSON."""
+    """Return a value on one line: text as it is, everything else as JSON."""
     text = value if isinstance(value, str) else json_of(value)
     return safe(" ".join(text[: _VALUE + 1].split()) if isinstance(value, str) else text[: _VALUE + 1], _VALUE)
 
 
 def templates(text: str, role: str = "bright") -> list[Piece]:
-    """A text with its `{{name}}` in the colour of names."""
+    """Return a text with its `{{name}}` in the colour of names."""
     pieces: list[Piece] = []
     at = 0
     for match in _TEMPLATE.finditer(text):

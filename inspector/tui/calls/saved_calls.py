@@ -75,7 +75,7 @@ class NewestRun:
     """The flow has changed since: nothing is known of its steps as they are now."""
 
     def outcome_of(self, number: int) -> FlowOutcome:
-        """The outcome of a step: the worst of its rows."""
+        """Return the outcome of a step: the worst of its rows."""
         return worst(result.outcome for result in self.steps.get(number, ()))
 
     @property
@@ -91,12 +91,12 @@ class NewestRun:
         return (chosen[0].answer or chosen[0].request) if chosen else 0
 
     def seconds_of(self, number: int) -> float:
-        """How long a step took, all its rows together."""
+        """Return how long a step took, all its rows together."""
         return sum(result.seconds for result in self.steps.get(number, ()))
 
 
 def worst(outcomes: Iterable[FlowOutcome]) -> FlowOutcome:
-    """The outcome of several results: failed if one failed, passed if one passed."""
+    """Return the outcome of several results: failed if one failed, passed if one passed."""
     distinct = set(outcomes)
     order: tuple[FlowOutcome, ...] = ("failed", "passed", "skipped")
     return next((outcome for outcome in order if outcome in distinct), "not_run")
@@ -179,7 +179,7 @@ class SavedCalls:
         return self.collection.environments if self.collection is not None else {}
 
     def path_text(self, path: Path) -> str:
-        """A path of the collection as it is shown: relative to the working directory where it lies below it."""
+        """Return a path of the collection as it is shown: relative to the working directory where it lies below it."""
         return display_path(path)
 
     def read_if_changed(self) -> bool:
@@ -236,11 +236,11 @@ class SavedCalls:
         keep_last_runs(self.folder, kept)
 
     def flow(self, path: Path) -> Flow | None:
-        """The flow of a file."""
+        """Return the flow of a file."""
         return next((flow for flow in self.flows if flow.path == path), None)
 
     def run_of(self, path: Path) -> NewestRun | None:
-        """The newest run of a flow as it may be shown: of a flow that has changed since, no outcome."""
+        """Return the newest run of a flow as it may be shown. Of a flow that has changed since, no outcome."""
         run = self.runs.get(path)
         if run is None or run.digest == self._digests.get(path, run.digest):
             return run
@@ -248,17 +248,17 @@ class SavedCalls:
         return replace(unknown, first=run.first, last=run.last)
 
     def other_server(self, flow: Flow) -> str:
-        """The server that a flow names, where that is not the server of this session; else an empty text."""
+        """Return the server that a flow names, where that is not the server of this session; else an empty text."""
         named, target = flow.model.server, self.session.target
         known = not named or "{{" in named or isinstance(target, RecordingTarget)
         return "" if known or names_server(named, target) else named
 
     def flows_to_run(self) -> list[Flow]:
-        """The flows that “run all” means: those of this server, or all of them where each names another one."""
+        """Return the flows that “run all” means: those of this server, or all of them where each names another one."""
         return [flow for flow in self.flows if not self.other_server(flow)] or list(self.flows)
 
     def steps(self, flow: Flow) -> list[PlainStep]:
-        """The steps of a flow with the keys of the file."""
+        """Return the steps of a flow with the keys of the file."""
         return [flow.raw_step(number) for number in range(1, len(flow.steps) + 1)]
 
     @property
@@ -267,13 +267,13 @@ class SavedCalls:
         return [chosen] if chosen is not None else []
 
     def plain_values(self, flow: Flow | None) -> dict[str, Any]:
-        """The variables that are not secret, by name."""
+        """Return the variables that are not secret, by name."""
         values, secret = in_effect(self._in_use, {})
         merged = {**(flow.model.vars if flow is not None else {}), **values}
         return {name: value for name, value in merged.items() if name not in secret}
 
     def secrets(self) -> list[str]:
-        """The secret values that are known: those of earlier runs, and those that the environment may read."""
+        """Return the secret values that are known: those of earlier runs, and those that the environment may read."""
         return sorted({*self._secrets, *self.named_secrets()})
 
     def named_secrets(self) -> dict[str, str]:
@@ -289,7 +289,7 @@ class SavedCalls:
         return names
 
     def values(self, flow: Flow | None) -> dict[str, Any]:
-        """The variables that a step of a flow sees before it runs, as they are written: secrets are references."""
+        """Return the variables that a step sees before it runs, as they are written: secrets are references."""
         variables: dict[str, Any] = dict(flow.model.vars) if flow is not None else {}
         for environment in self._in_use:
             variables.update(environment.values)

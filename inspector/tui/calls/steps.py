@@ -27,19 +27,19 @@ def action_of(step: PlainStep) -> tuple[str, str]:
 
 
 def name_of(step: PlainStep) -> str:
-    """The name of the step; else what its action is about."""
+    """Return the name of the step; else what its action is about."""
     name = step.get("name")
     return name if isinstance(name, str) and name else action_of(step)[1]
 
 
 def item_of(step: PlainStep) -> tuple[ListName, str] | None:
-    """The item of the catalog that the step uses, or None where it uses none."""
+    """Return the item of the catalog that the step uses, or None where it uses none."""
     action, subject = action_of(step)
     return (_LISTS[action], subject) if action in _LISTS else None
 
 
 def rows_of_each(step: PlainStep) -> int:
-    """How often `each` runs the step; 0 for a step without `each`."""
+    """Return how often `each` runs the step; 0 for a step without `each`."""
     rows = step.get("each")
     return len(rows) if isinstance(rows, list) else 0
 

@@ -234,7 +234,7 @@ class CheckPane(Horizontal, VerbsByRules):
             self._view.display_rows(*rows_of(checked, self.check_run.journal, keymap_of(self)))
 
     def verb_facts(self) -> CheckFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         check_run = self.check_run
         return CheckFacts(
             live=self.session.commands is not None,

@@ -77,7 +77,7 @@ def _key(verb: str, keymap: Keymap | None) -> str:
 
 
 def sign(verdict: Verdict) -> Piece:
-    """The sign of a verdict."""
+    """Return the sign of a verdict."""
     signs = signs_now()
     by_verdict = {
         "fail": signs.failed,
@@ -132,7 +132,7 @@ class CheckRows(ListRows[CheckRow]):
         self.rows = entries
 
     def next_fault(self, at: int, step: int) -> int | None:
-        """The next row after `at` (before it, with -1) that is a failure or a warning."""
+        """Return the next row after `at` (before it, with -1) that is a failure or a warning."""
         rows = range(at + 1, len(self)) if step > 0 else range(at - 1, -1, -1)
         for row in rows:
             checked = self.rows[row].checked
@@ -151,7 +151,7 @@ class CheckRows(ListRows[CheckRow]):
         return [*rows, *(Row([(part, "normal")], 4) for part in parts)]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Strip]:
-        """Both lines of a row."""
+        """Return both lines of a row."""
         entry = self.rows[index]
         lines = (
             _check(entry.checked, width, self.keymap)
@@ -221,12 +221,12 @@ FAR_BEHIND = 2000
 
 
 def judging_facts(judged: int, events: int) -> list[str]:
-    """How far the judge of the session's messages is, while it is far behind."""
+    """Return how far the judge of the session's messages is, while it is far behind."""
     return [f"checking {count(judged)} of {count(events)} messages"] if events - judged > FAR_BEHIND else []
 
 
 def list_facts(check_run: CheckRun, only: tuple[Verdict, ...], level: str) -> list[str]:
-    """The filter, what the next run may do, and the size of the last run."""
+    """Return the filter, what the next run may do, and the size of the last run."""
     allowed, report = check_run.allowed, check_run.report
     facts = [] if only == VERDICTS else ["only fails"]
     if level:
@@ -245,7 +245,7 @@ def list_facts(check_run: CheckRun, only: tuple[Verdict, ...], level: str) -> li
 
 
 def empty_text(check_run: CheckRun, problem: str, key: str) -> str:
-    """Why the list is empty. `key` runs the checks; `problem` is why the recording could not be read."""
+    """Return why the list is empty. `key` runs the checks; `problem` is why the recording could not be read."""
     report = check_run.report
     if check_run.running:
         return "Connecting …"

@@ -37,7 +37,7 @@ class _Running:
         return len(self._run.results), self._run.total, self.now
 
     def report(self, path: Path | None) -> Report:
-        """The results so far."""
+        """Return the results so far."""
         run = self._run if self._before is None else renewed(self._before, self._run)
         return Report(replace(run, results=list(run.results)), str(path or ""))
 

@@ -229,15 +229,15 @@ class DifferenceRows:
         return len(self._differences)
 
     def key_at(self, index: int) -> Hashable:
-        """The row itself: the list is never added to."""
+        """Return the row itself: the list is never added to."""
         return index
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row of a key."""
+        """Return the row of a key."""
         return key if isinstance(key, int) and key < len(self) else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """One difference in at most `width` cells."""
+        """Return one difference in at most `width` cells."""
         one = self._differences[index]
         sign, role = _ROLES.get(one.kind, ("~", "finding"))
         note: Pieces = [(f"  {one.note}", "muted")] if one.note else ""
@@ -373,7 +373,7 @@ class AnswersView(Container):
                     view.show_line(line)
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+        """Return the keys that work now."""
         compared = self._compared
         several = compared is not None and len(compared.differences) > 1
         verbs: list[str | tuple[str, str]] = ["diff.next", "diff.previous"] if several else []
@@ -416,7 +416,7 @@ class AnswersView(Container):
 
 
 def _ignored(compared: ComparedAnswers) -> str:
-    """How many differences the rules ignored; of the first one, the place and the rule."""
+    """Return how many differences the rules ignored; of the first one, the place and the rule."""
     more = f" and {count(compared.ignored - 1)} more" if compared.ignored > 1 else ""
     return f"{count(compared.ignored)} ignored: {safe(compared.ignored_places[0], MAX_LENGTH)}{more}"
 

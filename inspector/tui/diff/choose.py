@@ -33,7 +33,7 @@ async def compare_with(screen: Screen[None], mine: Path | None) -> None:
 
 
 def _others(mine: Path) -> list[RecordingInfo]:
-    """The readable recordings in the same folder, then those in the recordings folder."""
+    """Return the readable recordings in the same folder, then those in the recordings folder."""
     recordings: dict[str, RecordingInfo] = {}
     for info in (*list_recordings(mine.parent), *list_recordings()):
         if not info.problem and info.path.name != mine.name:

@@ -75,12 +75,12 @@ class DiffRows(ListRows[DiffRow]):
         self.rows = list(_entries(compared, everything)) if compared is not None else []
 
     def next_difference(self, at: int, step: int) -> int | None:
-        """The next row after `at` (before it, with -1) that has a difference."""
+        """Return the next row after `at` (before it, with -1) that has a difference."""
         rows = range(at + 1, len(self)) if step > 0 else range(at - 1, -1, -1)
         return next((row for row in rows if self.rows[row].differs), None)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """One row in at most `width` cells."""
+        """Return one row in at most `width` cells."""
         entry = self.rows[index]
         if entry.change is not None:
             return _change(entry.change, width)
@@ -285,7 +285,7 @@ class DiffScreen(FullScreen[None], VerbsByRules):
         self._show_footer()
 
     def verb_facts(self) -> DiffFacts:
-        """The sides at which a message is shown."""
+        """Return the sides at which a message is shown."""
         return DiffFacts(**{name: side.n > 0 for name, side in self._shown_sides.items()})
 
     def _show_footer(self) -> None:

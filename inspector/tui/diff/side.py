@@ -102,7 +102,7 @@ def whole(side: RecordingSide) -> ShownSide:
 
 
 def of_change(compared: ComparedRecordings, change: Change, which: Which) -> ShownSide:
-    """The text that changed, and the item that contains it."""
+    """Return the text that changed, and the item that contains it."""
     build = _Builder()
     if change.area != "server" and (isinstance(change.a, str) or isinstance(change.b, str)):
         build.heading(change.what)
@@ -141,7 +141,7 @@ def _words(build: _Builder, mine: Any, other: Any, which: Which) -> None:
 
 
 def _part(side: RecordingSide, change: Change) -> Any:
-    """A capability, or a member of the server's description."""
+    """Return a capability, or a member of the server's description."""
     if change.name in ("era", "revision"):
         return side.surface.get(change.name)
     members = side.surface.get(change.area)
@@ -159,7 +159,7 @@ def _item(side: RecordingSide, change: Change) -> Any:
 
 
 def _pointers(mine: Any, other: Any) -> list[str]:
-    """The JSON Pointers where a value differs from another."""
+    """Return the JSON Pointers where a value differs from another."""
     return [
         difference.path.pointer()
         for difference in compare(mine, other, EXACT).differences
@@ -178,7 +178,7 @@ def _encoded(value: Any) -> str:
 
 
 def of_step(compared: ComparedRecordings, step: ConversationStep, which: Which) -> ShownSide:
-    """The request and its answer on one side, and the differences between the messages in between."""
+    """Return the request and its answer on one side, and the differences between the messages in between."""
     side = compared.a if which == "a" else compared.b
     n = step.a if which == "a" else step.b
     build = _Builder()
@@ -201,7 +201,7 @@ def of_step(compared: ComparedRecordings, step: ConversationStep, which: Which) 
 
 
 def _answer(side: RecordingSide, n: int) -> int:
-    """The answer to the request at event `n`, or 0."""
+    """Return the answer to the request at event `n`, or 0."""
     index = side.journal.index
     return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
 

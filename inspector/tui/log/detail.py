@@ -234,11 +234,11 @@ class DetailPane(Pane, VerbsByRules):
         self._load()
 
     def _counted(self) -> tuple[int, int]:
-        """A sum over the events folded into the row, which changes with them, and the number of findings."""
+        """Return a sum over the events folded into the row, which changes with them, and the number of findings."""
         return sum(self._folded()), len(self.session.journal.findings.of(self.n))
 
     def _folded(self) -> list[int]:
-        """The events, other than marks, that are folded into the row of the event in the log."""
+        """Return the events, other than marks, that are folded into the row of the event in the log."""
         kind = self.session.journal.index.kind
         folded = self._folding.folded(self.n) if self._folding is not None and self.n else []
         return [n for n in folded if kind(n) is not Kind.MARK]
@@ -328,7 +328,7 @@ class DetailPane(Pane, VerbsByRules):
             self.post_message(ShowEvent(self._related))
 
     def verb_facts(self) -> DetailFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         n, journal = self.n, self.session.journal
         if not n:
             return DetailFacts(has_event=False)

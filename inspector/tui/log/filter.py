@@ -38,7 +38,7 @@ def highlight(text: str) -> list[tuple[int, int, str]]:
 
 
 def known_names(catalog: Catalog) -> Iterator[str]:
-    """Return names that requests use: tools, prompts, URIs of resources; of very many only the first."""
+    """Yield names that requests use: tools, prompts, URIs of resources; of very many only the first."""
     for kind in KINDS.values():
         for item in catalog[kind.name].items[:_MAX_NAMES]:
             name = item.get(kind.id_field)

@@ -63,7 +63,7 @@ class LastMessageLine(LineWidget):
             self.refresh()
 
     def _last(self, rows: FoldedRows) -> int:
-        """The last row that is a message or a start, or else the last row."""
+        """Return the last row that is a message or a start, or else the last row."""
         index, folding = self.session.journal.index, rows.folding
         count = rows.until(self.session.upto)
         numbers = [rows[at] for at in range(count - 1, max(count - LOOKED_BACK, 0) - 1, -1)]

@@ -344,7 +344,7 @@ _MAX_TRIES = 1000
 
 
 async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> int:
-    """The nearest event after `n` (before it, with -1) that matches and has another row; 0 for none. Run in a
+    """Return the nearest event after `n` (before it, with -1) that matches and has another row; 0 for none. Run in a
     thread."""
     row = rows.index_of(n)
     for _ in range(_MAX_TRIES):

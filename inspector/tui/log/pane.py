@@ -153,7 +153,7 @@ class MessagesPane(Pane, VerbsByRules):
         self.post_message(HintsChanged())
 
     def verb_facts(self) -> LogFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         return verb_facts(self._list, self.log_query, typed=bool(self._filter.value))
 
     @property

@@ -66,7 +66,7 @@ class AllEvents:
         return position + 1
 
     def position(self, n: int) -> int | None:
-        """The row of event `n`, or None."""
+        """Return the row of event `n`, or None."""
         return n - 1 if 0 < n <= self.count else None
 
 
@@ -97,7 +97,7 @@ class RowsWithMoment:
         return self.numbers[position if position < at else position - 1]
 
     def position(self, n: int) -> int | None:
-        """The row of event `n`, or None."""
+        """Return the row of event `n`, or None."""
         if n == NOW:
             return self.at if self.at < len(self.numbers) else None
         row = self.numbers.position(n)
@@ -171,11 +171,11 @@ class MessageRows:
         return len(self.numbers)
 
     def key_at(self, index: int) -> Hashable:
-        """The number of a row's event."""
+        """Return the number of a row's event."""
         return self.numbers[index]
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row of event `key`, or None."""
+        """Return the row of event `key`, or None."""
         return self.numbers.position(key) if isinstance(key, int) else None
 
     def show(self, numbers: Numbers, upto: int | None) -> None:
@@ -202,14 +202,14 @@ class MessageRows:
         return self.id_cells != before
 
     def state(self, n: int) -> State:
-        """The state of event `n`; at a moment of a recording, its state then."""
+        """Return the state of event `n`; at a moment of a recording, its state then."""
         index = self.journal.index
         if self.upto is None or n > self.upto:
             return State(index.state(n))
         return index.state_at(n, self.upto)
 
     def answer(self, n: int) -> int:
-        """The answer to request `n`, or 0 if there is none at the moment shown."""
+        """Return the answer to request `n`, or 0 if there is none at the moment shown."""
         index = self.journal.index
         answer = index.pair(n) if index.shape(n) is Shape.REQUEST else 0
         return 0 if answer and self.upto is not None and n <= self.upto < answer else answer
@@ -219,15 +219,15 @@ class MessageRows:
         return self.state(n) is State.PENDING
 
     def folded(self, n: int) -> list[int]:
-        """The events folded into the row of `n`; at a moment of a recording, those so far."""
+        """Return the events folded into the row of `n`; at a moment of a recording, those so far."""
         return self._so_far(n, self.folding.folded(n)) if self.folding is not None else []
 
     def list_messages(self, n: int) -> list[int]:
-        """The messages of a list of several pages whose row is `n`; else empty. At a moment, those so far."""
+        """Return the messages of a list of several pages whose row is `n`; else empty. At a moment, those so far."""
         return self._so_far(n, self.folding.list_messages(n)) if self.folding is not None else []
 
     def group(self, n: int) -> list[int]:
-        """The rows that the row of `n` replaces, itself first; else empty. At a moment, those so far."""
+        """Return the rows that the row of `n` replaces, itself first; else empty. At a moment, those so far."""
         return self._so_far(n, list(self.folding.group(n))) if self.folding is not None else []
 
     def _is_start(self, n: int) -> bool:
@@ -246,7 +246,7 @@ class MessageRows:
         return state, self._findings(n, folded), self._is_marked(n, folded), waited, sum(folded)
 
     def _findings(self, n: int, folded: list[int]) -> int:
-        """The number of findings on the events of a row."""
+        """Return the number of findings on the events of a row."""
         findings = self.journal.findings
         return sum(len(findings.of(m)) for m in (n, *folded)) if findings.total else 0
 
@@ -312,7 +312,7 @@ class MessageRows:
         return [(sign[0], "received"), (signs.received, "received")] if row.listed and row.answer else [sign, " "]
 
     def summary(self, row: RowFacts) -> list[Piece]:
-        """The summary of a row, cached for the rows drawn last."""
+        """Return the summary of a row, cached for the rows drawn last."""
         key = (row.n, len(row.listed) + len(row.group))
         pieces = self._summaries.get(key)
         if pieces is None:

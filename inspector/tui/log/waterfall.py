@@ -91,11 +91,11 @@ class ExchangeRows:
         return self.keys[position] & _LOW
 
     def root(self, position: int) -> int:
-        """The number of the outermost request of a row; the row's own event if it has none."""
+        """Return the number of the outermost request of a row; the row's own event if it has none."""
         return self.keys[position] >> 32
 
     def position(self, n: int) -> int | None:
-        """The row of an event, None if it has none; an answer is in the row of its request."""
+        """Return the row of an event, None if it has none; an answer is in the row of its request."""
         index = self.journal.index
         if self.folding is not None:
             n = self.folding.row(n)
@@ -164,7 +164,7 @@ class ExchangeRows:
         ]
 
     def _gone(self, left: Iterable[int], fits: Callable[[int], bool]) -> list[int]:
-        """The exchanges without a matching event."""
+        """Return the exchanges without a matching event."""
         gone = []
         for root in {self._roots[n - 1] for n in left}:
             begin, end = bisect_left(self.keys, root << 32), bisect_left(self.keys, (root + 1) << 32)
@@ -219,7 +219,7 @@ class ExchangeRows:
 
 
 def _percentile(ordered: list[int], part: int) -> int | None:
-    """The smallest value that at least `part` percent do not exceed (nearest rank)."""
+    """Return the smallest value that at least `part` percent do not exceed (nearest rank)."""
     return ordered[max(-(-len(ordered) * part // 100) - 1, 0)] if ordered else None
 
 
@@ -236,7 +236,7 @@ class TimeSpan(NamedTuple):
         return max(self.end - self.begin - sum(high - low for low, high in self.gaps), 1)
 
     def _place(self, t: int) -> int:
-        """The microseconds that are drawn before a moment."""
+        """Return the microseconds that are drawn before a moment."""
         folded = max(self.busy // _FOLDED_PART, 1)
         place = t - self.begin
         for low, high in self.gaps:
@@ -246,7 +246,7 @@ class TimeSpan(NamedTuple):
         return place
 
     def cell(self, t: int, cells: int) -> int:
-        """The cell of a moment."""
+        """Return the cell of a moment."""
         length = max(self._place(self.end), 1)
         return min(max(self._place(t) * cells // length, 0), cells - 1)
 
@@ -312,7 +312,7 @@ class WaterfallRows(MessageRows):
         return index.shape(n) is Shape.REQUEST and index.method(n) == _STANDING
 
     def _end(self, n: int) -> int:
-        """The time of the answer. Without one: now if the request is pending, else when it was given up."""
+        """Return the time of the answer. Without one: now if the request is pending, else when it was given up."""
         index = self.journal.index
         if index.shape(n) != Shape.REQUEST:
             return index.time(n)
@@ -325,7 +325,7 @@ class WaterfallRows(MessageRows):
         return self.now if self.now is not None else index.time(self.upto or index.count)
 
     def _last_answer(self, n: int) -> int:
-        """The answer to request `n`; for a list of several pages the last answer. 0 if there is none yet."""
+        """Return the answer to request `n`; for a list of several pages the last answer. 0 if there is none yet."""
         listed = self.list_messages(n)
         if listed:
             n = max(m for m in listed if self.journal.index.shape(m) is Shape.REQUEST)
@@ -354,7 +354,7 @@ class WaterfallRows(MessageRows):
         return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self._findings(n, row.folded) else " ", 2)]
 
     def folded(self, n: int) -> list[int]:
-        """The events in the row of `n`: its answer, and the events folded into either."""
+        """Return the events in the row of `n`: its answer, and the events folded into either."""
         answer = self.answer(n)
         return [*super().folded(n), *([answer, *super().folded(answer)] if answer else [])]
 
@@ -365,7 +365,7 @@ class WaterfallRows(MessageRows):
         return *super().row_state(n), self.answer(n)
 
     def _signs(self, row: RowFacts, *, nested: bool) -> list[Piece]:
-        """The direction and the result: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""
+        """Return the direction and the result: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""
         n, index, signs = row.n, self.journal.index, signs_now()
         sign = sign_of(index, n, signs)
         if index.shape(n) != Shape.REQUEST:

@@ -171,7 +171,7 @@ def _request_line(facts: View, role: str, hang: int) -> Row:
 
 
 def _form(body: str) -> list[Row]:
-    """The fields of a form, one per line; secrets are already redacted."""
+    """Return the fields of a form, one per line; secrets are already redacted."""
     from urllib.parse import unquote_plus
 
     rows: list[Row] = []
@@ -182,7 +182,7 @@ def _form(body: str) -> list[Row]:
 
 
 def _heads(facts: View) -> list[Row]:
-    """The headers of request and response."""
+    """Return the headers of request and response."""
     rows = [_request_line(facts, "bright bold", 2)]
     for side in ("request", "response"):
         if side == "response":
@@ -192,7 +192,7 @@ def _heads(facts: View) -> list[Row]:
 
 
 def _own(step: AuthStep) -> list[Row]:
-    """The facts of a step without requests."""
+    """Return the facts of a step without requests."""
     challenges: Any = step.facts.get("challenge")
     if isinstance(challenges, list) and challenges:
         rows: list[Row] = []
@@ -276,7 +276,7 @@ class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
         self.set_interval(LOOK_AGAIN, self.tick)
 
     def verb_facts(self) -> LoginFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         return LoginFacts(self._work.possible, self.session.phase == "connecting", self._work.has_token)
 
     def tick(self) -> None:

@@ -128,7 +128,7 @@ def _compared(expected: str, actual: str) -> list[Row]:
 
 
 def _places(step: AuthStep) -> list[Row]:
-    """The places that were tried without success, and their responses."""
+    """Return the places that were tried without success, and their responses."""
     rows: list[Row] = []
     places = step.facts.get("places")
     for place in places[:_FACTS] if isinstance(places, list) else ():
@@ -139,7 +139,7 @@ def _places(step: AuthStep) -> list[Row]:
 
 
 def _looked_at(step: AuthStep) -> list[Row]:
-    """The facts of a step."""
+    """Return the facts of a step."""
     rows: list[Row] = []
     for name, value in list(step.facts.items())[:_FACTS]:
         if name not in _ELSEWHERE and value not in (None, "", [], {}):
@@ -148,7 +148,7 @@ def _looked_at(step: AuthStep) -> list[Row]:
 
 
 def _again(step: AuthStep) -> list[Row]:
-    """The result of running the step again."""
+    """Return the result of running the step again."""
     signs = signs_now()
     mark, role = (signs.done, "received") if step.outcome == "ok" else (signs.failed, "error")
     took = f"  {duration(round(step.ms * 1000))}" if step.ms else ""
@@ -228,15 +228,15 @@ class LoginStepRows:
                 self._rows += [(at, number, line) for number, line in enumerate(lines, 1)]
 
     def head(self, at: int) -> int:
-        """The row of the step at a place."""
+        """Return the row of the step at a place."""
         return self._heads[at]
 
     def end(self, at: int) -> int:
-        """The last row of the step at a place."""
+        """Return the last row of the step at a place."""
         return (self._heads[at + 1] if at + 1 < len(self._heads) else len(self._rows)) - 1
 
     def place(self, row: int) -> int:
-        """The place of the step of a row; -1 if the row does not exist."""
+        """Return the place of the step of a row; -1 if the row does not exist."""
         return self._rows[row][0] if 0 <= row < len(self._rows) else -1
 
     def __len__(self) -> int:
@@ -247,7 +247,7 @@ class LoginStepRows:
         return self._rows[index][:2]
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row of a key; if it is folded now, the row of its step."""
+        """Return the row of a key; if it is folded now, the row of its step."""
         if not isinstance(key, tuple) or not 0 <= key[0] < len(self._heads):
             return None
         head = self._heads[key[0]]
@@ -366,7 +366,7 @@ def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
 
 
 def _end(step: AuthStep, width: int) -> list[Segment]:
-    """The duration of its requests, and its rule if it fits."""
+    """Return the duration of its requests, and its rule if it fits."""
     took = duration(round(step.ms * 1000)) if step.ms else ""
     if width < _MIN_FOR_RULE:
         return paint.cell([(took, "muted")], _TIME, right=True) if took else []

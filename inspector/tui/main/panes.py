@@ -120,7 +120,7 @@ class Panes:
         """The timeline, shown instead of the messages; None until it is first shown."""
 
     def compose(self) -> ComposeResult:
-        """The body with the panes that exist from the start."""
+        """Yield the body with the panes that exist from the start."""
         yield self.body
 
     async def make(self, *names: str) -> None:
@@ -163,7 +163,7 @@ class Panes:
             return self.timeline
 
     def lost_call(self) -> int:
-        """The request of the newest call if its answer was lost with the connection; else 0."""
+        """Return the request of the newest call if its answer was lost with the connection; else 0."""
         session = self.work.session
         if session.commands is None:
             from inspector.client.state.steps import lost_call
@@ -198,11 +198,11 @@ class Panes:
         return CallsPane(self.saved_calls, id="calls")
 
     def counts(self) -> dict[str, int]:
-        """The counts of the tabs of features that were shown."""
+        """Return the counts of the tabs of features that were shown."""
         return {id: state.count for id, state in self._states.items()}
 
     def _of_feature(self, id: str) -> Widget:
-        """A pane of a feature. Raises `FeatureError`."""
+        """Return a pane of a feature. Raises `FeatureError`."""
         feature, tab, place = _FEATURE_PANES[id]
         if tab.id not in self._states:
             self._states[tab.id] = feature.load(tab.state)(self._session)
@@ -219,7 +219,7 @@ class Panes:
         return pane
 
     def get(self, name: str) -> Widget | None:
-        """A column or a part of the log by its name; None if it does not exist yet."""
+        """Return a column or a part of the log by its name; None if it does not exist yet."""
         always = {"catalog": self.catalog, "work": self.work, "log": self.log}
         parts = {"messages": self.messages, "detail": self.detail, "timeline": self.timeline}
         return {**always, **parts, **self._later}.get(name)

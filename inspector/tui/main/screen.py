@@ -76,7 +76,7 @@ class RecordingPart(Protocol):
         """Join a screen."""
 
     def compose(self) -> ComposeResult:
-        """The widgets below the panes."""
+        """Return the widgets below the panes."""
 
     async def close(self) -> None:
         """The screen has closed."""
@@ -97,16 +97,16 @@ class RecordingPart(Protocol):
         """Show the recording as it was at event `n`; None: at its end."""
 
     def header(self) -> Sequence[LinePart]:
-        """The first line."""
+        """Return the first line."""
 
     def tab_note(self) -> Pieces:
-        """The note beside the tabs."""
+        """Return the note beside the tabs."""
 
     def tab_hints(self) -> list[KeyHint]:
-        """The keys beside the tabs."""
+        """Return the keys beside the tabs."""
 
     def footer_hints(self, pane_hints: list[KeyHint]) -> list[KeyHint]:
-        """The keys of the player, and then `pane_hints`, those of the pane."""
+        """Return the keys of the player, and then `pane_hints`, those of the pane."""
 
 
 class MainScreen(Screen[None]):

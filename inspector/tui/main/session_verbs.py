@@ -67,7 +67,7 @@ class SessionVerbs:
         return SESSION_VERBS.can(action, self._facts)
 
     def why_not(self, verb: str) -> str:
-        """Why a verb does not work now; empty if it does."""
+        """Return why a verb does not work now; empty if it does."""
         return why_not(verb, SESSION_VERBS, self._facts())
 
     def _facts(self) -> SessionFacts:

@@ -197,7 +197,7 @@ class Arrangement:
     # What it means
 
     def visible(self) -> frozenset[str]:
-        """The names of the columns that are shown, and of the parts of the log in it.
+        """Return the names of the columns that are shown, and of the parts of the log in it.
 
         The zoom of a pane hides the others in addition, within the columns too.
         """
@@ -251,7 +251,7 @@ class Arrangement:
         return {"messages", *(["detail"] if beside else [])}
 
     def classes(self) -> dict[str, bool]:
-        """The style classes of the screen, by which the columns get their widths."""
+        """Return the style classes of the screen, by which the columns get their widths."""
         return {
             "-narrow": self.narrow,
             "-medium": self.medium,

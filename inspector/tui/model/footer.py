@@ -78,7 +78,7 @@ def footer(own: Sequence[KeyHint], common: Mapping[str, KeyHint], facts: FooterF
 
 
 def _distinct(hints: Iterable[KeyHint]) -> list[KeyHint]:
-    """Each key once, with its first meaning."""
+    """Return each key once, with its first meaning."""
     first_of_key: dict[str, KeyHint] = {}
     for hint in hints:
         first_of_key.setdefault(hint.key, hint)

@@ -154,7 +154,7 @@ class Playback:
             lend(self, "frame", screen)
 
     def compose(self) -> ComposeResult:
-        """The widgets below the panes."""
+        """Yield the widgets below the panes."""
         yield self.scrub
 
     async def close(self) -> None:
@@ -266,11 +266,11 @@ class Playback:
         return moment_note(self.session, self.player, self._screen.size.width, behind=self.behind)
 
     def tab_hints(self) -> list[KeyHint]:
-        """The keys at the right of the tabs."""
+        """Return the keys at the right of the tabs."""
         return hints(self._screen, ("app.reconnect", "open server"), "app.palette") if self.player.at_end else []
 
     def footer_hints(self, pane_hints: list[KeyHint]) -> list[KeyHint]:
-        """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
+        """Return the keys of the player beside those of the panes. Text and a timeline need the same keys."""
         screen, origin = self._screen, self.opened_from
         if not isinstance(screen.focused, Editor) and not screen.panes.in_timeline:
             pane_hints = player_hints(screen, self.player, pane_hints)

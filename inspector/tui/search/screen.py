@@ -87,17 +87,17 @@ class SearchRows:
         return len(self._rows)
 
     def hit_at(self, index: int) -> SearchHit | None:
-        """The result of a row; None for a heading or an empty row."""
+        """Return the result of a row; None for a heading or an empty row."""
         row = self._rows[index] if 0 <= index < len(self._rows) else None
         return row if isinstance(row, SearchHit) else None
 
     def key_at(self, index: int) -> Hashable:
-        """The identity of a row."""
+        """Return the identity of a row."""
         row = self._rows[index]
         return (row.group, row.key, row.text) if isinstance(row, SearchHit) else (row, index)
 
     def index_of(self, key: Hashable) -> int | None:
-        """The place of a result, or None."""
+        """Return the place of a result, or None."""
         return next((at for at in range(len(self._rows)) if self.key_at(at) == key), None)
 
     def step(self, index: int, by: int) -> int:

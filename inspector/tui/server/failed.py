@@ -89,7 +89,7 @@ class FailedPane(Container, VerbsByRules):
         yield Pane(FactsView(id="failed-rows", what=""), id="failed-edge")
 
     def verb_facts(self) -> ServerTabFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         return ServerTabFacts(
             live=self.session.commands is not None,
             stdio=self.session.target.kind == "stdio",
@@ -223,7 +223,7 @@ class FailedPane(Container, VerbsByRules):
         return [*rows, *last]
 
     def _lost_rows(self) -> list[Row]:
-        """The call that was lost, as it was sent, and how to send it again."""
+        """Return the call that was lost, as it was sent, and how to send it again."""
         n = self.lost_call()
         message = self.session.journal.event(n).message if n else None
         if not isinstance(message, dict):

@@ -157,7 +157,7 @@ class ServerPane(Container, VerbsByRules):
         self.tick()
 
     def verb_facts(self) -> ServerTabFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         return ServerTabFacts(
             live=self.session.commands is not None,
             stdio=self.session.target.kind == "stdio",
@@ -286,7 +286,7 @@ class ServerPane(Container, VerbsByRules):
         return [RowSection(rows), MarkdownSection(beginning(server.instructions, MAX_LENGTH))]
 
     def _extensions(self) -> list[Row]:
-        """The extensions that either side has: our settings, the server's, and whether they are in effect."""
+        """Return the extensions that either side has: our settings, the server's, and whether they are in effect."""
         server, rows = self.session.server, list[Row]()
         offered = offered_in(self.session.journal, self.session.upto)
         states = extension_states(server, offered)
@@ -318,7 +318,7 @@ class ServerPane(Container, VerbsByRules):
         return [*heading("Extensions"), *rows] if rows else []
 
     def _subscriptions(self) -> list[Row]:
-        """The subscriptions: the updates so far, the time of the last one, and those that the server refused."""
+        """Return the subscriptions: the updates so far, the time of the last one, and those that the server refused."""
         journal, subscriptions = self.session.journal, self.session.subscriptions
         rows: list[Row] = []
         for uri, n in list(subscriptions.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
@@ -334,7 +334,7 @@ class ServerPane(Container, VerbsByRules):
         return [*heading("Subscriptions"), *rows] if rows else []
 
     def _freshness(self) -> list[Row]:
-        """The cache hints of the newest answers: when each was received, and until when it is fresh."""
+        """Return the cache hints of the newest answers: when each was received, and until when it is fresh."""
         session, rows = self.session, list[Row]()
         answers, now = folded(self._newest.advance(session.upto)), session.journal.clock(session.now)
         for answer, pages in answers[:_SHOWN_ANSWERS]:
@@ -368,7 +368,7 @@ class ServerPane(Container, VerbsByRules):
         return rows
 
     def _recording(self) -> list[Row]:
-        """The file of the recording, and what is unusual about it."""
+        """Return the file of the recording, and what is unusual about it."""
         path = self.session.journal.storage.path
         rows = fact("recording", str(path) if path else "not saved")
         for notice in self.session.journal.notices:
@@ -376,7 +376,7 @@ class ServerPane(Container, VerbsByRules):
         return [*rows, *self._bundle()]
 
     def _bundle(self) -> list[Row]:
-        """The facts that `inspector bundle` added to the recording of a bug report."""
+        """Return the facts that `inspector bundle` added to the recording of a bug report."""
         bundle = View(self.session.journal.header.get("bundle"))
         if not bundle.members:
             return []
@@ -391,7 +391,7 @@ class ServerPane(Container, VerbsByRules):
         self.tick()
 
     def _drifted(self) -> list[Row]:
-        """The changes since the pin, worst first: at the top, in the colour of findings."""
+        """Return the changes since the pin, worst first: at the top, in the colour of findings."""
         drift = self._drift
         if drift is None:
             return []
@@ -407,7 +407,7 @@ class ServerPane(Container, VerbsByRules):
         return [*rows, *_more(len(drift.changes) - _SHOWN_CHANGES, indent=4)]
 
     def _changes(self) -> list[Row]:
-        """The items that the server added and removed since the last connection."""
+        """Return the items that the server added and removed since the last connection."""
         rows: list[Row] = []
         for change in self.session.surface_changes:
             for sign, role, names in (

@@ -110,7 +110,7 @@ class PairSide:
         return f"{self.letter} {self.opened.name}"
 
     def tool(self, name: str) -> dict[str, Any] | None:
-        """Its tool with a name, or None."""
+        """Return its tool with a name, or None."""
         tool = self.session.catalog.tools.get(name)
         return tool if isinstance(tool, dict) else None
 
@@ -357,7 +357,7 @@ class PairScreen(FullScreen[None]):
         edge.facts = [again if self._sends_anyway else self._form.note()]
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+        """Return the keys that work now."""
         verbs: list[str | tuple[str, str]] = ["pair.call"]
         if any(side.opened.questions for side in self.sides):
             verbs.insert(0, "pair.question")

@@ -180,26 +180,26 @@ class StartRows:
         return len(self._rows)
 
     def key_at(self, index: int) -> Hashable:
-        """The target of a row, so that the cursor can stay on it."""
+        """Return the target of a row, so that the cursor can stay on it."""
         return self._rows[index].key
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row of a target, or None."""
+        """Return the row of a target, or None."""
         return self._at.get(key)
 
     def thing_at(self, index: int) -> Thing | None:
-        """The target of a row; None for a heading."""
+        """Return the target of a row; None for a heading."""
         return self._rows[index].thing if 0 <= index < len(self._rows) else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         return self._rows[index].draw(width)
 
     def find(self, fits: Callable[[Thing], bool]) -> int | None:
-        """The first row with a target of this kind."""
+        """Return the first row with a target of this kind."""
         return next((at for at, row in enumerate(self._rows) if row.thing is not None and fits(row.thing)), None)
 
     def step(self, index: int, rows: int) -> int:
-        """The row that is `rows` targets further on, or the last one in that direction; headings do not count."""
+        """Return the row `rows` targets further on, or the last one in that direction; headings do not count."""
         choices = [at for at, row in enumerate(self._rows) if row.thing is not None]
         if not choices:
             return index
@@ -236,7 +236,7 @@ class StartRows:
         dim: bool = False,
         kind_stays: bool = False,
     ) -> list[Segment]:
-        """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay.
+        """Return the columns that all groups share. On a narrow screen the kind is dropped; names and states stay.
 
         `kind_stays`: without its kind the row may look like another one.
         """
@@ -340,7 +340,7 @@ def _name_of(thing: Thing) -> str:
 
 
 def _texts(thing: Thing) -> tuple[str, str]:
-    """The name of a target, and what else is searched."""
+    """Return the name of a target, and what else is searched."""
     if isinstance(thing, OpenSession):
         texts = [thing.session.target.label, thing.session.target.describe()]
     elif isinstance(thing, Configured):

@@ -86,7 +86,7 @@ class ChoiceList(VirtualList):
         self.go(rows)
 
     def page(self) -> int:
-        """The number of rows in a page."""
+        """Return the number of rows in a page."""
         return self._page()
 
     def action_first(self) -> None:
@@ -232,7 +232,7 @@ class StartScreen(FullScreen[None]):
         self._show_footer()
 
     def _best(self, rows: StartRows, text: str) -> int:
-        """The row for Enter: what has this name, without a text the session to switch to, else the first."""
+        """Return the row for Enter: what has this name, without a text the session to switch to, else the first."""
         other = self.sessions.other
         match = rows.find(lambda thing: is_named(thing, text) if text else thing is other)
         first = rows.find(lambda thing: True)
@@ -267,7 +267,7 @@ class StartScreen(FullScreen[None]):
         return hints(self, *verbs, *back, "start.filter", "start.demo")
 
     def _offered(self) -> list[str]:
-        """The verbs of features that the footer offers."""
+        """Return the verbs of features that the footer offers."""
         of_features = [verb for _, verb in verbs_in("start") if verb.is_offered]
         return [verb.id for verb in of_features if not verb.needs or getattr(self.settings, verb.needs)]
 

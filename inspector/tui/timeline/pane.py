@@ -303,7 +303,7 @@ class TimelinePane(Vertical):
         self.post_message(HintsChanged())
 
     def hints(self) -> list[KeyHint]:
-        """The keys of the timeline."""
+        """Return the keys of the timeline."""
         view = self.view
         key_hints = [
             *self._pair("timeline.zoom-in", "timeline.zoom-out", "zoom"),

@@ -151,7 +151,7 @@ class CompletingFilter(FilterInput):
         return paint.strip(paint.cut(line, cells), cells, "selection" if chosen else self.ground, theme=theme)
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work while the filter is typed."""
+        """Return the keys that work while the filter is typed."""
         if not self.completions.items:
             return super().hints()
         ways = "up/down" if ascii_only() else "↑↓"

@@ -146,7 +146,7 @@ class Editor(LineWidget, can_focus=True):
         return min(len(self.buffer.rows), self.most_rows) if self.multiline else 1
 
     def rows_visible(self) -> int:
-        """The number of rows that fit now."""
+        """Return the number of rows that fit now."""
         return max(self.size.height, 1)
 
     def show_without_change(self, value: str) -> None:

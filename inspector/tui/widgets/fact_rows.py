@@ -26,12 +26,12 @@ class Row(NamedTuple):
 
 
 def heading(text: str) -> list[Row]:
-    """A heading with an empty row above it."""
+    """Return a heading with an empty row above it."""
     return [Row(), Row([(text, "bright bold")])]
 
 
 def fact(label: str, value: str, role: str = "normal") -> list[Row]:
-    """A label at the left and its value beside it; further lines of the value are aligned with the first."""
+    """Return a label at the left and its value beside it. Further lines of the value are aligned with the first."""
     first, *rest = text_lines(value)
     padded = f"{label:<{LABEL - 2}}  "
     return [
@@ -51,7 +51,7 @@ def paragraph(text: str, role: str = "normal", *, indent: int = 0, limit: int = 
 
 
 def text_lines(text: str) -> list[str]:
-    """The lines of a text, at least one, none longer than a view draws."""
+    """Return the lines of a text, at least one, none longer than a view draws."""
     lines = text[:MAX_LENGTH].rstrip().replace("\r\n", "\n").split("\n")
     return [line[at : at + TEXT_LINE] for line in lines for at in range(0, len(line) or 1, TEXT_LINE)]
 
@@ -112,7 +112,7 @@ class FactsView(LinesView):
             self._scroll_top(min(top, max(self.max_scroll_y, 0)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key of copy goes to the pane if it is off here."""
+        """Return the key of copy goes to the pane if it is off here."""
         return bool(self._what) if action == "copy" else super().check_action(action, parameters)
 
     def action_copy(self) -> None:

@@ -71,7 +71,7 @@ class FilterInput(Editor):
         return [Segment("  "), *note, Segment(" ")] if note else []
 
     def hints(self) -> list[KeyHint]:
-        """The keys that work while the filter is typed."""
+        """Return the keys that work while the filter is typed."""
         rows = [KeyHint(label("down"), "to rows", "down")] if self.enter_opens else []
         return [
             KeyHint(label("enter"), "open" if self.enter_opens else "to rows", "enter"),

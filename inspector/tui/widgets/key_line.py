@@ -74,7 +74,7 @@ class KeyLine(LineWidget):
         return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, theme=theme)
 
     def hints_for(self, room: int) -> Sequence[KeyHint]:
-        """The hints for so many cells."""
+        """Return the hints for so many cells."""
         return self.hints
 
     def _hints(self, room: int, theme: ThemeStyles) -> list[Segment]:

@@ -373,7 +373,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
                 session.run(session.load(catalog_list.kind.name))
 
     def verb_facts(self) -> CatalogFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         tool = self._tool
         return CatalogFacts(
             live=self.session.commands is not None,

@@ -159,14 +159,14 @@ class CatalogItem:
         }
 
     def expand(self, arguments: Any) -> str:
-        """The URI of a template with these values. Raises `UsageError` if it has none (RFC 6570)."""
+        """Return the URI of a template with these values. Raises `UsageError` if it has none (RFC 6570)."""
         values = arguments if isinstance(arguments, Mapping) else {}
         if self.template is None:
             return str(values.get(BY_HAND, self.address))
         return self.template.expand(values)
 
     def saved_as(self, arguments: Any) -> tuple[ListName, str]:
-        """How a saved call names it with these arguments: a template by the URI that it makes.
+        """Return how a saved call names it with these arguments: a template by the URI that it makes.
 
         Raises `UsageError` where it makes none.
         """
@@ -201,7 +201,7 @@ class CatalogItem:
 
 
 def _of_tool(schema: Any) -> Any:
-    """The schema of a tool's form. A schema without any arguments means that there are none."""
+    """Return the schema of a tool's form. A schema without any arguments means that there are none."""
     if not isinstance(schema, dict):
         return {"type": "object"}
     says_something = any(schema.get(key) for key in schema if key not in ("type", "$schema", "title", "description"))

@@ -203,7 +203,7 @@ class _Matches:
         return all(letter in rest for letter in self._letters)
 
     def rank(self, at: int) -> int:
-        """How well an item matches; a title that has the words counts like a name that has them."""
+        """Return how well an item matches; a title that has the words counts like a name that has them."""
         name, _, rest = self._items.text(at).partition("\n")
         rank = self.typed.rank(name, rest)
         if rank == 3 and self.typed.rank(rest.partition("\n")[0]) is not None:
@@ -385,7 +385,7 @@ class CatalogRows:
         return paint.spread(paint.cut(name, room), flag, width, 1)
 
     def _flag(self, index: int, item: dict[str, Any], view: NamedView) -> paint.Pieces:
-        """The mark of a row: new since a restart, wrong, a template, or a tool that may destroy something."""
+        """Return the mark of a row: new since a restart, wrong, a template, or a tool that may destroy something."""
         signs = signs_now()
         if self._items.keys[self._positions[index]][0] in self.changed:
             return [(signs.live, "progress")]
@@ -396,7 +396,7 @@ class CatalogRows:
         return [(MAY_DESTROY, "bright")] if isinstance(view, Tool) and destruction(item) else ""
 
     def _name(self, item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The name of a tool or prompt, because authors of servers think in names; the title of a resource.
+        """Return the name of a tool or prompt, because authors of servers think in names; the title of a resource.
 
         The title of a tool is shown above its form and in the second column (C-BASE-17).
         """
@@ -427,14 +427,14 @@ class CatalogGroups:
         self.filter = ""
 
     def _groups_by_start(self) -> Iterator[tuple[int, CatalogRows]]:
-        """Each list with its first row."""
+        """Yield each list with its first row."""
         start = 0
         for rows in self.groups:
             yield start, rows
             start += len(rows)
 
     def _at(self, index: int) -> tuple[CatalogRows, int]:
-        """The list of a row, and the row in it."""
+        """Return the list of a row, and the row in it."""
         return next((rows, index - start) for start, rows in self._groups_by_start() if index < start + len(rows))
 
     def __len__(self) -> int:

@@ -126,7 +126,7 @@ class EarlierCallRows(ListRows[EarlierCall]):
         self.marked: EarlierCall | None = None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """One call in at most `width` cells: when, outcome, arguments, and the result where there is room."""
+        """Return one call in at most `width` cells: when, outcome, arguments, and the result where there is room."""
         call = self.rows[index]
         sign: list[Piece] = [("A", "bright")] if call is self.marked else []
         line = [*paint.cell(sign, 2), *paint.cell([(day(call.when, seconds=True) or "earlier", "muted")], 16)]

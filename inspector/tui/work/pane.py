@@ -580,7 +580,7 @@ class WorkPane(Container):
         return self._lower.keys if all(node.display for node in self._lower.ancestors_with_self) else ()
 
     def hints(self) -> list[KeyHint]:
-        """The keys at the focus."""
+        """Return the keys at the focus."""
         return self._lower.hints() if self._lower.has_focus_within else self.request.hints()
 
     # Questions

@@ -82,7 +82,7 @@ class RecordedCalls:
         return self._session.upto if self._session is not None else self._journal.index.count
 
     def _answer(self, n: int) -> int:
-        """The answer to request `n` before the moment, or 0."""
+        """Return the answer to request `n` before the moment, or 0."""
         answer = self._journal.index.pair(n) if n else 0
         return answer if answer <= self._upto else 0
 

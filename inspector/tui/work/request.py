@@ -356,7 +356,7 @@ class RequestPane(CompactPane, VerbsByRules):
         self.form.focus_first()
 
     def verb_facts(self) -> FormFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         saved, offers = bool(self._calls.saved), self._completion.offers
         return form_facts(self.work, self.session, self.form, asks=self.asks_for_answer, saved=saved, offers=offers)
 

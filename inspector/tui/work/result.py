@@ -220,7 +220,7 @@ class ResultPane(CompactPane, VerbsByRules):
     # Actions
 
     def verb_facts(self) -> ResultFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         answer, body = self.answer, self.body
         if answer is None:
             return ResultFacts(live=self.can_call, has_result=False)
@@ -239,7 +239,7 @@ class ResultPane(CompactPane, VerbsByRules):
         )
 
     def hints(self) -> list[KeyHint]:
-        """The keys for the result."""
+        """Return the keys for the result."""
         if self.answer is not None and self.body.table.is_typing:
             return [KeyHint("enter", "rows", "enter"), KeyHint("esc", "all rows", "escape")]
         return super().hints()

@@ -124,7 +124,7 @@ class Sending:
         return call
 
     def lost_work(self) -> WorkItem | None:
-        """The item of the newest call, if the connection was lost before its answer."""
+        """Return the item of the newest call, if the connection was lost before its answer."""
         calls = {work.call.n: work for work in self._work_items.all() if isinstance(work.call, Call)}
         newest = calls[max(calls)] if calls else None
         call = newest.call if newest is not None else None

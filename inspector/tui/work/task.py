@@ -137,7 +137,7 @@ class TaskPane(Container, TaskActions):
         return rows if is_brief else [*rows, *message]
 
     def _status_rows(self, task: Task) -> list[Row]:
-        """The statuses in order: when each started, and how long it lasted."""
+        """Return the statuses in order: when each started, and how long it lasted."""
         journal, index = self.session.journal, self.session.journal.index
         changes = self._trails.of(task.id, task.call_n)
         statuses = [(change.status, change.n) for change in changes]
@@ -157,7 +157,7 @@ class TaskPane(Container, TaskActions):
         return rows
 
     def _maker(self, task: Task) -> str:
-        """The request that created it, or that it is not ours."""
+        """Return the request that created it, or that it is not ours."""
         index = self.session.journal.index
         if not 0 < task.call_n <= index.count:
             return "" if task.call_n else "not this session; it was listed"
@@ -224,7 +224,7 @@ class TaskPane(Container, TaskActions):
         self._about.styles.height = max(min(needed, height // 2), MIN_FACTS)
 
     def hints(self) -> list[KeyHint]:
-        """The keys at the focus."""
+        """Return the keys at the focus."""
         if self._result.has_focus_within:
             return self._result.hints()
         return [*super().hints(), *hints(self, "task.leave")]
@@ -240,5 +240,5 @@ class TaskPane(Container, TaskActions):
 
 
 def _answer_of(task: Task) -> int:
-    """The message with a task's result: in a recording, a status message may have it too."""
+    """Return the message with a task's result: in a recording, a status message may have it too."""
     return task.answer_n or (task.report.n if task.result is not None else 0)

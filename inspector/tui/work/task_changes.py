@@ -52,7 +52,7 @@ class TaskChanges:
         return self._seen < index.count
 
     def of(self, id: str, call_n: int) -> list[TaskChange]:
-        """The changes of a task, oldest first; its first status is in the answer to request `call_n`, 0 for none."""
+        """Return the changes of a task, oldest first. Request `call_n` (0: none) was answered with its first status."""
         later = self._changes.get(id, [])
         answer = self._journal.index.pair(call_n) if 0 < call_n <= self._journal.index.count else 0
         status = task_in(self._journal.event(answer)).get("status") if answer else None

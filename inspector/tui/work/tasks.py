@@ -46,7 +46,7 @@ class TaskActions(VerbsByRules):
         raise NotImplementedError
 
     def verb_facts(self) -> TaskFacts:
-        """The facts on which the verbs depend."""
+        """Return the facts on which the verbs depend."""
         session, task = self.session, self.current
         return TaskFacts(
             live=session.commands is not None,
@@ -181,7 +181,7 @@ class TasksPane(Pane, TaskActions):
             self._list.rows_changed(range(len(self._rows)))
 
     def hints(self) -> list[KeyHint]:
-        """The keys for the tasks."""
+        """Return the keys for the tasks."""
         return [*(hints(self, "list.select") if len(self._rows) else []), *super().hints()]
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

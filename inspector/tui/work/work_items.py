@@ -189,7 +189,7 @@ class WorkItems:
         )
 
     def all(self) -> list[WorkItem]:
-        """All works in memory."""
+        """Return all works in memory."""
         return list(self._work_items.values())
 
     def _forget_old(self) -> None:

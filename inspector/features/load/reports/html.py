@@ -19,7 +19,7 @@ _ROW = 20
 
 
 def as_html(report: LoadReport) -> str:
-    """The page."""
+    """Return the page."""
     return "\n".join(_lines(report)) + "\n"
 
 

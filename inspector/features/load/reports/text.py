@@ -34,12 +34,12 @@ def plain(text: str, _colour: Colour) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """A time with its unit; two digits of one below a millisecond."""
+    """Return a time with its unit; two digits of one below a millisecond."""
     return f"{seconds * 1e3:.2g} ms" if 0 < seconds < 1e-3 else duration(seconds * 1e6)
 
 
 def row_limits(times: Sequence[Histogram]) -> list[float]:
-    """The limits of rows on a log scale, in seconds, that cover some histograms."""
+    """Return the limits of rows on a log scale, in seconds, that cover some histograms."""
     ends = [upper for histogram in times for upper, _ in histogram.buckets()]
     if not ends:
         return []
@@ -53,14 +53,14 @@ def row_limits(times: Sequence[Histogram]) -> list[float]:
 
 
 def shown_times(times: Histogram) -> Sequence[str]:
-    """The percentiles that so many times have, with the longest one and the mean."""
+    """Return the percentiles that so many times have, with the longest one and the mean."""
     return [
         name for name in ("p50", "p90", "p95", "p99", "p99.9", "max", "mean") if name != "p99.9" or times.count >= 1000
     ]
 
 
 def plan_line(plan: LoadPlan) -> str:
-    """The plan in a sentence; it says so if it is the closed model."""
+    """Return the plan in a sentence; it says so if it is the closed model."""
     warm_up = f", the first {plan.warm_up:g} s are warm-up" if plan.warm_up else ""
     if plan.users:
         users = "the user sends" if plan.users == 1 else f"each of {count(plan.users)} users sends"
@@ -204,7 +204,7 @@ class LoadText:
         yield ""
 
     def _spark(self, name: str, values: Sequence[float], form: Callable[[float], str]) -> str:
-        """One line of bars; several points share a bar if there are more than fit, and the highest is shown."""
+        """Return one line of bars. Several points share a bar if there are more than fit, and the highest is shown."""
         cells = min(len(values), _LINE)
         heights = [
             max(values[at * len(values) // cells : max((at + 1) * len(values) // cells, at * len(values) // cells + 1)])
@@ -262,7 +262,7 @@ class LoadText:
 
 
 def as_junit(report: LoadReport) -> str:
-    """The document. Without conditions, and for a run that ended early or broke off, it has the case “complete”."""
+    """Return the document. Without conditions, and for a run that ended early, it has the case “complete”."""
     details = "\n".join(LoadText(report).lines())
     cases = [
         Case(
@@ -283,7 +283,7 @@ def as_junit(report: LoadReport) -> str:
 
 
 def as_markdown(report: LoadReport) -> str:
-    """The document: the result, the conditions that hold, and the figures as text."""
+    """Return the document: the result, the conditions that hold, and the figures as text."""
     lines = [f"# Load test of {span(', '.join(report.plan.tools))}", "", span(report.verdict), ""]
     lines += [
         f"- **failed**: {span(condition.text)}, found {span(condition.figure(report))}" for condition in report.failing

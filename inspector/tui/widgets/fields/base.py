@@ -147,7 +147,7 @@ class FieldFrame(LineWidget):
     # Body
 
     def body_rows(self) -> int:
-        """The number of rows of the body."""
+        """Return the number of rows of the body."""
         return 1
 
     def body_line(self, y: int) -> Strip:

@@ -125,7 +125,7 @@ class AddItem(TypedThrough, can_focus=True):
         return super().indent + 2
 
     def _beside(self, room: int) -> list[Segment]:
-        """The head of the list says what is required and what is wrong."""
+        """Return the head of the list says what is required and what is wrong."""
         return []
 
     def body_line(self, y: int) -> Strip:
