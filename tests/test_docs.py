@@ -20,7 +20,7 @@ from unittest.mock import patch
 import pytest
 
 from inspector.cli import main
-from inspector.cli.parser import CommandLineParser, scan
+from inspector.cli.parser import CommandLineParser, is_whole_target, scan
 from inspector.cli.verbs import open as open_verb
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
@@ -95,46 +95,68 @@ NOT_RUN = {
     r"\bmysrv\b": "is part of an output",
     r"lengths|LENGTHS": "needs the template of the page, which has tests of its own",
     r"^inspector help agents >": "is run without the file by the test of its page",
+    r"^git ": "needs a repository with commits",
+    r"\.pyz\b": "is run by `make zipapp`",
 }
-"""Why a command that stands on a page is not run, by what it names."""
+"""Why a command that stands on a page is not run, by what its line names."""
+
+BEFORE = re.compile(r"\s*(?:\$ |- run: )?(?:.*[;|&] |\w[\w ]* run (?:\S+ )*?)?(?:[A-Z_]+=\S+ )*(?:/\S+/|python3 )?")
+"""What may stand in a line before the program: a variable, its folder, a pipe, or a program that runs it."""
 
 
-def _fenced(page: Path) -> Iterator[tuple[str, str]]:
-    """Yield (language, line) for each command of Inspector in the blocks of a page: scripts, jobs and outputs too."""
+PROGRAMS = ("URL", "lengths", "node", "npx", "python")
+"""What follows `inspector` on a page without being a verb of ours: programs, and the verb of the template."""
+
+
+def _command(line: str) -> str:
+    """Return the command of Inspector in a line, under its first name; empty if there is none."""
+    match = re.fullmatch(rf"{BEFORE.pattern}(?:inspector(?:\.pyz)?|mcpi)( (?!VERB |\[).*)?", line)
+    return f"inspector{(match[1] or '').partition(' #')[0]}".strip() if match else ""
+
+
+def _fenced(page: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (language, line, command) of Inspector in the blocks of a page: scripts, jobs and outputs too."""
     for language, block in re.findall(r"^```(\S*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S):
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
-            command = re.sub(r"^\s*(?:\$ |- run: )?(?:[A-Z_]+=\S+ )?(?:/\S+/)?(?=inspector )", "", line)
-            if re.match(r"inspector (?!VERB |\[)", command):
-                yield language, command.partition(" #")[0].strip()
+            if command := _command(line):
+                yield language, line.strip().removeprefix("$ "), command
 
 
 def _in_text(page: Path) -> Iterator[str]:
     """Yield each command of Inspector in the sentences and tables of a page."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for command in re.findall(r"`(inspector(?: [^`]*)?)`", text):
-        yield re.sub(r"\s+", " ", command.replace("\\|", "|"))
+    for quoted in re.findall(r"`([^`]+)`", text):
+        if command := _command(re.sub(r"\s+", " ", quoted.replace("\\|", "|"))):
+            yield command
 
 
 def test_no_command_is_left_out_silently() -> None:
     """Blocks of these languages are run, those of saved-calls.md by `test_tour.py`; YAML has jobs for a CI server."""
-    fenced = [pair for page in PAGES for pair in _fenced(page)]
-    run = {command for language, command in fenced if language in ("sh", "console", "shell-session")}
-    others = {command for language, command in fenced if language not in ("yaml", "python", "toml")} - run
-    unexplained = {command for command in others if not any(re.search(part, command) for part in NOT_RUN)}
+    fenced = [row for page in PAGES for row in _fenced(page)]
+    run = {command for language, _, command in fenced if language in ("sh", "console", "shell-session")}
+    jobs = ("yaml", "python", "toml")
+    others = {line for language, line, command in fenced if language not in jobs and command not in run}
+    unexplained = {line for line in others if not any(re.search(part, line) for part in NOT_RUN)}
     assert not unexplained, "write these into a block `sh` or `console`, or say in NOT_RUN why they are not run"
-    unused = [part for part in NOT_RUN if not any(re.search(part, command) for command in others)]
+    unused = [part for part in NOT_RUN if not any(re.search(part, line) for line in others)]
     assert not unused
+    indented = [page.name for page in PAGES if re.search(r"^[ >]+```|^\s*~~~", page.read_text(encoding="utf-8"), re.M)]
+    assert not indented, "their blocks are not read: begin them at the start of the line"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_command_that_a_page_names_is_one(page: Path) -> None:
+def test_each_command_that_a_page_names_is_one(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs and options of every command, run or not; a sentence may name a part of one."""
-    for command in [*(command for _, command in _fenced(page)), *_in_text(page)]:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("{}"))
+    for command in [*(command for *_, command in _fenced(page)), *_in_text(page)]:
         if re.search(r"\bVERB\b|TOPIC\b|\bJSON\b", command):
             continue
         words = CommandLineParser()
         for word in shlex.split(re.sub(r" (?:\||\d?>) .*", "", command))[1:]:
             words.feed(word)
+        if words.verb is None or not words.verb.name:
+            # A mistyped verb is read as a program.
+            assert all(is_whole_target(word) or word in PROGRAMS for word in words.target_words[:1])
 
 
 @pytest.fixture(scope="session")
