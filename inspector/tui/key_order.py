@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,7 +40,7 @@ LISTING = 3.0
 STILL_TYPING = 1.0
 """Seconds after a character for which another one is still meant for the same text."""
 SEEN = 0.3
-"""Seconds until the user has seen that the program has moved the focus, and means the new place by a character."""
+"""Seconds after the new focus was drawn until the user has seen it, and means the new place by a character."""
 _LOOK_AGAIN = 0.005
 
 PASSES = 3
@@ -66,11 +68,15 @@ class _TypedText(NamedTuple):
     at: float
 
 
-class _FocusMoved(NamedTuple):
-    """The widget from which the program took the focus, and when."""
+@dataclass
+class _FocusMoved:
+    """The widget from which the program took the focus, and when the new focus was drawn."""
 
     before: Widget
-    at: float
+    drawn: float = math.inf
+
+    def is_drawn(self) -> None:
+        self.drawn = time.monotonic()
 
 
 class KeyDone(Message):
@@ -100,12 +106,17 @@ class KeysInOrder(_Base):
     """When the first of the waiting keys came."""
     _typed: _TypedText | None = None
     _moved: _FocusMoved | None = None
+    focus_is_unseen = False
+    """Whether the newest key came before the user saw that the program had moved the focus."""
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
     def program_moves_focus(self) -> None:
         """Call this before the program moves the focus: a character that comes before `SEEN` is for the old place."""
-        self._moved = _FocusMoved(self.focused, time.monotonic()) if self.focused is not None else None
+        self._moved = None
+        if self.focused is not None:
+            self._moved = _FocusMoved(self.focused)
+            self.call_after_refresh(self._moved.is_drawn)
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.MouseDown):
@@ -156,8 +167,9 @@ class KeysInOrder(_Base):
     def _return_focus(self, key: KeyEvent) -> None:
         """Return the focus for a character that was typed before the user saw that the program had moved it."""
         moved, self._moved = self._moved, None
+        self.focus_is_unseen = moved is not None and time.monotonic() - moved.drawn < SEEN
         is_text = isinstance(key, events.Paste) or key.is_printable
-        if moved is None or not is_text or time.monotonic() - moved.at >= SEEN:
+        if moved is None or not is_text or not self.focus_is_unseen:
             return
         before = moved.before
         is_there = before.is_attached and before.screen is self.screen and before.focusable and _is_shown(before)

@@ -99,6 +99,8 @@ class Window(Protocol):
     """Whether recordings are kept."""
     key_came: float
     """Time of the newest key on the monotonic clock."""
+    focus_is_unseen: bool
+    """Whether the newest key came before the user saw that the program had moved the focus."""
     verb_keys: Keymap
     custom_commands: CustomCommands
     theme_switch: ThemeSwitch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.chdir(folder)
     # A test sees at once where the focus is.
-    monkeypatch.setattr(key_order, "SEEN", 0.0)
+    monkeypatch.setattr(key_order, "SEEN", -math.inf)
     return folder
 
 

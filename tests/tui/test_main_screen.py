@@ -14,6 +14,7 @@ from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.journal.journal import Journal
 from inspector.text import safe
+from inspector.tui import key_order
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.message_list import MessageList
@@ -136,6 +137,19 @@ async def test_the_key_of_the_result_leads_there_from_everywhere_and_back_to_the
         await press(pilot, "alt+r", *"!", until=lambda: work.request.form.value == {"message": "!"}, what="the form")
         await press(pilot, "alt+r", "m", "alt+r", until=lambda: work.result.has_focus_within, what="from the log")
         await press(pilot, "z", "alt+r", until=lambda: work.request.has_focus_within, what="from the zoomed result")
+
+
+@pytest.mark.slow
+async def test_the_key_of_the_result_pressed_as_the_focus_goes_there_does_not_lead_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_order, "SEEN", 60)
+    async with on_demo() as (app, pilot):
+        work = main_screen(app).panes.work
+        await to_tool(app, pilot, "echo")
+        await press(pilot, *"hi", "ctrl+r", until=lambda: work.result.has_focus_within)
+        await press(pilot, "alt+r", "m", until=lambda: "m back" in screen_lines(app)[-1], what="the messages")
+        await press(pilot, "m", "alt+r", until=lambda: work.request.has_focus_within)
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from inspector.tui.model.widths import LIST_CELLS
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.sessions import offers
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.window import window_of
 
 CSS = """
 MainScreen { layout: vertical; layers: base above; }
@@ -316,7 +317,8 @@ class PaneLayout:
     def action_result(self) -> None:
         """Go to what is below the form; from there, back to the form, or to the list without one."""
         work = self._panes.work
-        goes_back = work.outcome_has_focus
+        # Pressed as the program went there, the key means the same place.
+        goes_back = work.outcome_has_focus and not window_of(self._screen).focus_is_unseen
         self.show_beside()
         if not goes_back:
             work.focus_lower()
