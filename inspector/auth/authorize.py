@@ -30,7 +30,7 @@ from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
-MAX_COUNT = 3
+MAX_ATTEMPTS = 3
 """Authorization attempts for one operation; after that many it has failed (C-AUTH-34)."""
 
 SETTLED = 60.0
@@ -65,11 +65,11 @@ class Authorization:
         self.revision = revision
         self.grant: Grant | None = None
         self.discovery: Discovery | None = None
-        self._means = TokenContext(now, options)
+        self._context = TokenContext(now, options)
         self._now = now
         self._recalled = False
         self._client_issuer = options.client_issuer or options.auth_server
-        self._efforts: dict[str, _Attempts] = {}
+        self._attempts: dict[str, _Attempts] = {}
         self._given_up: dict[tuple[object, ...], AuthorizationNeeded] = {}
 
     # Before a request
@@ -91,7 +91,7 @@ class Authorization:
             return []
         fields = [("Authorization", f"{grant.token_type} {grant.access_token}")]
         if grant.key:
-            nonce = self._means.nonces.get("", "")
+            nonce = self._context.nonces.get("", "")
             proof = assertions.proof(grant.key, method, url, self._now(), token=grant.access_token, nonce=nonce)
             fields.append(("DPoP", proof))
         return fields
@@ -121,11 +121,11 @@ class Authorization:
     # After a refusal
 
     def answer(self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]]) -> AuthFlow[bool]:
-        """Do what a refusal asks for. True: send the request again with the new `fields`; False: the refusal is not
-        ours.
+        """Do what a refusal asks for; False if it is not about authorization.
 
-        `sent` are the header fields that authorized the refused request. Raises `AuthorizationNeeded` with the reason
-        after all attempts, or when a step failed; the same refusal is then not tried again until `log_in`.
+        After True, the request is sent again with the new `fields`. `sent` are the header fields that authorized the
+        refused request. Raises `AuthorizationNeeded` with the reason after all attempts, or when a step failed; the
+        same refusal is then not tried again until `log_in`.
         """
         challenges = parse(refusal.challenges)
         challenge = chosen(challenges)
@@ -140,10 +140,11 @@ class Authorization:
             raise
 
     def log_in(self, refusal: RefusedResponse | None = None) -> AuthFlow[Grant]:
-        """Log in again, ignoring earlier attempts and stored tokens. `refusal`: the server's refusal, if there was a
-        request.
+        """Log in again, ignoring earlier attempts and stored tokens.
+
+        `refusal` is the response to the request before, if there was one.
         """
-        self._efforts.clear()
+        self._attempts.clear()
         self._given_up.clear()
         self._recalled = True
         challenge = None
@@ -153,9 +154,9 @@ class Authorization:
             yield from refusals.tell(
                 refusal, challenge, [offered.scheme for offered in challenges], grants.selected(self.options)
             )
-        log = yield from self._discovered(challenge)
-        scope = yield from self._first_scope(log, challenge)
-        return (yield from self._acquired(log, scope))
+        discovered = yield from self._discovered(challenge)
+        scope = yield from self._first_scope(discovered, challenge)
+        return (yield from self._acquired(discovered, scope))
 
     def log_out(self) -> AuthFlow[bool]:
         """Revoke and forget the tokens; True if the authorization server revoked them (RFC 7009)."""
@@ -169,7 +170,7 @@ class Authorization:
         if grant.client.origin == "registered":
             # A new login uses a client that the server certainly knows.
             yield StoreClient(grant.issuer, None)
-        return (yield from token_endpoint.revoke(grant, self._means))
+        return (yield from token_endpoint.revoke(grant, self._context))
 
     def renew(self) -> AuthFlow[bool]:
         """Refresh the token now, whatever its expiry. False without a usable refresh token.
@@ -185,7 +186,7 @@ class Authorization:
         self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]], challenge: Challenge | None, schemes: list[str]
     ) -> AuthFlow[bool]:
         token = _token_of(sent)
-        nonce = self._means.learn_nonce("", refusal.fields)
+        nonce = self._context.learn_nonce("", refusal.fields)
         if self.options.bearer:
             raise refusals.of_given_token(refusal, challenge)
         if self.grant is not None and token != self.grant.access_token and not self._ended(self.grant):
@@ -205,14 +206,14 @@ class Authorization:
         try:
             yield from self._settle(refusal, challenge, token)
         except AuthorizationNeeded as error:
-            if not passes(error):
+            if not is_temporary(error):
                 self._given_up[operation] = error
             raise
         return True
 
     def _settle(self, refusal: RefusedResponse, challenge: Challenge | None, token: str) -> AuthFlow[None]:
         """Replace the refused token, or raise."""
-        effort = self._effort(refusal.method)
+        attempts = self._attempts_of(refusal.method)
         old = self.grant
         if refusal.status == 403 and self.discovery is not None:
             discovered = self.discovery
@@ -230,7 +231,7 @@ class Authorization:
             )
             yield StoreGrant(old.issuer, old.resource, None)
             self.grant = old = None
-        if (yield from self._renewed_or_kept(refusal, challenge, discovered, token, effort)):
+        if (yield from self._renewed_or_kept(refusal, challenge, discovered, token, attempts)):
             return
         scope: tuple[str, ...] | None
         if refusal.status == 403 and challenge is not None:
@@ -239,19 +240,19 @@ class Authorization:
             )
             if not challenge.scope and self.grant is not None and {*scope} <= {*self.grant.asked, *self.grant.scope}:
                 # A further login for the same scopes would not help.
-                raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
+                raise (yield from refusals.enough(refusal, challenge, attempts.count, resource))
         else:
             scope = yield from self._first_scope(discovered, challenge)
             if old is not None and scope is not None:
                 # Keep the scopes of a step-up when its token expires.
                 scope = tuple(dict.fromkeys((*scope, *old.asked)))
         attempt = (refusal.status, issuer, resource, frozenset(scope or ()))
-        if effort.count >= MAX_COUNT or attempt in effort.tried:
-            raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
-        effort.tried.add(attempt)
-        effort.count += 1
+        if attempts.count >= MAX_ATTEMPTS or attempt in attempts.tried:
+            raise (yield from refusals.enough(refusal, challenge, attempts.count, resource))
+        attempts.tried.add(attempt)
+        attempts.count += 1
         yield from self._acquired(discovered, scope, refusals.why_again(refusal, scope) if self.grant else "")
-        effort.at = self._now()
+        attempts.at = self._now()
 
     def _renewed_or_kept(
         self,
@@ -259,7 +260,7 @@ class Authorization:
         challenge: Challenge | None,
         discovered: Discovery,
         token: str,
-        effort: _Attempts,
+        attempts: _Attempts,
     ) -> AuthFlow[bool]:
         """Whether a token was obtained without a person: another process stored it, or the refresh token got it."""
         kept = yield LoadGrant(self.server, discovered.server.issuer, discovered.resource.resource)
@@ -275,13 +276,13 @@ class Authorization:
             )
             self.grant = kept
             return True
-        if refusal.status == 403 or effort.renewed:
+        if refusal.status == 403 or attempts.renewed:
             return False
         grant = kept if isinstance(kept, Grant) and kept.refresh_token else self.grant
         if grant is None or not grant.refresh_token or grant.resource != discovered.resource.resource:
             return False
         renewed = yield from self._renewed(grant)
-        effort.renewed, effort.at = True, self._now()
+        attempts.renewed, attempts.at = True, self._now()
         return renewed
 
     def _renewed(self, grant: Grant) -> AuthFlow[bool]:
@@ -307,9 +308,9 @@ class Authorization:
     def _refreshed(self, grant: Grant) -> AuthFlow[bool]:
         """Redeem the refresh token."""
         try:
-            fresh = yield from token_endpoint.refresh(grant, self._means)
+            fresh = yield from token_endpoint.refresh(grant, self._context)
         except AuthorizationNeeded as error:
-            if passes(error):
+            if is_temporary(error):
                 raise
             code = error.error if isinstance(error, TokenRefused) else ""
             yield from record_step(
@@ -338,8 +339,8 @@ class Authorization:
         kind = grants.kind_of(discovered, self.options)
         if self.options.client_id:
             self._client_issuer = self._client_issuer or discovered.server.issuer
-            self._means.options = self.options = replace(self.options, client_issuer=self._client_issuer)
-        grant = yield from grants.acquire(kind, discovered, self.server, scope, self._means, reason)
+            self._context.options = self.options = replace(self.options, client_issuer=self._client_issuer)
+        grant = yield from grants.acquire(kind, discovered, self.server, scope, self._context, reason)
         self.grant = grant
         if grants.needs_person(kind):
             yield StoreGrant(grant.issuer, grant.resource, grant)
@@ -374,25 +375,23 @@ class Authorization:
         early = min(EARLY, (grant.expires_at - grant.issued_at) / 10)
         return self._now() >= grant.expires_at - early
 
-    def _effort(self, operation: str) -> _Attempts:
-        """Return the attempts for this operation; none if the last token was accepted for a while."""
-        effort = self._efforts.get(operation)
-        if effort is None or (effort.at and self._now() - effort.at > SETTLED):
-            effort = self._efforts[operation] = _Attempts()
-        return effort
+    def _attempts_of(self, operation: str) -> _Attempts:
+        """Return the attempts for this operation; new ones if the last token was accepted for `SETTLED` seconds."""
+        attempts = self._attempts.get(operation)
+        if attempts is None or (attempts.at and self._now() - attempts.at > SETTLED):
+            attempts = self._attempts[operation] = _Attempts()
+        return attempts
 
     def _operation(self, refusal: RefusedResponse, challenge: Challenge | None) -> tuple[object, ...]:
-        """Return the key of operations that fail together: requests without a token, or requests that need these
-        scopes.
-        """
+        """Return the key of operations that fail together: those without a token, or those that need these scopes."""
         if refusal.status == 401:
             return (401,)
         return (refusal.method, frozenset((challenge.scope if challenge else None) or ()))
 
 
-def passes(error: AuthorizationNeeded) -> bool:
+def is_temporary(error: AuthorizationNeeded) -> bool:
     """Whether a failure is temporary: no response, or a server error."""
-    return isinstance(error, FetchFailed) or (isinstance(error, TokenRefused) and error.passing)
+    return isinstance(error, FetchFailed) or (isinstance(error, TokenRefused) and error.temporary)
 
 
 def _token_of(sent: Sequence[tuple[str, str]]) -> str:

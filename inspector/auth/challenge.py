@@ -15,7 +15,7 @@ from inspector.auth.json_documents import is_scope
 MAX_LENGTH = 1 << 16
 """Maximum characters of all values together."""
 
-MAX_COUNT = 64
+MAX_CHALLENGES = 64
 """Maximum number of challenges."""
 
 _SPACE = re.compile(r"[ \t]*")
@@ -50,7 +50,7 @@ def parse(values: Sequence[str]) -> list[Challenge]:
     challenges: list[Challenge] = []
     left = MAX_LENGTH
     for value in values:
-        challenges += _challenges(value[:left], MAX_COUNT - len(challenges))
+        challenges += _challenges(value[:left], MAX_CHALLENGES - len(challenges))
         left -= len(value)
         if left <= 0:
             break

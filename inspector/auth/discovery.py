@@ -182,7 +182,7 @@ def _read_resource(
     )
     try:
         resource = ProtectedResource(
-            document.needed("resource", longest=url_checks.MAX_LENGTH),
+            document.needed("resource", longest=url_checks.MAX_URL),
             tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
             document.scopes("scopes_supported"),
             document.flag("dpop_bound_access_tokens_required"),

@@ -76,7 +76,7 @@ class Fetcher:
         started = time.perf_counter()
         facts: dict[str, Any] = {
             "method": action.method,
-            "url": safe(action.url, url_checks.MAX_LENGTH),
+            "url": safe(action.url, url_checks.MAX_URL),
             "request": {"headers": list(action.fields), "body": action.body.decode("utf-8", "replace")},
         }
         try:
@@ -96,7 +96,7 @@ class Fetcher:
         except FetchFailed as error:
             self._tell(action, started, facts, error)
             raise
-        facts["url"] = safe(answer.url, url_checks.MAX_LENGTH)
+        facts["url"] = safe(answer.url, url_checks.MAX_URL)
         facts["status"] = answer.status
         facts["response"] = {"headers": list(answer.fields), "body": answer.body.decode("utf-8", "replace")}
         self._tell(action, started, facts, None)

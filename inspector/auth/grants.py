@@ -70,7 +70,7 @@ def acquire(
     discovered: Discovery,
     mcp_server: str,
     scope: tuple[str, ...] | None,
-    means: TokenContext,
+    context: TokenContext,
     reason: str = "",
 ) -> AuthFlow[Grant]:
     """Get a token by the grant `kind`. Raises `AuthorizationNeeded` with the reason.
@@ -78,10 +78,10 @@ def acquire(
     `reason` is the message when a person is needed and none is present; empty for a first login.
     """
     key = ""
-    if means.options.dpop and (discovered.wants_bound or assertions.PROOF_ALGORITHM in discovered.server.dpop):
+    if context.options.dpop and (discovered.wants_bound or assertions.PROOF_ALGORITHM in discovered.server.dpop):
         key = assertions.new_key()
         yield RegisterSecret(key)
-    job = _GrantRun(discovered, mcp_server, scope, means, key, reason)
+    job = _GrantRun(discovered, mcp_server, scope, context, key, reason)
     ways = {
         "client-credentials": job.client_credentials,
         "enterprise": job.enterprise,
@@ -99,7 +99,7 @@ class _GrantRun:
         discovered: Discovery,
         mcp_server: str,
         scope: tuple[str, ...] | None,
-        means: TokenContext,
+        context: TokenContext,
         key: str,
         reason: str,
     ) -> None:
@@ -107,8 +107,8 @@ class _GrantRun:
         self._resource = discovered.resource.resource
         self._mcp_server = mcp_server
         self._scope = scope
-        self._means = means
-        self._options = means.options
+        self._context = context
+        self._options = context.options
         self._key = key
         self._why = reason
 
@@ -118,7 +118,7 @@ class _GrantRun:
         """The authorization code grant (C-AUTH-20 to 30)."""
         yield from authorization_code.check(self._server)
         client = yield from registration.given(self._server, self._options)
-        before = None if client else (yield from registration.stored(self._server, self._means.now()))
+        before = None if client else (yield from registration.stored(self._server, self._context.now()))
         redirect_uri = yield from self._redirect_uri(before)
         fits = before is not None and before.redirect_uri in ("", redirect_uri) and before.may_ask(self._scope)
         if client is None and before is not None and fits:
@@ -160,11 +160,11 @@ class _GrantRun:
         if not server.device_endpoint:
             yield from self._missing("device", "“device_authorization_endpoint”", "RFC 8628 section 4")
         client = yield from registration.given(server, self._options)
-        client = client or (yield from registration.stored(server, self._means.now()))
+        client = client or (yield from registration.stored(server, self._context.now()))
         client = client or (yield from self._new_client("http://127.0.0.1/callback"))
         asked = {"resource": self._resource} | ({"scope": " ".join(self._scope)} if self._scope else {})
         at_device = token_endpoint.at(server, server.device_endpoint)
-        document = yield from token_endpoint.ask(at_device, client, asked, self._means, what="a device code")
+        document = yield from token_endpoint.ask(at_device, client, asked, self._context, what="a device code")
         device_code = document.needed("device_code")
         yield RegisterSecret(device_code)
         url = document.endpoint("verification_uri", needed=True)
@@ -241,7 +241,7 @@ class _GrantRun:
             }
         )
         try:
-            document = yield from token_endpoint.ask(provider, who, asked, self._means, what="the identity assertion")
+            document = yield from token_endpoint.ask(provider, who, asked, self._context, what="the identity assertion")
             assertion = document.needed("access_token", longest=token_endpoint.MAX_TOKEN)
             yield RegisterSecret(assertion)
             given = document.text("issued_token_type")
@@ -278,13 +278,13 @@ class _GrantRun:
         """Request a token at the token endpoint, with the resource that it is for (C-AUTH-21)."""
         asked = form | {"resource": self._resource}
         try:
-            document = yield from token_endpoint.ask(self._server, client, asked, self._means, key=self._key)
+            document = yield from token_endpoint.ask(self._server, client, asked, self._context, key=self._key)
             return (
                 yield from token_endpoint.granted(
                     document,
                     self._server,
                     client,
-                    self._means,
+                    self._context,
                     mcp_server=self._mcp_server,
                     resource=self._resource,
                     asked=self._scope,

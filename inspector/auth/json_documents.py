@@ -16,7 +16,7 @@ from inspector.text import safe
 MAX_SIZE = 1 << 20
 """Maximum bytes of a document."""
 
-MAX_COUNT = 500
+MAX_ENTRIES = 500
 """Maximum entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
@@ -114,14 +114,14 @@ class OAuthDocument:
             return None
         if not isinstance(value, list):
             raise self.refused(name, f"is {_kind(value)}, not a list of strings", "be a list of strings")
-        if len(value) > MAX_COUNT:
-            raise self.refused(name, f"has {len(value)} entries", f"have at most {MAX_COUNT}")
+        if len(value) > MAX_ENTRIES:
+            raise self.refused(name, f"has {len(value)} entries", f"have at most {MAX_ENTRIES}")
         for entry in value:
             if not isinstance(entry, str):
                 raise self.refused(name, f"contains {_kind(entry)}, not only strings", "be a list of strings")
-            if len(entry) > url_checks.MAX_LENGTH:
+            if len(entry) > url_checks.MAX_URL:
                 raise self.refused(
-                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.MAX_LENGTH}"
+                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.MAX_URL}"
                 )
         return tuple(value)
 

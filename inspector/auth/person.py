@@ -46,7 +46,7 @@ class Person(Protocol):
         None: not on this machine; the login continues with a browser elsewhere. `until`: as in `LoginPage`.
         """
 
-    async def show(self, invitation: LoginPage) -> None:
+    async def show(self, page: LoginPage) -> None:
         """Show a page to visit, or that one was opened; does not wait. Replaces the page shown before."""
 
     async def pasted(self) -> str:
@@ -85,7 +85,7 @@ class NoPerson:
         """Raises `AuthorizationNeeded`."""
         raise person_required(f"A person must log in at {host}", self)
 
-    async def show(self, invitation: LoginPage) -> None:
+    async def show(self, page: LoginPage) -> None:
         """Nothing."""
 
     async def pasted(self) -> str:

@@ -201,7 +201,7 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
 
 
 def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> OAuthClient:
-    client_id = document.needed("client_id", longest=url_checks.MAX_LENGTH)
+    client_id = document.needed("client_id", longest=url_checks.MAX_URL)
     if not _PRINTABLE.match(client_id):
         raise document.refused(
             "client_id", "contains characters that are not allowed in a client id", "be printable ASCII"
@@ -230,7 +230,7 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
     value = values.get("scope")
     listed = value.split() if isinstance(value, str) else value if isinstance(value, list) else []
     words = [
-        word for word in listed[: json_documents.MAX_COUNT] if isinstance(word, str) and json_documents.is_scope(word)
+        word for word in listed[: json_documents.MAX_ENTRIES] if isinstance(word, str) and json_documents.is_scope(word)
     ]
     return tuple(dict.fromkeys((*(asked or ()), *words)))
 

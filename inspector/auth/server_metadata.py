@@ -131,7 +131,7 @@ def _read(
     hint = f"It was read from {safe(place, 200)}; its format is in RFC 8414 section 2."
     document = OAuthDocument(values, "The authorization server's metadata", hint=hint)
     try:
-        named = document.needed("issuer", longest=url_checks.MAX_LENGTH)
+        named = document.needed("issuer", longest=url_checks.MAX_URL)
         server = None if named != issuer else _server(document, issuer, place, given)
     except InvalidDocument as error:
         yield from record_step(

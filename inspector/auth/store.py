@@ -22,10 +22,12 @@ from inspector.errors import ConfigError, InspectorError
 
 SERVICE = keyrings.LOGIN_SERVICE
 """The keyring service under which secrets are kept."""
-MAX_LENGTH = 4 << 20
+MAX_BYTES = 4 << 20
 """Maximum bytes of the file."""
 _LOCK_SECONDS = 5.0
-_STALE_LOCK = 30.0
+"""How long to wait for a lock file."""
+_STALE_SECONDS = 30.0
+"""Age at which a lock file is taken over."""
 
 Entry = dict[str, Any]
 
@@ -92,12 +94,12 @@ class Store:
     def __init__(
         self,
         path: Path | None = None,
-        vault: SecretStore | None = None,
+        secret_store: SecretStore | None = None,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         """`path` None is the file in the state folder; `warn` is called when secrets are first stored in the file."""
         self._path = paths.logins_file() if path is None else path
-        self._vault = vault or Keyring()
+        self._secret_store = secret_store or Keyring()
         self.warn = warn
 
     # Grants
@@ -125,15 +127,14 @@ class Store:
 
     def keep(self, issuer: str, resource: str, grant: Grant | None) -> None:
         """Store a grant; None deletes it."""
-        entry = None
-        if grant is not None:
-            full = grant.as_json()
-            secrets = {name: full.pop(name) for name in ("access_token", "refresh_token", "key")}
-            secrets["client_secret"] = full["client"].pop("client_secret", "")
-            entry = full | {"issuer": issuer, "resource": resource, "renewable": bool(grant.refresh_token)}
-            self._put("grants", ("issuer", "resource"), entry, secrets)
-        else:
+        if grant is None:
             self._drop("grants", {"issuer": issuer, "resource": resource})
+            return
+        full = grant.as_json()
+        secrets = {name: full.pop(name) for name in ("access_token", "refresh_token", "key")}
+        secrets["client_secret"] = full["client"].pop("client_secret", "")
+        entry = full | {"issuer": issuer, "resource": resource, "renewable": bool(grant.refresh_token)}
+        self._put("grants", ("issuer", "resource"), entry, secrets)
 
     def _grant(self, entry: Entry) -> Grant | None:
         secrets = self._secrets(entry)
@@ -166,7 +167,7 @@ class Store:
         secrets = {"client_secret": full.pop("client_secret")}
         self._put("clients", ("issuer",), full | {"issuer": issuer}, secrets)
 
-    # Turns
+    # Locks
 
     def lock_path(self, issuer: str, resource: str) -> Path:
         """Return the lock file of the grant for (issuer, resource)."""
@@ -184,7 +185,7 @@ class Store:
         if not foreign_files.present(self._path):
             return {}
         try:
-            document = jsonc.parse(foreign_files.read_text(self._path, limit=MAX_LENGTH))
+            document = jsonc.parse(foreign_files.read_text(self._path, limit=MAX_BYTES))
         except (ConfigError, jsonc.JsoncError):
             return {}
         return document if isinstance(document, dict) else {}
@@ -195,11 +196,11 @@ class Store:
         kept = {key: value for key, value in secrets.items() if value}
         try:
             if kept:
-                self._vault.set(name, json.dumps(kept))
+                self._secret_store.set(name, json.dumps(kept))
             entry["secret"] = name if kept else ""
         except SecretStoreError as problem:
             entry["secrets"] = kept
-            self._tell(str(problem))
+            self._warn_once(str(problem))
         with self._changed() as data:
             data[table] = [*_others(data, table, identity), entry]
 
@@ -211,7 +212,7 @@ class Store:
             data[table] = _others(data, table, identity)
         for entry in gone:
             if entry.get("secret"):
-                self._vault.delete(_name(table, identity))
+                self._secret_store.delete(_name(table, identity))
 
     def _secrets(self, entry: Entry) -> dict[str, str] | None:
         """Return the secrets of an entry; None if they are not accessible."""
@@ -219,7 +220,7 @@ class Store:
         name = entry.get("secret")
         if isinstance(name, str) and name:
             try:
-                text = self._vault.get(name)
+                text = self._secret_store.get(name)
                 held = json.loads(text) if text else None
             except (SecretStoreError, ValueError, RecursionError):
                 held = None
@@ -229,7 +230,7 @@ class Store:
             return None
         return dict(held)
 
-    def _tell(self, problem: str) -> None:
+    def _warn_once(self, problem: str) -> None:
         if any(entry.get("secrets") for table in ("grants", "clients") for entry in self._entries(table)):
             return
         reason = f"The keyring does not store tokens ({problem})" if problem else "No keyring was found"
@@ -262,7 +263,7 @@ def _lock(path: Path) -> Iterator[None]:
             break
         except FileExistsError:
             with suppress(FileNotFoundError):
-                if time.time() - path.stat().st_mtime > _STALE_LOCK:
+                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     path.unlink()
                     continue
             if time.monotonic() > deadline:

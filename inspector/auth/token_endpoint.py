@@ -29,7 +29,7 @@ MAX_TOKEN = 1 << 16
 MIN_SECRET = 8
 """Minimum characters of a secret that is removed from a server's error text."""
 
-SKEW = 60
+MIN_SKEW = 60
 """Clock difference in seconds from which a hint is shown."""
 
 _TOKEN = re.compile(r"[!-~]+\Z")
@@ -39,13 +39,13 @@ _NONCE = re.compile(r"[!-~]{1,1024}\Z")
 class TokenRefused(AuthorizationNeeded):
     """The token endpoint responded with an error.
 
-    `error` is its code (RFC 6749 section 5.2), or empty; `passing`: the failure is temporary.
+    `error` is its code (RFC 6749 section 5.2), or empty; `temporary`: the failure is temporary.
     """
 
-    def __init__(self, message: str, *, hint: str = "", error: str = "", passing: bool = False) -> None:
+    def __init__(self, message: str, *, hint: str = "", error: str = "", temporary: bool = False) -> None:
         super().__init__(message, hint=hint)
         self.error = error
-        self.passing = passing
+        self.temporary = temporary
 
 
 @dataclass(slots=True)
@@ -79,10 +79,10 @@ def method_for(server: AuthorizationServer, client: OAuthClient) -> Method:
 
 
 def secret_method(offered: Sequence[str], otherwise: Method) -> Method:
-    """Return how to send a secret: the first method that the server lists (C-AUTH-19), because servers are tested with
-    it.
+    """Return how to send a secret: the first method that the server lists (C-AUTH-19).
 
-    Servers on the Python SDK list two but implement the second partly: they refuse it without a client id in the form.
+    Servers are tested with it. Servers on the Python SDK list two but implement the second partly: they refuse it
+    without a client id in the form.
     """
     ways: tuple[Method, ...] = ("client_secret_basic", "client_secret_post")
     return next((way for name in offered for way in ways if way == name), otherwise)
@@ -91,8 +91,8 @@ def secret_method(offered: Sequence[str], otherwise: Method) -> Method:
 def ask(
     server: AuthorizationServer,
     client: OAuthClient,
-    asked: Mapping[str, str],
-    means: TokenContext,
+    form: Mapping[str, str],
+    context: TokenContext,
     *,
     key: str = "",
     what: str = "the token",
@@ -103,21 +103,21 @@ def ask(
     """
     url = server.token_endpoint
     for attempt in (1, 2):
-        fields, body = yield from _authenticated(server, client, asked, means)
+        fields, body = yield from _authenticated(server, client, form, context)
         if key:
-            nonce = means.nonces.get(server.issuer, "")
-            fields += (("DPoP", assertions.proof(key, "POST", url, means.now(), nonce=nonce)),)
+            nonce = context.nonces.get(server.issuer, "")
+            fields += (("DPoP", assertions.proof(key, "POST", url, context.now(), nonce=nonce)),)
         answer = yield from fetch(Fetch("POST", url, fields, body, what=what, named=server.is_named(url)))
         values = json_documents.parsed(answer.body)
         code, _ = json_documents.error_of(values)
-        fresh = means.learn_nonce(server.issuer, answer.fields)
+        fresh = context.learn_nonce(server.issuer, answer.fields)
         if not (key and fresh and code == "use_dpop_nonce" and attempt == 1):
             break
         yield from record_step(
             "token", "The server requires its nonce in the DPoP proof", rule="RFC 9449 section 8", url=url
         )
     if answer.status != 200 or values is None or values.get("error") is not None:
-        raise _refused(server, answer, values, what, means.now(), asked, client.client_secret)
+        raise _refused(server, answer, values, what, context.now(), form, client.client_secret)
     return OAuthDocument(
         values, f"The response to the request for {what}", hint="Its format is in RFC 6749 section 5.1."
     )
@@ -127,7 +127,7 @@ def granted(
     document: OAuthDocument,
     server: AuthorizationServer,
     client: OAuthClient,
-    means: TokenContext,
+    context: TokenContext,
     *,
     mcp_server: str,
     resource: str,
@@ -156,8 +156,8 @@ def granted(
         resource=resource,
         access_token=token,
         token_type=token_type,
-        issued_at=means.now(),
-        expires_at=0 if lifetime is None else means.now() + lifetime,
+        issued_at=context.now(),
+        expires_at=0 if lifetime is None else context.now() + lifetime,
         scope=asked or () if document.values.get("scope") is None else scope,
         asked=asked or (),
         refresh_token=_token(document, "refresh_token"),
@@ -168,25 +168,25 @@ def granted(
         kind=kind,
         key=key if token_type == "DPoP" else "",
     )
-    yield from _told_of(grant, lifetime, asked)
+    yield from _record_token(grant, lifetime, asked)
     yield from document.loose_steps("token", "RFC 6749 section 5.1")
     return grant
 
 
-def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
+def refresh(grant: Grant, context: TokenContext) -> AuthFlow[Grant]:
     """Get a new token with the refresh token; a new refresh token replaces the old one (C-AUTH-32).
 
     Raises `TokenRefused`: with `invalid_grant`, the refresh token is not valid any more.
     """
-    server = server_of(grant, means)
-    asked = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token, "resource": grant.resource}
+    server = server_of(grant, context)
+    form = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token, "resource": grant.resource}
     try:
-        document = yield from ask(server, grant.client, asked, means, key=grant.key, what="a new token")
+        document = yield from ask(server, grant.client, form, context, key=grant.key, what="a new token")
         fresh = yield from granted(
             document,
             server,
             grant.client,
-            means,
+            context,
             mcp_server=grant.server,
             resource=grant.resource,
             asked=grant.asked,
@@ -210,18 +210,18 @@ def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     return fresh
 
 
-def revoke(grant: Grant, means: TokenContext) -> AuthFlow[bool]:
+def revoke(grant: Grant, context: TokenContext) -> AuthFlow[bool]:
     """Revoke the tokens if the authorization server supports it (RFC 7009); True if it revoked them."""
     if not grant.revocation_endpoint:
         yield from record_step("revoke", "The authorization server does not support revocation", rule="RFC 7009")
         return False
-    server = at(server_of(grant, means), grant.revocation_endpoint)
+    server = at(server_of(grant, context), grant.revocation_endpoint)
     done = True
     for hint, token in (("refresh_token", grant.refresh_token), ("access_token", grant.access_token)):
         if not token:
             continue
         try:
-            answer = yield from _given_back(server, grant.client, {"token": token, "token_type_hint": hint}, means)
+            answer = yield from _revoke_token(server, grant.client, {"token": token, "token_type_hint": hint}, context)
         except AuthorizationNeeded as error:
             yield from record_step("revoke", error.message, ok=False, rule="RFC 7009")
             return False
@@ -234,8 +234,8 @@ def revoke(grant: Grant, means: TokenContext) -> AuthFlow[bool]:
     return done
 
 
-def _given_back(
-    server: AuthorizationServer, client: OAuthClient, asked: dict[str, str], means: TokenContext
+def _revoke_token(
+    server: AuthorizationServer, client: OAuthClient, form: dict[str, str], context: TokenContext
 ) -> AuthFlow[Fetched]:
     """Send one token to the revocation endpoint.
 
@@ -244,7 +244,7 @@ def _given_back(
     """
     named = server.is_named(server.token_endpoint)
     for more in ({}, {"client_secret": ""}):
-        fields, body = yield from _authenticated(server, client, asked | more, means)
+        fields, body = yield from _authenticated(server, client, form | more, context)
         answer = yield from fetch(
             Fetch("POST", server.token_endpoint, fields, body, what="the revocation", named=named)
         )
@@ -253,14 +253,14 @@ def _given_back(
     return answer
 
 
-def server_of(grant: Grant, means: TokenContext) -> AuthorizationServer:
+def server_of(grant: Grant, context: TokenContext) -> AuthorizationServer:
     """Return an authorization server's metadata as far as a grant holds it."""
     return AuthorizationServer(
         grant.issuer,
         grant.token_endpoint,
         revocation_endpoint=grant.revocation_endpoint,
         methods=grant.methods or None,
-        named=means.options.auth_server == grant.issuer,
+        named=context.options.auth_server == grant.issuer,
     )
 
 
@@ -270,14 +270,14 @@ def at(server: AuthorizationServer, endpoint: str) -> AuthorizationServer:
 
 
 def _authenticated(
-    server: AuthorizationServer, client: OAuthClient, asked: Mapping[str, str], means: TokenContext
+    server: AuthorizationServer, client: OAuthClient, parameters: Mapping[str, str], context: TokenContext
 ) -> AuthFlow[tuple[tuple[tuple[str, str], ...], bytes]]:
     """Return header fields and body of a request that authenticates the client (RFC 6749 section 2.3)."""
     fields: list[tuple[str, str]] = [
         ("Content-Type", "application/x-www-form-urlencoded"),
         ("Accept", "application/json"),
     ]
-    form = dict(asked)
+    form = dict(parameters)
     method = method_for(server, client)
     assert method in METHODS
     if method == "client_secret_basic":
@@ -291,12 +291,12 @@ def _authenticated(
         form["client_secret"] = client.client_secret
     elif method == "private_key_jwt":
         form["client_assertion_type"] = assertions.ASSERTION_TYPE
-        form["client_assertion"] = yield from _assertion(server, client, means)
+        form["client_assertion"] = yield from _assertion(server, client, context)
     return tuple(fields), urlencode(form).encode()
 
 
-def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenContext) -> AuthFlow[str]:
-    options = means.options
+def _assertion(server: AuthorizationServer, client: OAuthClient, context: TokenContext) -> AuthFlow[str]:
+    options = context.options
     if not options.client_key:
         raise AuthorizationNeeded(
             f"The client {safe(client.client_id, 100)} authenticates with a key, but no key is given.",
@@ -309,7 +309,7 @@ def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenCon
         options.client_key_alg,
         options.client_key_id,
         server.signing,
-        means.now(),
+        context.now(),
     )
     yield RegisterSecret(assertion)
     return assertion
@@ -323,7 +323,7 @@ def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
     return token
 
 
-def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> AuthFlow[None]:
+def _record_token(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> AuthFlow[None]:
     ends = "its lifetime is unknown" if lifetime is None else f"for {lifetime:.0f} s"
     renewed = "can be refreshed" if grant.refresh_token else "cannot be refreshed"
     missing = [word for word in asked or () if word not in grant.scope]
@@ -349,12 +349,12 @@ def _refused(
     values: Mapping[str, Any] | None,
     what: str,
     now: float,
-    asked: Mapping[str, str],
+    form: Mapping[str, str],
     secret: str,
 ) -> AuthorizationNeeded:
     code, reason = json_documents.error_of(values)
     # A server may echo its request, secrets included.
-    sent = SecretFinder(value for value in {*asked.values(), secret} if len(value) >= MIN_SECRET)
+    sent = SecretFinder(value for value in {*form.values(), secret} if len(value) >= MIN_SECRET)
     reason = sent.replaced(reason, "…", cut=BEGINNING)
     where = safe(server.issuer, 200)
     if not code:
@@ -364,12 +364,12 @@ def _refused(
         return TokenRefused(
             f"The token endpoint of {where} responded to the request for {what} with {response}.",
             hint="Respond with a JSON object (RFC 6749 section 5).",
-            passing=answer.status >= 500 or answer.status == 429,
+            temporary=answer.status >= 500 or answer.status == 429,
         )
     hints = {
         "invalid_grant": (
             "The refresh token was used before, was revoked, or has expired. Log in again."
-            if asked.get("grant_type") == "refresh_token"
+            if form.get("grant_type") == "refresh_token"
             else "The code or assertion has expired, was used before, or belongs to another client or redirect URI. "
             "Log in again. If it fails again, see the log of the authorization server."
         ),
@@ -408,5 +408,5 @@ def _skew(answer: Fetched, now: float) -> float:
             off = parsedate_to_datetime(date).timestamp() - now
         except (ValueError, OverflowError, TypeError):
             return 0
-        return off if abs(off) > SKEW else 0
+        return off if abs(off) > MIN_SKEW else 0
     return 0

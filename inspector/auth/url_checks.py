@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from inspector.addresses import is_loopback, requested_host, requested_url, script_remark
 from inspector.text import safe
 
-MAX_LENGTH = 2048
+MAX_URL = 2048
 """Maximum characters of a URL in a document or a header field."""
 
 _PORTS = {"http": 80, "https": 443}
@@ -50,7 +50,7 @@ def parts(url: str) -> Parts:
 
     Stricter than a browser: no user, no password, no backslash, no characters that need escaping.
     """
-    if len(url) > MAX_LENGTH:
+    if len(url) > MAX_URL:
         raise ValueError(f"it is {len(url)} characters long")
     if not _WRITTEN.match(url) or "\\" in url:
         raise ValueError("it contains characters that are not allowed in a URL")

@@ -50,23 +50,23 @@ class Terminal:
         answer = await self._ask("Open it in the browser? [y/N] ")
         return answer.strip().lower() in _YES
 
-    async def show(self, invitation: LoginPage) -> None:
+    async def show(self, page: LoginPage) -> None:
         """Print what the user must do, and until when."""
         safe = self._out.safe
-        if invitation.opened:
-            text = f"The browser opened {safe(invitation.host, NAME)}."
+        if page.opened:
+            text = f"The browser opened {safe(page.host, NAME)}."
         else:
-            text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, MAX_URL)}\n"
-        if invitation.code:
-            text += f"\nThe code to enter there is  {safe(invitation.code, NAME)}\n"
-        elif invitation.redirect_uri and self.present:
+            text = f"Log in with a browser at {safe(page.host, NAME)}:\n\n  {safe(page.url, MAX_URL)}\n"
+        if page.code:
+            text += f"\nThe code to enter there is  {safe(page.code, NAME)}\n"
+        elif page.redirect_uri and self.present:
             text += (
                 "\nIf the login ends at a page that cannot be opened, because the browser is on another "
                 "machine, paste the URL of that page here (it starts with "
-                f"{safe(invitation.redirect_uri, NAME)})."
+                f"{safe(page.redirect_uri, NAME)})."
             )
-        if invitation.until:
-            text += f"\n{_waits(invitation.until)}"
+        if page.until:
+            text += f"\n{_waits(page.until)}"
         self.say(f"{text}\nPress Ctrl-C to stop waiting.")
 
     async def pasted(self) -> str:

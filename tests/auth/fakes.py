@@ -65,8 +65,8 @@ class FakePerson:
         self.asked.append((url, host))
         return self.consents
 
-    async def show(self, invitation: LoginPage) -> None:
-        self.visits.append(invitation)
+    async def show(self, page: LoginPage) -> None:
+        self.visits.append(page)
 
     async def pasted(self) -> str:
         if self.pastes:

@@ -67,8 +67,8 @@ class Visitor(NoPerson):
         self._target = target
         self._page = ""
 
-    async def show(self, invitation: LoginPage) -> None:
-        self._page = invitation.url
+    async def show(self, page: LoginPage) -> None:
+        self._page = page.url
 
     async def pasted(self) -> str:
         web = Fetching(self._target)

@@ -280,21 +280,21 @@ class DialogPerson:
             raise _cancelled()
         return None if answer == ELSEWHERE else True
 
-    async def show(self, invitation: LoginPage) -> None:
+    async def show(self, page: LoginPage) -> None:
         """Show what the login waits for."""
-        host, url = safe(invitation.host, NAME), safe(invitation.url, MAX_URL)
-        text = f"The browser is open at {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"
-        if invitation.code:
-            text += f"\n\nEnter this code there:  {safe(invitation.code, NAME)}"
+        host, url = safe(page.host, NAME), safe(page.url, MAX_URL)
+        text = f"The browser is open at {host}." if page.opened else f"Log in with a browser at {host}:\n\n{url}"
+        if page.code:
+            text += f"\n\nEnter this code there:  {safe(page.code, NAME)}"
         paste = ""
-        if invitation.redirect_uri:
+        if page.redirect_uri:
             paste = "paste a URL here"
             text += (
                 "\n\nIf the browser is on another machine and cannot open the last page, paste the URL "
-                f"of that page below. It begins with {safe(invitation.redirect_uri, NAME)}"
+                f"of that page below. It begins with {safe(page.redirect_uri, NAME)}"
             )
-        title = f"Waiting for the login at {safe(invitation.host, 60)}"
-        self._put(LoginQuestion(title, text, paste, address=invitation.url, until=invitation.until))
+        title = f"Waiting for the login at {safe(page.host, 60)}"
+        self._put(LoginQuestion(title, text, paste, address=page.url, until=page.until))
 
     async def pasted(self) -> str:
         """Return the next pasted text. Raises `Denied` if the user cancels the login."""
