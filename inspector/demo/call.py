@@ -216,12 +216,12 @@ class Serving:
                 raise RpcError(INVALID_REQUEST, f"The id {call.request_id!r} belongs to a running request")
             self._calls[call.request_id] = call
 
-    def run(self, call: ClientRequest, handler: Handler, *, delay: float, patient: bool) -> bool:
+    def run(self, call: ClientRequest, handler: Handler, *, delay: float, slow: bool) -> bool:
         """Serves an added call; true if it has a response when this returns, false if a thread continues it.
 
-        `delay`: seconds to wait first; `patient`: whether the handler may take long.
+        `delay`: seconds to wait first; `slow`: whether the handler may take long.
         """
-        if delay or patient:
+        if delay or slow:
             threading.Thread(target=self._serve, args=(call, handler, delay), daemon=True).start()
             return False
         self._serve(call, handler, delay)

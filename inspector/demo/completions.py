@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-MAX_COUNT = 100  # the maximum number of values in one response
+MAX_VALUES = 100  # the maximum number of values in one response
 _DETAIL = ["brief", "detailed", "exhaustive"]
 _LANGUAGES = ["Deutsch", "English", "Español", "Français", "Italiano", "日本語"]
 
@@ -38,7 +38,7 @@ def complete(call: ClientRequest) -> dict[str, Any]:
 
 
 def _completion(values: list[str], total: int) -> dict[str, Any]:
-    return {"completion": {"values": values[:MAX_COUNT], "total": total, "hasMore": total > MAX_COUNT}}
+    return {"completion": {"values": values[:MAX_VALUES], "total": total, "hasMore": total > MAX_VALUES}}
 
 
 def _starting(known: Iterable[str], value: str) -> tuple[list[str], int]:
@@ -63,7 +63,7 @@ def _for_prompt(
     if name == "language":
         return _starting(_LANGUAGES, value)
     if name == "uri":
-        listed = call.world.resources.page(0, MAX_COUNT)
+        listed = call.world.resources.page(0, MAX_VALUES)
         return _starting([resource["uri"] for resource in listed], value)
     return [], 0
 
@@ -99,5 +99,5 @@ def _numbers(value: str, last: int) -> tuple[list[str], int]:
         if not value:
             break
         low, high = low * 10, high * 10 + 9
-    numbers = [str(number) for part in ranges for number in part[:MAX_COUNT]]
+    numbers = [str(number) for part in ranges for number in part[:MAX_VALUES]]
     return numbers, sum(map(len, ranges))

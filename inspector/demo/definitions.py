@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Render = Callable[[Any, dict[str, str]], list[tuple[str, dict[str, Any]]]]
 
 FUNCTIONS: dict[str, tuple[Run, bool, str]] = {}
-"""The function of each tool by name, whether it is `patient`, and the feature that it `needs`."""
+"""The function of each tool by name, whether it is `slow`, and the feature that it `needs`."""
 
 
 @cache
@@ -37,14 +37,14 @@ def document() -> dict[str, Any]:
 class DemoTool:
     """A tool: its listed definition and its function.
 
-    `patient` tools may take long, so each call gets a thread; `needs` names the feature that the tool requires.
+    `slow` tools may take long, so each call gets a thread; `needs` names the feature that the tool requires.
     """
 
-    def __init__(self, definition: dict[str, Any], run: Run, patient: bool = False, needs: str = "") -> None:
+    def __init__(self, definition: dict[str, Any], run: Run, slow: bool = False, needs: str = "") -> None:
         self.definition = definition
         self.name: str = definition["name"]
         self.run = run
-        self.patient = patient
+        self.slow = slow
         self.needs = needs
 
     def offered(self, features: DemoFeatures) -> bool:
@@ -52,25 +52,25 @@ class DemoTool:
         return not self.needs or bool(getattr(features, self.needs))
 
 
-def tool(name: str, *, patient: bool = False, needs: str = "") -> Callable[[Run], Run]:
+def tool(name: str, *, slow: bool = False, needs: str = "") -> Callable[[Run], Run]:
     """Makes a function that of a tool in `document`."""
 
     def keep(run: Run) -> Run:
-        FUNCTIONS[name] = (run, patient, needs)
+        FUNCTIONS[name] = (run, slow, needs)
         return run
 
     return keep
 
 
 class DemoPrompt:
-    """A prompt: its listed definition and its function, which returns (role, content block) pairs. `patient` ones ask
+    """A prompt: its listed definition and its function, which returns (role, content block) pairs. `slow` ones ask
     the client.
     """
 
-    def __init__(self, definition: dict[str, Any], render: Render, *, patient: bool = False) -> None:
+    def __init__(self, definition: dict[str, Any], render: Render, *, slow: bool = False) -> None:
         self.definition = definition
         self.render = render
-        self.patient = patient
+        self.slow = slow
 
     def get(self, call: Any) -> dict[str, Any]:
         """Returns the result of prompts/get; raises RpcError for arguments that are missing or not text."""

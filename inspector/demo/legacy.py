@@ -30,14 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.call import ClientRequest, Handler
-    from inspector.demo.tasks import DemoTask
+    from inspector.demo.call import Handler
+    from inspector.demo.server_state import DemoState
+    from inspector.demo.tasks import DemoTask, Question
 
     Notify = Callable[[str, dict[str, Any]], None]
-    from typing import Any
-
-    from inspector.demo.server_state import DemoState
-    from inspector.demo.tasks import Question
 
 RELATED = "io.modelcontextprotocol/related-task"
 IMMEDIATE = "io.modelcontextprotocol/model-immediate-response"
@@ -283,9 +280,9 @@ class LegacySession:
         except RpcError as problem:
             channel.answer(encode(error(request_id, problem)))
             return True
-        patient = self.world.takes_long(method, params)
+        slow = self.world.takes_long(method, params)
         delay = self.world.delay if method in HANDLERS else 0.0
-        return self._serving.run(call, handler, delay=delay, patient=patient)
+        return self._serving.run(call, handler, delay=delay, slow=slow)
 
     def _of_tasks(self, method: str) -> Handler | None:
         if self.features is None or not self.features.core_tasks:

@@ -123,9 +123,9 @@ class Modern:
             return False
         call = ModernCall(self.world, features, channel, message, lambda: self._describe(call))
         self._serving.add(call)
-        patient = self.world.takes_long(method, message["params"])
+        slow = self.world.takes_long(method, message["params"])
         delay = self.world.delay if method in HANDLERS else 0.0
-        return self._serving.run(call, _finished(method, handler), delay=delay, patient=patient)
+        return self._serving.run(call, _finished(method, handler), delay=delay, slow=slow)
 
     def _check_meta(self, message: dict[str, Any]) -> DemoFeatures:
         params = message.get("params")

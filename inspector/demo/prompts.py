@@ -72,6 +72,6 @@ _RENDERS: dict[str, Render] = {
 def all_prompts() -> list[DemoPrompt]:
     """Every prompt the server starts with."""
     return [
-        DemoPrompt(prompt, _RENDERS[prompt["name"]], patient=prompt["name"] == "introduce-me")
+        DemoPrompt(prompt, _RENDERS[prompt["name"]], slow=prompt["name"] == "introduce-me")
         for prompt in document()["prompts"]
     ]

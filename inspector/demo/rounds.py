@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.call import Channel, ClientRequest, Handler
+    from inspector.demo.call import Channel, Handler
     from inspector.demo.revisions import DemoFeatures
     from inspector.demo.server_state import DemoState
     from inspector.demo.tasks import DemoTask, Question
@@ -71,14 +71,14 @@ class ModernCall(ClientRequest):
             raise RpcError(INVALID_PARAMS, "inputResponses must be an object")
         self._fresh = fresh
         if state is not None:
-            brought = self.world.seal.open(self._identity(), state)
+            brought = self.world.signer.read(self._identity(), state)
             self._answers, self._rounds = brought["answers"], brought["rounds"]
 
     def _identity(self) -> list[Any]:
         return [self.method, {key: self.params.get(key) for key in ("name", "arguments", "uri")}]
 
     def _state(self, rounds: int) -> str:
-        return self.world.seal.close(self._identity(), {"answers": self._answers, "rounds": rounds})
+        return self.world.signer.sign(self._identity(), {"answers": self._answers, "rounds": rounds})
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
         log_level = self.meta.get(PREFIX + "logLevel")

@@ -115,7 +115,7 @@ def notification(method: str, params: dict[str, Any] | None = None) -> dict[str,
 
 
 def kind_of(message: Any) -> str:
-    """Whether a message is a "request", a "notification" or a "response"; raises RpcError if it is none of them."""
+    """Returns "request", "notification" or "response"; raises RpcError for a message that is none of them."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 object")
     if "method" in message:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[str, str]
 
-_MAX_COUNT = 10
+_MAX_PROBLEMS = 10
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
@@ -54,7 +54,7 @@ def problems(value: Any, schema: dict[str, Any]) -> list[str]:
     try:
         for place, what in _check(value, schema, schema, ""):
             problems.append(f"{place or '(whole)'}: {what}")
-            if len(problems) == _MAX_COUNT:
+            if len(problems) == _MAX_PROBLEMS:
                 break
     except RecursionError:
         return ["(whole): is nested too deeply"]

@@ -39,14 +39,14 @@ class StateSigner:
     def __init__(self) -> None:
         self._key = os.urandom(32)
 
-    def close(self, request: Any, value: dict[str, Any]) -> str:
-        """Returns the state with a value, for its request (any JSON value that identifies it)."""
+    def sign(self, request: Any, value: dict[str, Any]) -> str:
+        """Returns a signed state with a value, for its request (any JSON value that identifies it)."""
         from base64 import urlsafe_b64encode
 
         body = encode({"until": time.time() + LIFETIME, "value": value})
-        return urlsafe_b64encode(self._sign(request, body) + body).decode("ascii")
+        return urlsafe_b64encode(self._signature(request, body) + body).decode("ascii")
 
-    def open(self, request: Any, state: Any) -> dict[str, Any]:
+    def read(self, request: Any, state: Any) -> dict[str, Any]:
         """Returns the value of a state; raises RpcError if it was changed, expired or is from another request."""
         from base64 import b64decode
         from hmac import compare_digest
@@ -56,7 +56,7 @@ class StateSigner:
         except (TypeError, ValueError):
             raise RpcError(INVALID_PARAMS, "requestState is not from this server") from None
         signature, body = raw[:_DIGEST], raw[_DIGEST:]
-        if not compare_digest(signature, self._sign(request, body)):
+        if not compare_digest(signature, self._signature(request, body)):
             raise RpcError(INVALID_PARAMS, "requestState was changed, or belongs to another request")
         content = decode(body)
         if content["until"] < time.time():
@@ -64,7 +64,7 @@ class StateSigner:
         value: dict[str, Any] = content["value"]
         return value
 
-    def _sign(self, request: Any, body: bytes) -> bytes:
+    def _signature(self, request: Any, body: bytes) -> bytes:
         from hashlib import blake2b
 
         identity = blake2b(encode(request), digest_size=_DIGEST).digest()
@@ -75,9 +75,9 @@ class DemoState:
     """Tools, resources and prompts, and the options of the command line.
 
     `tools` and `prompts`: the initial ones, in the order in which they are listed; `items`: number of generated
-    resources; `delay`: seconds before each response; `tick`: seconds between changes of the clock; `beat`: those
-    between heartbeats of a stream of events; `newest`: the newest
-    supported revision; `era`: "legacy" (with a handshake), "modern" (without) or "both".
+    resources; `delay`: seconds before each response; `tick`: seconds between changes of the clock; `beat`: seconds
+    between heartbeats of a stream of events; `newest`: the newest supported revision; `era`: "legacy" (with a
+    handshake), "modern" (without) or "both".
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class DemoState:
         self._clock: threading.Thread | None = None
         self._visits = 0
         self.visited = False
-        self.seal = StateSigner()
+        self.signer = StateSigner()
         self.subscriptions: list[Subscription] = []
         self.tasks = Tasks()
         self._lock = threading.RLock()
@@ -139,7 +139,7 @@ class DemoState:
             definition = None if "task" in params else self.find_tool(name)
         elif method == "prompts/get" and isinstance(name, str):
             definition = self._prompts.get(name)
-        return definition is not None and definition.patient
+        return definition is not None and definition.slow
 
     def prompts(self) -> list[DemoPrompt]:
         """All prompts, in the order in which they are listed."""
@@ -242,7 +242,7 @@ class DemoState:
 
 def _extra_tool(name: str) -> DemoTool:
     definition = {"name": name, "description": "Added at run time", "inputSchema": {"type": "object"}}
-    return DemoTool(definition, lambda call: result(f"This is {name}."), patient=False)
+    return DemoTool(definition, lambda call: result(f"This is {name}."), slow=False)
 
 
 def _extra_prompt(number: int) -> DemoPrompt:

@@ -18,7 +18,7 @@ from tests.demo.demo_client import EVERYTHING, PREFIX, MemoryPeer, about_client
 SESSION = ["ping", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
 # protocol-error answers with whatever error it is asked for
 UNFIT = ("crash", "noisy", "protocol-error")
-NAMES = [tool.name for tool in all_tools() if tool.name not in UNFIT and not tool.patient]
+NAMES = [tool.name for tool in all_tools() if tool.name not in UNFIT and not tool.slow]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

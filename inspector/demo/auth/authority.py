@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.auth.authorize import Devices
     from inspector.demo.auth.clients import RegisteredClient
     from inspector.demo.auth.grants import Access
     from inspector.demo.auth.http_values import Request, RequestParameters
-    from inspector.demo.auth.issuer import Issuer, IssuerSettings
+    from inspector.demo.auth.issuer import IssuerSettings
 
     Endpoint = Callable[[Request], HttpReply]
 
@@ -39,7 +38,7 @@ def exchange(issuer: Issuer, devices: Devices, request: Request) -> tuple[dict[s
     if kind not in client.grants:
         raise OAuthError("unauthorized_client", f"This client is not registered for {kind}")
     if serve is None:
-        return issuer.vault.new_tokens(devices.grant(client, form)), False
+        return issuer.grants.new_tokens(devices.grant(client, form)), False
     return serve(issuer, client, form), kind == REFRESH
 
 
@@ -47,12 +46,12 @@ def revoke(issuer: Issuer, request: Request) -> HttpReply:
     """Revokes a token; the response is the same for an unknown one (RFC 7009 section 2.2)."""
     form = request.form()
     client = issuer.identification.client(request, form)
-    issuer.vault.revoke(form.need("token"), client.id)
+    issuer.grants.revoke(form.need("token"), client.id)
     return HttpReply(200, {"Cache-Control": "no-store"})
 
 
 def _by_code(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
-    code = issuer.vault.code(form.need("code"))
+    code = issuer.grants.code(form.need("code"))
     if code is None or code.grant.client_id != client.id:
         raise OAuthError("invalid_grant", "The code is unknown, expired or already used")
     if form.get("redirect_uri") not in ("", code.redirect_uri):
@@ -60,12 +59,12 @@ def _by_code(issuer: Issuer, client: RegisteredClient, form: RequestParameters) 
     if not compare_digest(challenge_of(form.need("code_verifier")), code.challenge):
         raise OAuthError("invalid_grant", "code_verifier does not match the code_challenge")
     _check_resource(issuer, code.grant, form)
-    return issuer.vault.new_tokens(code.grant)
+    return issuer.grants.new_tokens(code.grant)
 
 
 def _by_refresh(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
     text = form.need("refresh_token")
-    refresh = issuer.vault.peek(text)
+    refresh = issuer.grants.peek(text)
     scopes: tuple[str, ...] = ()
     if refresh is not None and form.get("scope"):
         scopes = tuple(form.get("scope").split())
@@ -73,15 +72,15 @@ def _by_refresh(issuer: Issuer, client: RegisteredClient, form: RequestParameter
             raise OAuthError("invalid_scope", "A refresh cannot request more scopes than were granted")
     if refresh is not None:
         _check_resource(issuer, refresh.grant, form)
-    grant = issuer.vault.refresh(text, client.id)
+    grant = issuer.grants.refresh(text, client.id)
     if grant is None:
         raise OAuthError("invalid_grant", "The refresh token is unknown, revoked or already used")
-    return issuer.vault.new_tokens(grant, scopes)
+    return issuer.grants.new_tokens(grant, scopes)
 
 
 def _by_itself(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
     scopes, resource = issuer.scopes(form.get("scope")), issuer.resource(form.get("resource"))
-    return issuer.vault.new_tokens(IssuedGrant(client.id, client.id, scopes, resource))
+    return issuer.grants.new_tokens(IssuedGrant(client.id, client.id, scopes, resource))
 
 
 def _check_resource(issuer: Issuer, grant: IssuedGrant, form: RequestParameters) -> None:
@@ -120,7 +119,7 @@ class Authority:
 
     def access(self, token: str) -> Access | None:
         """Returns what an access token of this server allows; None if it is not valid."""
-        return self._issuer.vault.access(token)
+        return self._issuer.grants.access(token)
 
     def _places(self, layout: str) -> dict[str, bool]:
         """Returns the paths of the metadata, and whether they are those of OpenID Connect."""

@@ -91,7 +91,7 @@ class Authorize:
         return challenge, IssuedGrant(client.id, PERSON, scopes, resource, refreshable=refreshable)
 
     def _allow(self, asked: _Asked, grant: IssuedGrant) -> HttpReply:
-        code = self._issuer.vault.new_code(grant, asked.redirect_uri, asked.challenge)
+        code = self._issuer.grants.new_code(grant, asked.redirect_uri, asked.challenge)
         return self._back(asked, [("code", code)])
 
     def _refuse(self, asked: _Asked, problem: OAuthError) -> HttpReply:
@@ -155,7 +155,7 @@ class Devices:
             raise OAuthError("unauthorized_client", "This client is not registered for the device flow")
         scopes, resource = issuer.scopes(form.get("scope")), issuer.resource(form.get("resource"))
         grant = IssuedGrant(client.id, PERSON, scopes, resource, refreshable=REFRESH in client.grants)
-        waiting = _Waiting(client, grant, issuer.vault.now() + LIFETIME)
+        waiting = _Waiting(client, grant, issuer.grants.now() + LIFETIME)
         waiting.decision = "allow" if issuer.settings.auto else ""
         device_code = secrets.token_urlsafe(32)
         letters = "".join(secrets.choice(_LETTERS) for _ in range(8))
@@ -175,7 +175,7 @@ class Devices:
         """Returns the grant of a device; raises OAuthError while there is none (RFC 8628 section 3.5)."""
         code = form.need("device_code")
         waiting: _Waiting | None = self._by_device.get(code)
-        now = self._issuer.vault.now()
+        now = self._issuer.grants.now()
         if waiting is None or waiting.client.id != client.id:
             raise OAuthError("invalid_grant", "Unknown device_code")
         if waiting.until < now:
@@ -187,7 +187,7 @@ class Devices:
                 waiting.interval += SLOWER
                 raise OAuthError("slow_down", f"Wait {waiting.interval:.0f} seconds between two requests")
             raise OAuthError("authorization_pending", "The person has not decided yet")
-        with self._issuer.vault.lock:
+        with self._issuer.grants.lock:
             if self._by_device.pop(code, None) is None:
                 raise OAuthError("invalid_grant", "Unknown device_code")
         if waiting.decision != "allow":
@@ -207,7 +207,7 @@ class Devices:
             )
         letters = "".join(letter for letter in text.upper() if letter in _LETTERS)
         waiting: _Waiting | None = self._by_user.get(letters)
-        if waiting is None or waiting.decision or waiting.until < self._issuer.vault.now():
+        if waiting is None or waiting.decision or waiting.until < self._issuer.grants.now():
             return page(400, "Unknown code", "<p>It may have expired, or was decided already.</p>")
         name = f"{waiting.client.name} ({waiting.client.id})"
         rows = {"Client": name, "requests": ", ".join(waiting.grant.scopes), "on": waiting.grant.resource}

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     Clock = Callable[[], float]
 
-MAX_COUNT = 10_000  # of each kind; the oldest are dropped
+MAX_KEPT = 10_000  # of each kind; the oldest are dropped
 CODE_LIFETIME = 60.0  # seconds
 
 
 class BoundedDict(dict[str, "Any"]):
     """A dictionary that drops its oldest entry when it is full."""
 
-    def __init__(self, limit: int = MAX_COUNT) -> None:
+    def __init__(self, limit: int = MAX_KEPT) -> None:
         super().__init__()
         self._most = limit
 

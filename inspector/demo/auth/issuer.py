@@ -67,8 +67,8 @@ class Issuer:
         self.url = url
         self.path = urlsplit(url).path
         self._server_url = server_url
-        self.vault = Grants(url, settings.expiry, settings.now)
-        self.vault.skew = SKEWED if CLOCK_SKEW in self.faults else 0.0
+        self.grants = Grants(url, settings.expiry, settings.now)
+        self.grants.skew = SKEWED if CLOCK_SKEW in self.faults else 0.0
         self.clients = Clients(known(settings.jwks))
         self._documents = Documents()
         audiences = (url, self.endpoint("/token"))

@@ -38,7 +38,7 @@ def _as_text(value: Any) -> str:
     return encode(value).decode()
 
 
-@tool("ask-model", patient=True)
+@tool("ask-model", slow=True)
 def _ask_model(call: ClientRequest) -> dict[str, Any]:
     arguments = call.arguments
     messages = [{"role": "user", "content": text(arguments.get("prompt", "Write a haiku about terminals."))}]
@@ -53,7 +53,7 @@ def _ask_model(call: ClientRequest) -> dict[str, Any]:
     return result(f"{answer.get('model')} said: {_as_text(answer.get('content'))}")
 
 
-@tool("ask-model-with-tools", patient=True)
+@tool("ask-model-with-tools", slow=True)
 def _ask_model_with_tools(call: ClientRequest) -> dict[str, Any]:
     prompt = call.arguments.get("prompt", "What is the weather in Lima?")
     messages: list[dict[str, Any]] = [{"role": "user", "content": text(prompt)}]
@@ -73,7 +73,7 @@ def _ask_model_with_tools(call: ClientRequest) -> dict[str, Any]:
     return failure(f"The model still wanted tools after {MAX_ROUNDS} rounds.")
 
 
-@tool("ask-user", patient=True)
+@tool("ask-user", slow=True)
 def _ask_user(call: ClientRequest) -> dict[str, Any]:
     extended = call.features.elicitation_extended
     schema = document()["forms"]["2025-11-25" if extended else "2025-06-18"]
@@ -99,7 +99,7 @@ def _visit(call: ClientRequest) -> dict[str, Any]:
     return visit | {"elicitationId": name} if call.features.elicitation_ids else visit
 
 
-@tool("ask-link", patient=True)
+@tool("ask-link", slow=True)
 def _ask_link(call: ClientRequest) -> dict[str, Any]:
     visit = _visit(call)
     answer = _ask(call, "elicitation.url", "elicitation/create", visit)
@@ -126,7 +126,7 @@ def _need_link(call: ClientRequest) -> dict[str, Any]:
     raise RpcError(URL_ELICITATION_REQUIRED, "A link must be opened first", {"elicitations": [visit]})
 
 
-@tool("where-am-i", patient=True)
+@tool("where-am-i", slow=True)
 def _where_am_i(call: ClientRequest) -> dict[str, Any]:
     answer = _ask(call, "roots", "roots/list", {})
     roots = answer.get("roots")
@@ -137,7 +137,7 @@ def _where_am_i(call: ClientRequest) -> dict[str, Any]:
     return result("\n".join(_as_text(root) for root in roots))
 
 
-@tool("ping-client", patient=True, needs="pings")
+@tool("ping-client", slow=True, needs="pings")
 def _ping_client(call: ClientRequest) -> dict[str, Any]:
     import time
 
@@ -155,7 +155,7 @@ def _chosen(answer: dict[str, Any], field: str) -> str | None:
     return chosen if isinstance(chosen, str) and chosen else None
 
 
-@tool("ask-several", patient=True)
+@tool("ask-several", slow=True)
 def _ask_several(call: ClientRequest) -> dict[str, Any]:
     _need(call, "elicitation", "sampling", "roots")
     say = {"messages": [{"role": "user", "content": text("Say one word.")}], "maxTokens": 20}
@@ -168,7 +168,7 @@ def _ask_several(call: ClientRequest) -> dict[str, Any]:
     return result(*(encode(answer).decode() for answer in answers))
 
 
-@tool("ask-twice", patient=True)
+@tool("ask-twice", slow=True)
 def _ask_twice(call: ClientRequest) -> dict[str, Any]:
     _need(call, "elicitation")
     try:

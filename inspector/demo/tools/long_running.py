@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.demo.call import ClientRequest
 
 
-@tool("slow", patient=True)
+@tool("slow", slow=True)
 def _slow(call: ClientRequest) -> dict[str, Any]:
     seconds, steps = call.arguments.get("seconds", 5), int(call.arguments.get("steps", 20))
     call.log("info", f"working for {seconds} s in {steps} steps", "slow")
@@ -28,7 +28,7 @@ def _slow(call: ClientRequest) -> dict[str, Any]:
     return result(f"Done in {steps} steps.")
 
 
-@tool("count", patient=True)
+@tool("count", slow=True)
 def _count(call: ClientRequest) -> dict[str, Any]:
     last, level = int(call.arguments.get("to", 5)), call.arguments.get("level", "info")
     for number in range(1, last + 1):
@@ -37,7 +37,7 @@ def _count(call: ClientRequest) -> dict[str, Any]:
     return result(f"Counted to {last}.")
 
 
-@tool("burst", patient=True)
+@tool("burst", slow=True)
 def _burst(call: ClientRequest) -> dict[str, Any]:
     total, kind = int(call.arguments.get("count", 1000)), call.arguments.get("kind", "message")
     for number in range(1, total + 1):
@@ -66,12 +66,12 @@ def _crash(call: ClientRequest) -> dict[str, Any]:
     os._exit(int(call.arguments.get("exit_code", 1)))
 
 
-@tool("forget", patient=True)
+@tool("forget", slow=True)
 def _forget(call: ClientRequest) -> dict[str, Any]:
     call.wait_for_ever()
 
 
-@tool("hang-up", patient=True)
+@tool("hang-up", slow=True)
 def _hang_up(call: ClientRequest) -> dict[str, Any]:
     call.log("notice", "hanging up", "hang-up")
     call.channel.hang_up(int(call.arguments.get("retry", 200)))
@@ -91,19 +91,19 @@ def _work(call: ClientRequest) -> None:
         call.progress(step, steps, f"step {step} of {steps}")
 
 
-@tool("task-slow", patient=True)
+@tool("task-slow", slow=True)
 def _task_slow(call: ClientRequest) -> dict[str, Any]:
     _work(call)
     return result("The slow task is done.")
 
 
-@tool("task-only", patient=True, needs="tasks")
+@tool("task-only", slow=True, needs="tasks")
 def _task_only(call: ClientRequest) -> dict[str, Any]:
     _work(call)
     return result("The task is done.")
 
 
-@tool("task-ask", patient=True)
+@tool("task-ask", slow=True)
 def _task_ask(call: ClientRequest) -> dict[str, Any]:
     missing = call.missing("elicitation")
     if missing:
@@ -118,19 +118,19 @@ def _task_ask(call: ClientRequest) -> dict[str, Any]:
     return result(f"You are {answers[0]}, and you like {answers[1]}.")
 
 
-@tool("task-fail", patient=True)
+@tool("task-fail", slow=True)
 def _task_fail(call: ClientRequest) -> dict[str, Any]:
     _work(call)
     return failure("All that work for nothing.")
 
 
-@tool("task-error", patient=True)
+@tool("task-error", slow=True)
 def _task_error(call: ClientRequest) -> dict[str, Any]:
     _work(call)
     raise RpcError(INTERNAL_ERROR, "The machine broke down", {"part": "main spring"})
 
 
-@tool("task-give-up", patient=True)
+@tool("task-give-up", slow=True)
 def _task_give_up(call: ClientRequest) -> dict[str, Any]:
     _work(call)
     if call.in_task:
@@ -138,7 +138,7 @@ def _task_give_up(call: ClientRequest) -> dict[str, Any]:
     return failure("Only a task can be cancelled by its server.")
 
 
-@tool("task-endless", patient=True)
+@tool("task-endless", slow=True)
 def _task_endless(call: ClientRequest) -> dict[str, Any]:
     call.status("This will take for ever.")
     call.wait_for_ever()

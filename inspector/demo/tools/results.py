@@ -187,7 +187,7 @@ def _empty(call: ClientRequest) -> dict[str, Any]:
     return result()
 
 
-@tool("big", patient=True)
+@tool("big", slow=True)
 def _big(call: ClientRequest) -> dict[str, Any]:
     size = int(call.arguments.get("megabytes", 1) * 1_000_000)
     line = "{:08d} the quick brown fox jumps over the lazy dog again and again\n"
