@@ -135,7 +135,7 @@ class Addon:
         self.functions = named
 
     @property
-    def hears(self) -> bool:
+    def handles_messages(self) -> bool:
         """Whether it has functions for messages."""
         return not self.functions.keys() <= _OF_CONNECTION
 

@@ -93,11 +93,11 @@ class AddonConnection(ConnectionFilter):
                 addon.call(name, say, Context(addon.name, say, state))
 
     @property
-    def hears(self) -> bool:
+    def handles_messages(self) -> bool:
         """Whether an addon has functions for messages. Loads changed files again."""
         for addon, say in zip(self._addons, self._says, strict=True):
             addon.refresh(say)
-        return any(addon.hears for addon in self._addons)
+        return any(addon.handles_messages for addon in self._addons)
 
     def judge(self, sender: Sender, data: bytes, message: Any) -> Filtered:
         filtered = Filtered(data, message)

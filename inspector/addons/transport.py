@@ -40,7 +40,7 @@ class _FilteredTransport:
         self._filter.opened()
 
     def send(self, outgoing: Outgoing) -> None:
-        if not self._filter.hears:
+        if not self._filter.handles_messages:
             self._transport.send(outgoing)
             return
         filtered = self._filter.judge("client", outgoing.data, outgoing.message)
@@ -109,7 +109,7 @@ class _FilteredSink:
         return getattr(self._sink, name)
 
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
-        if not self._filter.hears:
+        if not self._filter.handles_messages:
             return self._sink.received(channel, messages, extra, cut=cut)
         valid = True
         for at, data in enumerate(messages, 1):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Locate = Callable[..., tuple[int, int]]
 """The line and column of a part of the step, by its keys: `("args", "id")`."""
-_MAX_COUNT = 20
+_MAX_VIOLATIONS = 20
 _AT_THE_PART = ("required", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties")
 """Keywords whose violation at an object does not depend on the values of its members."""
 
@@ -91,7 +91,7 @@ async def _tool(
     unknown: list[str] = []
     arguments = _known(step.args, variables, "", unknown)
     try:
-        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MAX_COUNT)
+        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MAX_VIOLATIONS)
     except SchemaError:
         return None  # The schema is the server's fault; a call would show it.
     faults = [

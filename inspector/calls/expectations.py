@@ -393,7 +393,7 @@ def _near_member(value: Any, path: str) -> str:
 def same_as(
     expect: Expect, result: Any, variables: Variables, flow: Flow, at: tuple[int, int], *, update: bool
 ) -> ExpectationResult:
-    """Whether a result equals the file that `expect` names. `update` writes the file if it does not."""
+    """Compare a result with the file that `expect` names. `update` writes the file if they differ."""
     from inspector.protocol import jsonrpc
 
     text = f"same as {expect.same_as}"

@@ -31,7 +31,7 @@ from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.protocol.members import array_at, value_at
 
 SAME_NAME, OTHERS_TOOL, IMITATES = "WORD-12", "WORD-01", "WORD-13"
-MAX_COUNT = 5_000
+MAX_DEFINITIONS = 5_000
 """Definitions of one server that are compared."""
 MAX_TEXTS = 2_000
 """Texts of one definition that are compared."""
@@ -134,13 +134,13 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
         if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV or index.shape(n) != Shape.RESULT:
             continue
         result = value_at(journal.event(n).message, "result")
-        if type(result) is not dict or len(definitions) >= MAX_COUNT:
+        if type(result) is not dict or len(definitions) >= MAX_DEFINITIONS:
             continue
         if method in _HANDSHAKES:
             definitions["", "its instructions"] = {"instructions": result.get("instructions")}
             continue
         key, kind = _LISTS[method]
-        for listed in array_at(result.get(key))[:MAX_COUNT]:
+        for listed in array_at(result.get(key))[:MAX_DEFINITIONS]:
             name = value_at(listed, "name")
             if type(name) is str:
                 definitions[kind, name] = listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.client.state.surfaces import surface_of
-from inspector.compare.surface import ONE, SEVERITIES, Change, Surface, compare_surfaces, counts
+from inspector.compare.surface import SEVERITIES, SINGULAR, Change, Surface, compare_surfaces, counts
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import Shape
@@ -32,10 +32,10 @@ class Drift(NamedTuple):
         """The changes in one sentence; contains text of the server."""
         amounts = counts(self.changes)
         words = ", ".join(f"{amount:,} {severity}" for severity, amount in amounts.items())
-        loud = list(dict.fromkeys(subject(change) for change in self.changes if change.loud))
-        texts = f" Texts for models changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
+        for_models = list(dict.fromkeys(subject(change) for change in self.changes if change.for_models))
+        texts = f" Texts for models changed: {', '.join(for_models[:5])}{' and more' if len(for_models) > 5 else ''}."
         when = f" of {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
-        return f"The server differs from its pin{when} ({words}).{texts if loud else ''}"
+        return f"The server differs from its pin{when} ({words}).{texts if for_models else ''}"
 
 
 def drift_of(session: Session, pin: Pin) -> Drift | None:
@@ -53,14 +53,14 @@ def drift_from(now: Surface, pin: Pin) -> Drift | None:
     known = {key: None if now.get(key) is None else value for key, value in pin.surface.items()}
     changes = compare_surfaces(known | {key: now.get(key) for key in ("era", "revision")}, now)
     if pin.surface.get("revision") != now.get("revision"):
-        changes = [change for change in changes if change.loud and change.a is not None and change.b is not None]
+        changes = [change for change in changes if change.for_models and change.a is not None and change.b is not None]
     if not changes:
         return None
     return Drift(pin, tuple(sorted(changes, key=_rank)))
 
 
 def _rank(change: Change) -> tuple[bool, int]:
-    return not (change.loud or change.hidden is not None), SEVERITIES.index(change.severity)
+    return not (change.for_models or change.hidden is not None), SEVERITIES.index(change.severity)
 
 
 def note(journal: Journal, drift: Drift) -> None:
@@ -68,7 +68,7 @@ def note(journal: Journal, drift: Drift) -> None:
     for change in drift.changes[:MAX_NOTED]:
         n = _answer(journal, change.area)
         text = f"Since the server was pinned: {phrase(change)}."
-        level = "must" if change.loud or change.severity == "breaking" else "should"
+        level = "must" if change.for_models or change.severity == "breaking" else "should"
         journal.record_note(text, Finding(n, RULE, level, text))  # type: ignore[arg-type]
     if len(drift.changes) > MAX_NOTED:
         text = f"{len(drift.changes):,} changes since the server was pinned."
@@ -95,8 +95,8 @@ def _answer(journal: Journal, area: str) -> int:
 
 def subject(change: Change) -> str:
     """The subject of a change: `tool add`, `instructions`; the server's text."""
-    if change.area in ONE and change.name:
-        return f"{ONE[change.area]} {change.name[:80]}"
+    if change.area in SINGULAR and change.name:
+        return f"{SINGULAR[change.area]} {change.name[:80]}"
     return f"{change.area} {change.name[:80]}".strip()
 
 

@@ -125,7 +125,7 @@ class CheckExecution:
         return reason if reason or check.apart else await self._restart(visit)
 
     async def _takes_connections(self, target: HttpTarget) -> bool:
-        """Existing connections may still work when the server accepts no new ones."""
+        """Whether the server accepts new connections: existing ones may work although it does not."""
         if target.proxy:
             return True
         url = parse_url(target.url)

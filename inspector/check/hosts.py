@@ -24,7 +24,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import array_at, object_at, value_at
 
 GROUP = "hosts"
-MAX_COUNT = 5_000
+MAX_TOOLS = 5_000
 """Tools of one server that are evaluated."""
 _SHOWN = 3
 """Tools named in one note."""
@@ -109,7 +109,7 @@ def _tools(journal: Journal, visit: Visited) -> tuple[Visited, dict[str, dict[st
     for n in _LISTS.numbers(journal.index, after=max(visit.first - 1, 0), upto=visit.last or len(journal)):
         for entry in array_at(_body(journal, n).get("tools")):
             name = value_at(entry, "name")
-            if type(name) is str and (name in tools or len(tools) < MAX_COUNT):
+            if type(name) is str and (name in tools or len(tools) < MAX_TOOLS):
                 tools[name], events[name] = entry, n
     return visit, tools, events
 

@@ -42,7 +42,7 @@ _WORDS = {
 _MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
 _AT_ONCE = 100
 """Events that are read at once."""
-MAX_COUNT = 10
+MAX_EVIDENCE = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check for findings whose rule has no check of its own."""
@@ -109,7 +109,7 @@ def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
         key = tuple(row.get(name) for name in ("id", "revision", "transport"))
         if make is not None and all(type(part) is str for part in key):
             text = row.get("text")
-            evidence = [n for n in array_at(row.get("evidence"))[:MAX_COUNT] if type(n) is int and n > 0]
+            evidence = [n for n in array_at(row.get("evidence"))[:MAX_EVIDENCE] if type(n) is int and n > 0]
             yield key, make(text if type(text) is str else "", *evidence)
 
 
@@ -306,7 +306,7 @@ def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
     others = len({finding.message for finding in findings}) - 1
     more = f" The messages show {quantity(others, 'other fault')} of this kind." if others else ""
-    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MAX_COUNT]
+    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MAX_EVIDENCE]
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad
     return make(f"{worst.message}{more}", *evidence)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.colours import Colour, Colours
 from inspector.compare.alignment import changed_lines
-from inspector.compare.surface import ONE, Change, counts
+from inspector.compare.surface import SINGULAR, Change, counts
 from inspector.protocol.jsonrpc import excerpt
 from inspector.text import signs
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inspector.compare.schemas import ChangeSeverity
 
 NAME = 200
+"""Characters shown of a name."""
 VALUE = 300
 """Characters shown of a value that is not text."""
 MAX_LINES = 40
@@ -34,7 +35,8 @@ WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 """Severities with another display name."""
 _INDENT = " " * 6
 _WIDTH = 11
-_NEW = 400
+_MAX_TEXT = 400
+"""Characters shown of a text that is not compared line by line."""
 
 
 def summary(changes: Sequence[Change]) -> str:
@@ -45,11 +47,11 @@ def summary(changes: Sequence[Change]) -> str:
 
 def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
     """The warning: changed texts for models, and invisible characters in them."""
-    loud = list(dict.fromkeys(_subject(out, change) for change in changes if change.loud))
+    for_models = list(dict.fromkeys(_subject(out, change) for change in changes if change.for_models))
     sign = signs(out.ascii).finding
-    if loud:
-        more = f" and {len(loud) - MAX_NAMED:,} more" if len(loud) > MAX_NAMED else ""
-        yield f"{sign} Texts for models changed: {', '.join(loud[:MAX_NAMED])}{more}."
+    if for_models:
+        more = f" and {len(for_models) - MAX_NAMED:,} more" if len(for_models) > MAX_NAMED else ""
+        yield f"{sign} Texts for models changed: {', '.join(for_models[:MAX_NAMED])}{more}."
         yield "  Read the new text before a model uses it: a changed tool description can carry an attack."
     for change in changes:
         if change.hidden is not None:
@@ -67,7 +69,7 @@ def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[st
 
 def _change(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     word = WORDS.get(change.severity, change.severity)
-    sign = f"{signs(out.ascii).finding} " if change.loud or change.hidden is not None else "  "
+    sign = f"{signs(out.ascii).finding} " if change.for_models or change.hidden is not None else "  "
     name = out.safe(change.name, NAME)
     what = out.safe(change.what, NAME * 2)
     head = paint(f"{sign}{word:<{_WIDTH}}", COLOURS[change.severity])
@@ -83,7 +85,7 @@ def _values(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     """The old and the new value."""
     a, b = change.a, change.b
     if change.severity == "added" and a is None and isinstance(b, str):
-        yield from (paint(line, "green") for line in _text(out, b[:_NEW], f"{_INDENT}+ "))
+        yield from (paint(line, "green") for line in _text(out, b[:_MAX_TEXT], f"{_INDENT}+ "))
         return
     if isinstance(a, str) and isinstance(b, str):
         line_count = 0
@@ -105,7 +107,7 @@ def _values(out: Output, paint: Colours, change: Change) -> Iterator[str]:
 
 
 def _value(out: Output, value: Any, indent: str) -> list[str]:
-    return _text(out, value[:_NEW] if isinstance(value, str) else excerpt(value, VALUE), indent)
+    return _text(out, value[:_MAX_TEXT] if isinstance(value, str) else excerpt(value, VALUE), indent)
 
 
 def _text(out: Output, text: str, indent: str) -> list[str]:
@@ -116,6 +118,6 @@ def _text(out: Output, text: str, indent: str) -> list[str]:
 
 def _subject(out: Output, change: Change) -> str:
     name = out.safe(change.name, 60)
-    if change.area in ONE and name:
-        return f"{ONE[change.area]} {name}"
+    if change.area in SINGULAR and name:
+        return f"{SINGULAR[change.area]} {name}"
     return f"{change.area} {name}".strip()

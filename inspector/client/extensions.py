@@ -28,7 +28,7 @@ CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 """The metadata keys with which a modern request describes its client."""
 
-MAX_COUNT = 10_000
+MAX_EXTENSIONS = 10_000
 """Extensions of a server that are looked at. A map with more is kept whole, but not judged further."""
 MAX_CHOICES = 100
 """Extensions of a server that are offered for a choice."""
@@ -116,13 +116,13 @@ def extension_states(server: Server, offered: Mapping[str, Any]) -> list[Extensi
     """Return the state of each extension that either side names: the server's in its order, then the rest of ours."""
     states: dict[str, ExtensionState] = {}
     for id, value in _declared_map(server).items():
-        if len(states) >= MAX_COUNT:
+        if len(states) >= MAX_EXTENSIONS:
             break
         valid = type(value) is dict
         problem = "" if valid else f"its settings are {excerpt(value, 60)}, not an object"
         states[id] = ExtensionState(id, offered.get(id), valid, value, problem)
     for id, value, place in _misplaced(server):
-        if id not in states and len(states) < MAX_COUNT:
+        if id not in states and len(states) < MAX_EXTENSIONS:
             states[id] = ExtensionState(id, offered.get(id), False, value, f"declared in the wrong place: {place}")
     for id, settings in offered.items():
         if id not in states:

@@ -45,12 +45,12 @@ async def changes(target: StdioTarget) -> AsyncIterator[list[str]]:
 
     folder = folder_of(target)
     programs = {str(path) for word in target.command if (path := (folder / word).resolve()).is_file()}
-    lasting = DefaultFilter()
+    is_not_generated = DefaultFilter()
 
     def counts(change: Change, path: str) -> bool:
         name = os.path.basename(path)
-        source = os.path.splitext(name)[1].lower() in _SUFFIXES or name in _NAMES or path in programs
-        return source and lasting(change, path)
+        is_source = os.path.splitext(name)[1].lower() in _SUFFIXES or name in _NAMES or path in programs
+        return is_source and is_not_generated(change, path)
 
     try:
         async for batch in awatch(folder, watch_filter=counts):

@@ -216,7 +216,7 @@ def _name_of(params: Any) -> str:
 def _aligned(
     side_a: _Side, side_b: _Side, items_a: Sequence[_Item], items_b: Sequence[_Item], *, alone: bool
 ) -> Iterator[ConversationStep]:
-    """Return the steps of two sequences: pairs, and steps of only one side, in the order of A."""
+    """Yield the steps of two sequences: pairs, and steps of only one side, in the order of A."""
     to_b, moved = _pairs(items_a, items_b)
     taken = set(to_b.values())
     at = 0

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from inspector.text import INVISIBLE
 
-MAX_COUNT = 1 << 20
+MAX_SEARCHED = 1 << 20
 """Characters of a text that are searched."""
-NAMED = 4
+MAX_KINDS = 4
 """Kinds of hidden characters that are listed."""
-SPELLED = 200
+MAX_SPELLED = 200
 """Characters shown of the text in tag characters."""
 
 _PLAIN = re.compile(r"[ -~\n\r\t]*")
@@ -26,21 +26,21 @@ class Hidden(NamedTuple):
 
     amount: int
     kinds: tuple[str, ...]
-    """Code points, as `U+200B`, most frequent first; `NAMED` at most."""
+    """Code points, as `U+200B`, most frequent first; `MAX_KINDS` at most."""
     spelled: str
     """The ASCII text of its tag characters (U+E0020 to U+E007E); empty without any."""
 
     def __str__(self) -> str:
         """Describe them: `3 invisible characters (U+200B)`, `… that spell “…”`. The spelling is the server's text."""
         words = f"{self.amount:,} invisible character{'' if self.amount == 1 else 's'} ({', '.join(self.kinds)})"
-        return words + (f" that spell “{self.spelled[:SPELLED]}”" if self.spelled else "")
+        return words + (f" that spell “{self.spelled[:MAX_SPELLED]}”" if self.spelled else "")
 
 
 def hidden_in(value: Any) -> Hidden | None:
     """Return the hidden characters in a text, or in all texts of a JSON value; None if there are none."""
     counts: dict[str, int] = {}
     spelled: list[str] = []
-    room = MAX_COUNT
+    room = MAX_SEARCHED
     todo = [value]
     while todo and room > 0:
         item = todo.pop()
@@ -57,7 +57,9 @@ def hidden_in(value: Any) -> Hidden | None:
         return None
     kinds = sorted(counts, key=lambda char: (-counts[char], char))
     return Hidden(
-        sum(counts.values()), tuple(f"U+{ord(char):04X}" for char in kinds[:NAMED]), "".join(spelled)[: SPELLED * 4]
+        sum(counts.values()),
+        tuple(f"U+{ord(char):04X}" for char in kinds[:MAX_KINDS]),
+        "".join(spelled)[: MAX_SPELLED * 4],
     )
 
 

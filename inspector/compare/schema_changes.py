@@ -75,7 +75,7 @@ class SchemaDifference(NamedTuple):
     a: Any = None
     b: Any = None
     """The values before and after, if they tell more than the phrase."""
-    came: bool = False
+    is_new: bool = False
     """Whether something was added: a property, an alternative."""
     rules: tuple[Any, Any] = (None, None)
     """The rule by itself, in both schemas, as a schema: a value proves the difference only if it breaks the rule."""
@@ -287,7 +287,7 @@ class _Comparison:
                 yield SchemaDifference(at, "narrower", f"no longer allows {one.label}")
         for one in left_b:
             if not self.proofs.covers(at.a, one):
-                yield SchemaDifference(at, "wider", f"allows {one.label} too", came=True)
+                yield SchemaDifference(at, "wider", f"allows {one.label} too", is_new=True)
 
     def _combined(self, at: _Place, of_a: list[Branch]) -> Iterator[SchemaDifference]:
         """Compare alternatives without names: only the keywords that they come from can be named."""
@@ -321,7 +321,7 @@ class _Comparison:
     # One rule
 
     def _bound(self, at: _Place, a: Branch, b: Branch, rule: str, effect: SetEffect) -> Iterator[SchemaDifference]:
-        before, after = _spelled(rule, a.rules.get(rule)), _spelled(rule, b.rules.get(rule))
+        before, after = _bound_text(rule, a.rules.get(rule)), _bound_text(rule, b.rules.get(rule))
         none = "0" if rule in ("minLength", "minItems", "minProperties") else "none"
         mine, other = (none if one is None else excerpt(one[1], SHOWN) for one in (before, after))
         key, other_key = (rule if one is None else one[0] for one in (before or after, after or before))
@@ -413,16 +413,16 @@ class _Comparison:
                 rules = (alone if name in a.required else {}, without if is_none else {})
                 yield SchemaDifference(where, "removed", "is gone", rules=rules)
             elif name not in a.names and name in b.required and name not in a.required:
-                yield SchemaDifference(where, "narrower", "is new, and required", came=True, rules=(None, alone))
+                yield SchemaDifference(where, "narrower", "is new, and required", is_new=True, rules=(None, alone))
             elif was_none and not is_none:
                 what = "is allowed now" if name in a.names else "is new, where more was not allowed"
-                yield SchemaDifference(where, "wider", what, came=True, rules=(without, None))
+                yield SchemaDifference(where, "wider", what, is_new=True, rules=(without, None))
             elif is_none and not was_none:
                 yield SchemaDifference(where, "narrower", "is no longer allowed", rules=(None, without))
             elif name in a.names or mine:
                 yield from self._compare(at.below(where.name, mine, other, (a, b), name))
             else:
-                yield SchemaDifference(where, "added", "is new", came=True)
+                yield SchemaDifference(where, "added", "is new", is_new=True)
         yield from self._others(at, a, b)
 
     def _others(self, at: _Place, a: Branch, b: Branch) -> Iterator[SchemaDifference]:
@@ -535,7 +535,7 @@ def _type_words(names: frozenset[str]) -> str:
     return "any" if len(names) == len(TYPES) + 1 else " or ".join(sorted(_reported_types(names)))
 
 
-def _spelled(rule: str, value: Any) -> tuple[str, float] | None:
+def _bound_text(rule: str, value: Any) -> tuple[str, float] | None:
     """Return a bound as a keyword and its number."""
     if value is None:
         return None

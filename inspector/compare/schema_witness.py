@@ -337,7 +337,7 @@ class Witnesses:
             yield completed({**base, **some})
 
     def _names(self, branch: Branch, hints: list[Branch], depth: int) -> Iterator[str]:
-        """Return names of members: the listed ones, and some that stand for those that are not."""
+        """Yield names of members: the listed ones, and some that stand for those that are not."""
         both = (branch, *hints)
         self.forms.effort.spend(sum(len(hint.names) for hint in both))
         yield from branch.names
@@ -357,7 +357,7 @@ class Witnesses:
 
 
 def other_names() -> Iterator[str]:
-    """Return names that stand for members that no schema lists."""
+    """Yield names that stand for members that no schema lists."""
     yield "other"
     yield from map("other{}".format, range(2, MAX_ITEMS + MAX_NAMES))
 

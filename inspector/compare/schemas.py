@@ -43,7 +43,7 @@ class TextChange(NamedTuple):
     what: str
     a: Any
     b: Any
-    came: bool
+    is_new: bool
 
 
 def texts_of(document: Document) -> Texts:
@@ -82,7 +82,7 @@ def _read(
 
 
 def _inside(raw: dict[str, Any], place: str) -> Iterator[tuple[str, Any, str]]:
-    """Return the schemas inside one: the step to it, itself, and its place."""
+    """Yield the schemas inside one: the pointer from it, the schema, and its place."""
     for key, value in raw.items():
         if type(value) is dict and key in _MAPS:
             yield from (
@@ -104,14 +104,14 @@ def _inside(raw: dict[str, Any], place: str) -> Iterator[tuple[str, Any, str]]:
 
 
 def compare_texts(a: Texts, b: Texts) -> Iterator[TextChange]:
-    """Return the changes at the places that both schemas have."""
+    """Yield the changes at the places that both schemas have."""
     for place in a:
         if place in b:
             yield from _compare(place, a[place], b[place])
 
 
 def new_texts(a: Texts, b: Texts, places: Iterable[str]) -> Iterator[TextChange]:
-    """Return the texts for people and models at places of the later schema, except those that were elsewhere before."""
+    """Yield the texts for people and models at places of the later schema, except those that were elsewhere before."""
     known = {exact_digest(value) for texts in a.values() for values in texts.values() for value in values}
     for place in places:
         for key in WORDS:
@@ -207,15 +207,15 @@ def compare_schemas(a: Any, b: Any, side: Side, effort: Effort | None = None) ->
     fresh = [place for place in after if place not in before]
     sets: list[SchemaChange] = []
     for one in differences(old, new, side, effort or Effort(MAX_STEPS)):
-        inside = [place for place in fresh if one.came and _is_inside(place, one.place)]
+        inside = [place for place in fresh if one.is_new and _is_inside(place, one.place)]
         fresh = [place for place in fresh if place not in inside]
         texts = (*inside, *(list(after[place].values()) for place in inside))
         sets.append(
             SchemaChange(one.place, one.effect, _severity(one.effect, side), one.what, one.a, one.b, one.witness, texts)
         )
     schemas = [
-        SchemaChange(place, effect, _severity(effect, side), what, one, other, new=(other,) if came else ())
-        for place, effect, what, one, other, came in (*compare_texts(before, after), *new_texts(before, after, fresh))
+        SchemaChange(place, effect, _severity(effect, side), what, one, other, new=(other,) if is_new else ())
+        for place, effect, what, one, other, is_new in (*compare_texts(before, after), *new_texts(before, after, fresh))
     ]
     return list({change[:4]: change for change in reversed((*schemas, *sets))}.values())[::-1]
 

@@ -27,7 +27,7 @@ SEVERITIES: tuple[ChangeSeverity, ...] = ("breaking", "unsure", "changed", "adde
 """Worst first."""
 LISTS = {"tools": "name", "resources": "uri", "templates": "uriTemplate", "prompts": "name"}
 """The lists, and the member that identifies their items."""
-ONE = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
+SINGULAR = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
 AREAS = ("server", "capabilities", "instructions", *LISTS)
 _SCHEMAS: dict[str, Side] = {"inputSchema": "input", "outputSchema": "output"}
 _WORDS = frozenset(("title", "description"))
@@ -61,7 +61,7 @@ class Change(NamedTuple):
     a: Any = None
     b: Any = None
     """The values before and after, if they tell more than the phrase; else both None."""
-    loud: bool = False
+    for_models: bool = False
     """Whether it changes a text of a tool that a model or its user reads, which an attack would change."""
     hidden: Hidden | None = None
     """The hidden characters in the new value."""
@@ -74,7 +74,7 @@ class Change(NamedTuple):
             "area": self.area,
             "name": self.name,
             "what": self.what,
-            "warning": self.loud or self.hidden is not None,
+            "warning": self.for_models or self.hidden is not None,
         }
         if self.a is not None or self.b is not None:
             document |= {"a": self.a, "b": self.b}
@@ -132,7 +132,7 @@ def _identity(a: Surface, b: Surface) -> Iterator[Change]:
 def _instructions(a: Any, b: Any) -> Iterator[Change]:
     if _differ(a or "", b or ""):
         what = "instructions changed" if a and b else "instructions are new" if b else "instructions are gone"
-        yield Change("changed", "instructions", "", what, a or None, b or None, loud=True, hidden=hidden_in(b))
+        yield Change("changed", "instructions", "", what, a or None, b or None, for_models=True, hidden=hidden_in(b))
 
 
 def _capabilities(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -204,7 +204,7 @@ def _item(area: str, name: str, a: Any, b: Any, effort: Effort) -> list[Change]:
 
 def _member(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     severity: ChangeSeverity = "cosmetic" if key in _COSMETIC else "changed"
-    yield _changed(severity, area, name, _came_or_went(key, a, b), a, b, key, loud=key in _LOUD)
+    yield _changed(severity, area, name, _came_or_went(key, a, b), a, b, key, for_models=key in _LOUD)
 
 
 def _changed(
@@ -216,10 +216,10 @@ def _changed(
     b: Mapping[str, Any],
     key: str,
     *,
-    loud: bool = False,
+    for_models: bool = False,
 ) -> Change:
     """Return the change of a member."""
-    return Change(severity, area, name, what, a.get(key), b.get(key), loud, hidden_in(b.get(key)))
+    return Change(severity, area, name, what, a.get(key), b.get(key), for_models, hidden_in(b.get(key)))
 
 
 def _annotations(area: str, name: str, key: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -227,7 +227,7 @@ def _annotations(area: str, name: str, key: str, a: Mapping[str, Any], b: Mappin
     for hint in _keys(before, after):
         if _differ(before.get(hint), after.get(hint)):
             what = _came_or_went(f"annotation {hint}", before, after, hint)
-            yield _changed("changed", area, name, what, before, after, hint, loud=True)
+            yield _changed("changed", area, name, what, before, after, hint, for_models=True)
     if type(a.get(key)) is not type(b.get(key)) and not before and not after:
         yield Change("changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key), True)
 
@@ -265,7 +265,7 @@ def _argument(area: str, name: str, where: str, a: Mapping[str, Any], b: Mapping
                 yield Change("breaking" if needed else "changed", area, name, what)
         else:
             what = f"{where}: {_came_or_went(key, a, b)}"
-            yield _changed("changed", area, name, what, a, b, key, loud=key in _WORDS)
+            yield _changed("changed", area, name, what, a, b, key, for_models=key in _WORDS)
 
 
 def _schema(
@@ -276,10 +276,12 @@ def _schema(
         yield Change("added" if key in b else "breaking", area, name, _came_or_went(key, a, b))
         return
     for change in compare_schemas(a.get(key, {}), b.get(key, {}), side, effort):
-        loud = change.effect == "words"
+        for_models = change.effect == "words"
         hidden = hidden_in([change.b, *change.new])
         witness = Witness(side, change.witness[0]) if change.witness else None
-        yield Change(change.severity, area, name, _phrase(side, change), change.a, change.b, loud, hidden, witness)
+        yield Change(
+            change.severity, area, name, _phrase(side, change), change.a, change.b, for_models, hidden, witness
+        )
 
 
 def _phrase(side: Side, change: SchemaChange) -> str:

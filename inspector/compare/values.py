@@ -13,7 +13,7 @@ from inspector.compare.json_places import ROOT, ValuePath
 from inspector.compare.json_values import Digests, DuplicateKeys, exact_digest, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, RuleMachine, RuleState, compiled
 
-MAX_COUNT = 10_000
+MAX_DIFFERENCES = 10_000
 """Most differences of two values."""
 
 DifferenceKind = Literal["added", "removed", "changed", "moved", "repeated"]
@@ -60,7 +60,7 @@ class ValueComparison:
     ignored_places: list[str] = field(default_factory=list)
     """The first of them: each its place in A or B as a JSON Pointer, and the rule."""
     truncated: bool = False
-    """There are more than `MAX_COUNT`."""
+    """There are more than `MAX_DIFFERENCES`."""
 
     @property
     def same(self) -> bool:
@@ -69,7 +69,7 @@ class ValueComparison:
 
 
 def compare(
-    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", limit: int = MAX_COUNT
+    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", limit: int = MAX_DIFFERENCES
 ) -> ValueComparison:
     """Compare two JSON values, as `json` or `reading.read` return them. `method` and `name` select the rules.
 
@@ -79,7 +79,7 @@ def compare(
     return compare_under(a, b, compiled(rules, method, name), limit)
 
 
-def compare_under(a: Any, b: Any, machine: RuleMachine, limit: int = MAX_COUNT) -> ValueComparison:
+def compare_under(a: Any, b: Any, machine: RuleMachine, limit: int = MAX_DIFFERENCES) -> ValueComparison:
     """`compare` with prepared rules."""
     return _Walk(machine, limit).run(a, b)
 
@@ -267,7 +267,7 @@ _Row = tuple[int | None, int | None, bool]
 
 
 def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> Iterator[_Row]:
-    """Return every item of both lists once, in the order of A.
+    """Yield every item of both lists once, in the order of A.
 
     Items only in B come before the next pair. Of equally good alignments the result is the same if A and B are swapped.
     """

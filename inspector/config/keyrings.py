@@ -30,7 +30,7 @@ class KeyringProblem(Exception):
 
 @contextmanager
 def library() -> Iterator[ModuleType]:
-    """Return the library for one operation; every error is raised as `KeyringProblem`.
+    """Yield the library for one operation; every error is raised as `KeyringProblem`.
 
     Its backends are other programs, chosen by a setting that may be wrong. They may raise any error, such as EOFError
     if they ask for a password without a terminal.

@@ -142,7 +142,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def private_temporary(name: str) -> Iterator[Path]:
-    """Return a path in a private folder of its own, which is removed afterwards.
+    """Yield a path in a private folder of its own, which is removed afterwards.
 
     A program that gets the path may leave backups and swap files in the folder.
     """

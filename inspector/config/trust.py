@@ -29,6 +29,7 @@ MAX_SHOWN = 20
 _FILE_BYTES = 1024 * 1024
 _NAME = 200
 _DESTINATION = 300
+"""Characters that are shown of a name, and of a URL or command."""
 _AUTH_KEYS = {option: key for key, option in login_entry.KEYS.items()}
 _KINDS = {"variable": "environment variable", "file": "file", "keyring": "keyring entry"}
 
@@ -101,7 +102,7 @@ class Exposure:
         return lines
 
     def as_json(self) -> dict[str, Any]:
-        """The same for `--json`: names, no values."""
+        """Return the facts for `--json`: names, no values."""
         uses = [{"kind": use.reference.kind, "name": use.reference.name, "place": use.place} for use in self.uses]
         return {
             "references": uses,
@@ -122,31 +123,31 @@ def always(exposure: Exposure) -> TrustAnswer:
 
 
 def exposure(
-    made: Definition, uses: Iterable[tuple[str, Reference]], *, server: str, path: Path, meaning: Any
+    definition: Definition, uses: Iterable[tuple[str, Reference]], *, server: str, path: Path, meaning: Any
 ) -> Exposure | None:
     """Return what a definition with the references `uses` exposes; None for nothing.
 
     `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it makes another entry.
     """
-    stdio = made.kind == "stdio"
+    stdio = definition.kind == "stdio"
     used = tuple(
         UsedReference(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference))
     )
-    proxy = "" if stdio or not made.proxy else _masked_url(made.proxy)
-    verify = stdio or made.verify
-    servers = [_masked_url(url) for url in made.login_servers]
+    proxy = "" if stdio or not definition.proxy else _masked_url(definition.proxy)
+    verify = stdio or definition.verify
+    servers = [_masked_url(url) for url in definition.login_servers]
     if not (used or proxy or servers) and verify:
         return None
-    if any(use.place.startswith("auth.") for use in used) and not made.auth.get("auth_server"):
+    if any(use.place.startswith("auth.") for use in used) and not definition.auth.get("auth_server"):
         servers.insert(0, "the authorization server that the URL names")
     try:
-        fingerprint = _fingerprint([1, str(path), server, meaning, _references(used), made.proxy or "", verify])
+        fingerprint = _fingerprint([1, str(path), server, meaning, _references(used), definition.proxy or "", verify])
     except (RecursionError, ValueError, TypeError):
         raise ConfigError(f"@{foreign_files.printable(server)} in {path} is nested too deeply") from None
     return Exposure(
         subject=f"@{foreign_files.printable(server)}",
         path=path,
-        destination=made.describe_fully(_DESTINATION),
+        destination=definition.describe_fully(_DESTINATION),
         is_url=not stdio,
         uses=used,
         login_servers=tuple(servers),
@@ -222,9 +223,8 @@ def asking_once(consent: Consent) -> Consent:
 
 
 def is_harmless(reference: Reference) -> bool:
-    """Whether a child process gets this value anyway."""
+    """Whether every child process gets this value anyway; a URL does not."""
     name = reference.name
-    # Every server gets these anyway. A URL does not.
     return reference.kind == "variable" and (
         name in inherited_variables.NAMES or name.startswith(inherited_variables.PREFIXES)
     )

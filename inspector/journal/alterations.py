@@ -48,7 +48,7 @@ class ConnectionFilter(Protocol):
     """The filter of one connection."""
 
     @property
-    def hears(self) -> bool:
+    def handles_messages(self) -> bool:
         """Whether `judge` can do anything to a message now; it is asked before."""
 
     def judge(self, sender: Sender, data: bytes, message: Any) -> Filtered:

@@ -36,7 +36,7 @@ class FilteredLines:
     def feed(self, sender: Sender, block: bytes) -> None:
         """Handle data of a sender."""
         lines = self._lines[sender]
-        if not lines.held and block.endswith(b"\n") and not self._filter.hears:
+        if not lines.held and block.endswith(b"\n") and not self._filter.handles_messages:
             self._passes[sender](block)
             return
         for line in lines.feed(block):

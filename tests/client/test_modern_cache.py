@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.client.inbox import StandingAnswers
-from inspector.client.state.cache import KEPT, MAX_LENGTH, Cache
+from inspector.client.state.cache import KEPT, MAX_TTL, Cache
 from tests.client.conftest import until
 from tests.client.modern import complete, form, modern, tell, wanting
 
@@ -55,7 +55,7 @@ def test_without_a_time_that_is_one_nothing_is_fresh(cache, ttl):
 def test_nothing_is_fresh_for_ever(cache, clock, ttl):
     """C-HINT-04."""
     cache.took(READ, {"uri": "a:b"}, lasting(ttl))
-    clock.now += MAX_LENGTH
+    clock.now += MAX_TTL
     assert not cache.is_fresh(READ, {"uri": "a:b"})
 
 
@@ -141,7 +141,7 @@ def test_answers_and_parameters_of_any_shape_are_taken(method, params, result):
     cache = Cache(Clock())
     cache.took(method, params, result)
     assert cache.is_fresh(method, params) in (True, False)
-    assert cache.hint(method, params) is None or cache.hint(method, params).ttl <= MAX_LENGTH
+    assert cache.hint(method, params) is None or cache.hint(method, params).ttl <= MAX_TTL
 
 
 # In a session

@@ -103,7 +103,7 @@ async def test_everything_it_offers_is_listed(peer: Peer, recording: Path) -> No
         assert offer.template in catalog.templates.by_id()
         assert offer.prompt in catalog.prompts.by_id()
         assert [catalog[name].error for name in KINDS] == [None] * 4
-        assert [catalog[name].odd for name in KINDS] == [0] * 4
+        assert [catalog[name].invalid_entries for name in KINDS] == [0] * 4
         if peer.era == "legacy":
             assert await session.ping() > 0
 

@@ -16,7 +16,7 @@ from inspector.protocol.revisions import Features
 
 FormProblem = tuple[Literal["bad", "doubtful"], str]
 
-MAX_COUNT = 200
+MAX_CHECKED = 200
 """Fields of a form, or messages, that are checked."""
 _SECRET = re.compile(
     r"pass(?:word|wd|phrase|code)|\bpwd\b|\bsecrets?\b|api[ _-]?key|access[ _-]?key|private[ _-]?key|credit[ _-]?card"
@@ -59,7 +59,7 @@ def form_problems(params: dict[str, Any], features: Features) -> Iterator[FormPr
         yield "bad", f"required is {short(required)}."
     elif set(required) - set(schema["properties"]):
         yield "bad", f"{short(min(set(required) - set(schema['properties'])))} is required, but is not a field."
-    for name, field in list(schema["properties"].items())[:MAX_COUNT]:
+    for name, field in list(schema["properties"].items())[:MAX_CHECKED]:
         problem = _field_problem(field, features)
         if problem:
             yield "bad", f"The field {short(name)}: {problem}."
@@ -166,7 +166,9 @@ def links_in_form(params: dict[str, Any]) -> Iterator[FormProblem]:
 def _fields(params: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     schema = params.get("requestedSchema")
     fields = schema.get("properties") if type(schema) is dict else None
-    return [pair for pair in list(fields.items())[:MAX_COUNT] if type(pair[1]) is dict] if type(fields) is dict else []
+    return (
+        [pair for pair in list(fields.items())[:MAX_CHECKED] if type(pair[1]) is dict] if type(fields) is dict else []
+    )
 
 
 def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[FormProblem]:
@@ -174,7 +176,7 @@ def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[Fo
     messages, limit = params.get("messages"), params.get("maxTokens")
     if type(messages) is not list or not messages:
         yield "bad", f"messages is {short(messages)}."
-    for message in messages[:MAX_COUNT] if type(messages) is list else ():
+    for message in messages[:MAX_CHECKED] if type(messages) is list else ():
         content = message.get("content") if type(message) is dict else None
         blocks = content if type(content) is list and features.sampling_tools else [content]
         role = message.get("role") if type(message) is dict else None
@@ -202,7 +204,7 @@ def unbalanced(params: dict[str, Any]) -> str:
     """tool_use blocks without tool_result, or tool_result mixed with other content; empty if correct."""
     messages = params.get("messages")
     waiting: set[str] = set()
-    for message in messages[:MAX_COUNT] if type(messages) is list else ():
+    for message in messages[:MAX_CHECKED] if type(messages) is list else ():
         blocks = _blocks(message)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         if waiting and {str(block.get("toolUseId")) for block in results} != waiting:
@@ -216,4 +218,4 @@ def unbalanced(params: dict[str, Any]) -> str:
 def _blocks(message: Any) -> list[dict[str, Any]]:
     content = message.get("content") if type(message) is dict else None
     blocks = content if type(content) is list else [content]
-    return [block for block in blocks[:MAX_COUNT] if type(block) is dict]
+    return [block for block in blocks[:MAX_CHECKED] if type(block) is dict]

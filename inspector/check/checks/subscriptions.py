@@ -221,7 +221,7 @@ def _subscription(frame: Frame) -> Any:
 
 
 def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
-    """Whether a frame is a notification on a subscription; of the kind `name` in a filter, if given."""
+    """Return a test for notifications on a subscription; of the kind `name` in a filter, if given."""
     method = f"notifications/{_LISTS[name][0]}/list_changed" if name in _LISTS else _UPDATED if name else ""
 
     def brings(frame: Frame) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-MAX_COUNT = 100_000
+MAX_DIGESTS = 100_000
 """Digests that are kept, about 10 MB."""
 
 
@@ -22,7 +22,7 @@ class CleanTexts:
 
     def add(self, digest: bytes) -> None:
         """Remember a text."""
-        if len(self._known) >= MAX_COUNT:
+        if len(self._known) >= MAX_DIGESTS:
             self._known.clear()
         self._known.add(digest)
 

@@ -17,7 +17,7 @@ from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.members import array_at, object_at, value_at
 from inspector.protocol.subschemas import Subschema, subschemas
 
-MAX_COUNT = 1_000
+MAX_TOOLS = 1_000
 """Tools of one page that are checked."""
 _NAMED = 5
 """Names in a finding."""
@@ -52,7 +52,7 @@ def definition_rules(entries: list[Any]) -> tuple[RuleVerdict, ...]:
 
 
 def _rules(entries: list[Any]) -> Iterator[RuleVerdict]:
-    tools = [entry for entry in entries[:MAX_COUNT] if type(entry) is dict and type(entry.get("name")) is str]
+    tools = [entry for entry in entries[:MAX_TOOLS] if type(entry) is dict and type(entry.get("name")) is str]
     for tool in tools:
         schema = tool.get("inputSchema")
         parts = list(subschemas(schema))

@@ -12,7 +12,7 @@ from inspector.errors import UsageError
 from inspector.protocol.members import array_at, object_at, value_at
 from inspector.protocol.uri_templates import Template
 
-MAX_COUNT = 10_000
+MAX_VALUES = 10_000
 """Values of one entry that are checked."""
 _SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|authorization", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]*")
@@ -87,7 +87,7 @@ def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
     if type(name) is not str or not name:
         yield "PROM-02", "must", f"The name of a prompt is {short(name)}."
     seen: set[str] = set()
-    for argument in array_at(prompt.get("arguments"))[:MAX_COUNT]:
+    for argument in array_at(prompt.get("arguments"))[:MAX_VALUES]:
         key = value_at(argument, "name")
         if type(key) is not str:
             yield "PROM-02", "must", f"An argument of {short(name)} is {short(argument)}."
@@ -165,7 +165,7 @@ def _unnamed(schema: Any) -> Iterator[str]:
     A schema that combines others (`$ref`, `allOf` …) may define them there, and is skipped.
     """
     todo = [schema]
-    for _ in range(MAX_COUNT):
+    for _ in range(MAX_VALUES):
         if not todo:
             return
         item = todo.pop()
@@ -187,7 +187,7 @@ def _task_calls(state: JudgeState) -> bool:
 def _secret_headers(schema: Any) -> Iterator[str]:
     """Header parameters (x-mcp-header) whose names look like secrets."""
     todo = [schema]
-    for _ in range(MAX_COUNT):
+    for _ in range(MAX_VALUES):
         if not todo:
             return
         item = todo.pop()

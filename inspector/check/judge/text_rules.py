@@ -14,7 +14,7 @@ from inspector.compare.invisible_characters import hidden_in
 
 MAX_LENGTH = 1 << 16
 """Characters of one text that are checked."""
-MAX_COUNT = 2_000
+MAX_TEXTS = 2_000
 """Texts of one value that are checked."""
 
 _FAILURE = re.compile(
@@ -95,7 +95,7 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
 def texts(value: Any) -> Iterator[tuple[str, str]]:
     """The texts of a value with the key of each; keys count as texts too."""
     todo: list[tuple[str, Any]] = [("", value)]
-    for _ in range(MAX_COUNT):
+    for _ in range(MAX_TEXTS):
         if not todo:
             return
         key, item = todo.pop()

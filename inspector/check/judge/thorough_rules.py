@@ -25,7 +25,7 @@ from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.members import array_at, object_at, objects_at, value_at
 
 T = TypeVar("T")
-MAX_COUNT = 10_000
+MAX_VALUES = 10_000
 """Values of one message that are checked."""
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -241,7 +241,7 @@ def _given(params: dict[str, Any] | None) -> Any:
 def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
     """The members of every `_meta` in a message."""
     todo = [value]
-    for _ in range(MAX_COUNT):
+    for _ in range(MAX_VALUES):
         if not todo:
             return
         item = todo.pop()
@@ -323,7 +323,7 @@ def _digest_of(schema: dict[str, Any]) -> bytes:
 def _outside(schema: Any) -> Iterator[str]:
     """External references of a schema."""
     todo = [schema]
-    for _ in range(MAX_COUNT):
+    for _ in range(MAX_VALUES):
         if not todo:
             return
         item = todo.pop()

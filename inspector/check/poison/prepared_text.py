@@ -16,7 +16,7 @@ MAX_LENGTH = 1 << 16
 _MAX_SENTENCE, _OVERLAP = 2_000, 300
 """Characters: a longer sentence is read in pieces that overlap, so that no rule reads far."""
 _MAX_COMMENT = 4_000
-"""Characters."""
+"""Characters of a comment that is read; a longer one is skipped."""
 _MAX_DECODED = 40
 """Encoded parts of one text that are decoded."""
 
@@ -43,7 +43,7 @@ _PLAIN = re.compile(r"[ -~\n\t]*")
 _ENTITIES = re.compile(r"(?:&#x?[0-9a-fA-F]{1,6};){4,2000}")
 _ENCODINGS = (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT), ("entities", _ENTITIES), ("escapes", _ESCAPES))
 _SOLID = re.compile(r"[A-Za-z0-9+/_-]{16}|\\[xu]|%|&#")
-"""What each text has that is encoded in one of them."""
+"""Each encoded text has one of these."""
 _MARKDOWN_COMMENT = re.compile(r"(?m)^ {0,3}\[(?://|comment|_metadata_)\]: ?(?:#|<>) ?[(\"]([^\n]{1,4000}+)")
 _HIDDEN_ELEMENT = re.compile(
     r"<\w{1,20}\b[^<>]{0,200}?(?:\bhidden\b|display:\s?none|visibility:\s?hidden|font-size:\s?0|opacity:\s?0)[^<>]{0,200}+>"
@@ -59,8 +59,7 @@ class DecodedText(NamedTuple):
     """A part of a text that a person does not read as words, and what it says."""
 
     kind: str
-    """`comment`, `base64`, `hex`, `percent` or `tags`."""
-    at: int
+    """`comment`, `a hidden element`, `tags`, or one of `_ENCODINGS`."""
     text: str
 
 
@@ -130,16 +129,16 @@ def sentences(text: str) -> Iterator[str]:
 
 def decoded(text: str) -> Iterator[DecodedText]:
     """Yield what comments, hidden elements and encoded parts of a text say, where that is words."""
-    for at, comment in (*_comments(text), *((match.start(), match[1]) for match in _MARKDOWN_COMMENT.finditer(text))):
+    for comment in (*_comments(text), *(match[1] for match in _MARKDOWN_COMMENT.finditer(text))):
         if says_words(comment):
-            yield DecodedText("comment", at, comment.strip())
+            yield DecodedText("comment", comment.strip())
     for match in _HIDDEN_ELEMENT.finditer(text):
         if says_words(match[1]):
-            yield DecodedText("a hidden element", match.start(), match[1].strip())
+            yield DecodedText("a hidden element", match[1].strip())
     if not text.isascii():
         tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
         if len(tags) > 8:
-            yield DecodedText("tags", 0, tags)
+            yield DecodedText("tags", tags)
     if _SOLID.search(text) is None:
         return
     left = _MAX_DECODED
@@ -150,17 +149,17 @@ def decoded(text: str) -> Iterator[DecodedText]:
                 return
             words = _decoded(kind, match[0])
             if says_words(words):
-                yield DecodedText(kind, match.start(), words)
+                yield DecodedText(kind, words)
 
 
-def _comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where the HTML comments of a text begin, and their content."""
+def _comments(text: str) -> Iterator[str]:
+    """Yield the content of each HTML comment of a text."""
     at = text.find("<!--")
     while at >= 0 and (end := text.find("-->", at + 5)) >= 0:
         if end - at > _MAX_COMMENT + 4:
             at = text.find("<!--", max(at + 4, end - _MAX_COMMENT - 4))
             continue
-        yield at, text[at + 4 : end]
+        yield text[at + 4 : end]
         at = text.find("<!--", end + 3)
 
 

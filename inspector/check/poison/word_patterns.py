@@ -302,11 +302,11 @@ def _forms(verb: str) -> Iterator[tuple[str, str]]:
     """Yield the forms of a verb: `send/sent` says what is not regular."""
     base, *past = verb.split("/")
     ends_in_y = base.endswith("y") and base[-2] not in "aeiou"
-    hisses = base.endswith(("s", "sh", "ch", "x", "z"))
+    takes_es = base.endswith(("s", "sh", "ch", "x", "z"))
     doubles = bool(past) and past[0] == f"{base}{base[-1]}ed"
     stem = base[:-1] if base.endswith("e") and not base.endswith("ee") else base + base[-1] * doubles
     yield "base", base
-    yield "third", f"{base[:-1]}ies" if ends_in_y else f"{base}{'es' if hisses else 's'}"
+    yield "third", f"{base[:-1]}ies" if ends_in_y else f"{base}{'es' if takes_es else 's'}"
     yield "ing", f"{stem}ing"
     for form in past or [f"{base[:-1]}ied" if ends_in_y else f"{base.removesuffix('e')}ed"]:
         yield "past", form

@@ -9,7 +9,7 @@ from inspector.check.reports.summary import CheckSummary, Report, origin_of
 from inspector.markup import fence, span
 from inspector.version import __version__
 
-_MAX_COUNT = 5
+_MAX_VISITS = 5
 """Visits of one check that are listed individually."""
 
 
@@ -74,12 +74,12 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     yield ""
     yield f"### {check.id} {check.says}"
     yield ""
-    for result in checked.telling[:_MAX_COUNT]:
+    for result in checked.telling[:_MAX_VISITS]:
         events = f" ({named})" if (named := events_named(result.outcome.evidence)) else ""
         marks = "".join(f" [{mark}]" for mark in report.marks(result))
         yield f"- {result.visited.name}: {span(result.outcome.text, 1000)}{events}{marks}"
-    if len(checked.telling) > _MAX_COUNT:
-        yield f"- and in {len(checked.telling) - _MAX_COUNT} more visits"
+    if len(checked.telling) > _MAX_VISITS:
+        yield f"- and in {len(checked.telling) - _MAX_VISITS} more visits"
     yield ""
     option = next((result.origin.option for result in checked.telling if result.origin is not None), "")
     if check.breaks:

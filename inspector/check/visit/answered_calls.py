@@ -19,7 +19,7 @@ from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, USER_REJECTED, Shape
 
-MAX_COUNT = 10
+MAX_ANSWERS = 10
 """Answers in one call before the client stops answering."""
 _SHARE = 0.5
 """The share of the time of one check that the calls may take."""
@@ -40,7 +40,7 @@ class AnsweredCall:
     @property
     def endless(self) -> bool:
         """Whether the server asked until the limit."""
-        return len(self.questions) >= MAX_COUNT
+        return len(self.questions) >= MAX_ANSWERS
 
     def asks(self, method: str) -> list[InputRequest]:
         """The requests of one kind."""
@@ -80,7 +80,7 @@ async def _in_rounds(
     """The modern era: input_required results. A rejected request is not repeated: the call ends there."""
     params = {**call.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
     made = AnsweredCall(call, await connection.request("tools/call", params, timeout=visit.limits.request / 2))
-    while made.response.body.get("resultType") == "input_required" and len(made.questions) < MAX_COUNT:
+    while made.response.body.get("resultType") == "input_required" and len(made.questions) < MAX_ANSWERS:
         body = made.response.body
         made.questions += questions_in(made.response.response_n, body, call.name)
         requests = body.get("inputRequests")
@@ -113,7 +113,7 @@ async def _by_requests(
         return frame.shape in (Shape.RESULT, Shape.ERROR) and bool(frame.message.get("id") == id)
 
     until = time.monotonic() + visit.limits.request / 2
-    while connection.lost is None and len(made.questions) < MAX_COUNT:
+    while connection.lost is None and len(made.questions) < MAX_ANSWERS:
         frame = await connection.until(is_news, max(0.0, until - time.monotonic()))
         if frame is None or frame.shape is not Shape.REQUEST:
             break

@@ -26,7 +26,7 @@ from inspector.transports.sse_stream import SseEvent, SseParser
 
 JSON = ("Content-Type", "application/json")
 ACCEPT = ("Accept", "application/json, text/event-stream")
-MAX_COUNT = 4 << 20
+MAX_BODY = 4 << 20
 """Bytes of a body that are read."""
 MAX_EVENTS = 10_000
 """Events of a stream that are read."""
@@ -212,7 +212,7 @@ class HttpClient:
                 else:
                     answer.whole = False
             else:
-                answer.body, answer.whole = await response.body(MAX_COUNT)
+                answer.body, answer.whole = await response.body(MAX_BODY)
                 if answer.body:
                     self._learn(_parsed(answer.body), secrets)
                     self._add_message(answer, channel, answer.body)
@@ -248,7 +248,7 @@ class HttpClient:
         parser = SseParser()
 
         def deliver(chunk: bytes) -> None:
-            answer.body += chunk[: max(0, MAX_COUNT - len(answer.body))]
+            answer.body += chunk[: max(0, MAX_BODY - len(answer.body))]
             for event in parser.feed(chunk):
                 answer.stream.append(event)
                 if event.data:
@@ -256,7 +256,7 @@ class HttpClient:
                 else:
                     self.journal.record_sse(channel, "", id=event.id, retry=event.retry, conn=self.conn)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
-            if answers >= until or len(answer.stream) >= limit or len(answer.body) >= MAX_COUNT:
+            if answers >= until or len(answer.stream) >= limit or len(answer.body) >= MAX_BODY:
                 raise _EnoughRead
 
         with suppress(_EnoughRead):

@@ -72,7 +72,7 @@ class Child:
         return await self._wait(seconds)
 
     async def _wait(self, seconds: float) -> bool:
-        """Wait for its end, longer on a busy machine."""
+        """Wait for its end, longer on a busy machine; False if it still runs."""
         began = time.monotonic()
         status = await self.process.wait(seconds)
         if status is None:

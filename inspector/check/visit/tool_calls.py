@@ -27,7 +27,7 @@ from inspector.protocol.sample_values import sample
 PROGRESS = "notifications/progress"
 FEW = 3
 """Tools of one kind that are called a second time."""
-MAX_COUNT = 100
+MAX_TOOLS = 100
 """Tools that are called."""
 MAX_SAID = 5_000
 """Events of one call that are read."""
@@ -105,7 +105,7 @@ async def call_tools(visit: Visit, made: list[ToolCall]) -> None:
     """Call each allowed tool once, with generated arguments; slow tools come late, destructive ones last."""
     may_reopen = True
     until = time.monotonic() + visit.limits.check * _SHARE
-    for tool in sorted(visit.callable(), key=_rank)[:MAX_COUNT]:
+    for tool in sorted(visit.callable(), key=_rank)[:MAX_TOOLS]:
         if time.monotonic() > until:
             break
         if visit.session.phase != "ready":
@@ -173,7 +173,7 @@ def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _reopen(visit: Visit) -> bool:
-    """Open the session again that a tool has ended, or blocked."""
+    """Open the session again that a tool has ended or blocked; False if that failed."""
     with suppress(InspectorError, TimeoutError):
         async with asyncio.timeout(2 * visit.limits.request):
             await visit.session.reopen()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.compare.surface import Change
 
 DIFFERENT = 5
-MAX_COUNT = 20
+MAX_DIFFERENCES = 20
 """Differences listed for one exchange; --json has all."""
 NAME = 120
 _WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "only in A", "only-b": "only in B"}
@@ -122,12 +122,12 @@ def _conversation(out: Output, paint: Colours, conversation: Conversation) -> It
 def _changed(out: Output, paint: Colours, step: ConversationStep) -> Iterator[str]:
     moved = ", at another position" if step.moved else ""
     yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
-    for one in step.findings[:MAX_COUNT]:
+    for one in step.findings[:MAX_DIFFERENCES]:
         text = out.safe(one.what, 300) if one.difference is None else difference_line(out, one.difference)
         at = f"  (message {one.a or '-'} of A, {one.b or '-'} of B)" if one.part == "message" else ""
         yield f"    {one.part}  {text}{at}"
-    if len(step.findings) > MAX_COUNT:
-        yield f"    and {len(step.findings) - MAX_COUNT:,} more; --json lists all"
+    if len(step.findings) > MAX_DIFFERENCES:
+        yield f"    and {len(step.findings) - MAX_DIFFERENCES:,} more; --json lists all"
 
 
 def _what(out: Output, step: ConversationStep) -> str:

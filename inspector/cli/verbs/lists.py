@@ -104,8 +104,9 @@ def _print(
 
 def _tell(out: Output, catalog_list: CatalogList, findings: Iterable[Finding]) -> None:
     """Print problems of the list."""
-    if catalog_list.odd:
-        out.note(f"note: {catalog_list.odd:,} entries are not objects and are not shown; the recording has them.")
+    count = catalog_list.invalid_entries
+    if count:
+        out.note(f"note: {count:,} entries are not objects and are not shown; the recording has them.")
     for finding in findings:
         out.note(f"note: {out.safe(finding.message, NOTE)}")
 

@@ -196,13 +196,13 @@ def _when(pin: Pin) -> str:
 
 def _amounts(pin: Pin) -> str:
     """The number of items in a pin."""
-    from inspector.compare.surface import LISTS, ONE
+    from inspector.compare.surface import LISTS, SINGULAR
 
     amounts = []
     for name in LISTS:
         items = pin.surface.get(name)
         if type(items) is list and items:
-            amounts.append(f"{len(items):,} {ONE[name] if len(items) == 1 else name}")
+            amounts.append(f"{len(items):,} {SINGULAR[name] if len(items) == 1 else name}")
     return ", ".join(amounts) or "no lists"
 
 

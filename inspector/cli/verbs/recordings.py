@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LABEL = 80
 ARGUMENTS = 60
 RESULT = 200
+"""Characters of each that are shown."""
 CALLS = 100
 """Calls that are listed without `--limit`."""
 
@@ -37,19 +38,19 @@ def run(invocation: Invocation) -> int:
 
     out = invocation.output
     option = invocation.option
-    changes = [name for name in ("calls", "keep", "release", "delete", "prune") if option(name)]
-    if len(changes) > 1:
-        raise UsageError(f"--{changes[0]} and --{changes[1]} cannot be used together.", hint="Run them one by one.")
+    actions = [name for name in ("calls", "keep", "release", "delete", "prune") if option(name)]
+    if len(actions) > 1:
+        raise UsageError(f"--{actions[0]} and --{actions[1]} cannot be used together.", hint="Run them one by one.")
     if option("older") is not None and not option("prune"):
-        raise UsageError("--older only works with --prune.", hint="inspector recordings --prune --older 30d --dry-run")
+        raise UsageError("--older only works with --prune.", hint="Add --prune, and --dry-run to see what it deletes.")
     if option("dry-run") and not (option("prune") or option("delete")):
-        raise UsageError("--dry-run only works with --prune and --delete.")
+        raise UsageError("--dry-run only works with --prune and --delete.", hint="Add one of them.")
     for name in ("keep", "release"):
         if option(name):
             return _keep(out, option(name), on=name == "keep")
     if option("delete"):
         return _delete(out, [_ours(path) for path in option("delete")], dry=bool(option("dry-run")))
-    recordings = _chosen(list_recordings(), option("search", ""))
+    recordings = _matching(list_recordings(), option("search", ""))
     if option("prune"):
         return _prune(invocation, out, recordings)
     if option("calls"):
@@ -58,7 +59,7 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-def _chosen(recordings: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
+def _matching(recordings: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
     """The recordings whose file, target or label contains a text."""
     folded = text.casefold()
     return [info for info in recordings if folded in f"{info.path.name}\n{info.label}\n{info.target}".casefold()]
@@ -88,7 +89,7 @@ def _list(out: Output, recordings: list[RecordingInfo]) -> None:
         out.note(f"No recordings in {folder}")
 
 
-def _list_names(out: Output, rows: Sequence[Sequence[str]], screen: int) -> None:
+def _list_names(out: Output, rows: Sequence[Sequence[str]], width: int) -> None:
     """Print the name of each recording, with its start and its server, and then what fits.
 
     A name is never cut, because it is there to be copied. It lacks the suffix, which no verb needs.
@@ -101,7 +102,7 @@ def _list_names(out: Output, rows: Sequence[Sequence[str]], screen: int) -> None
     for name, event_count, duration, remarks in short:
         facts = ellipsis(
             f"{event_count:{events}}  {duration:{lasted}}  {remarks}",
-            max(screen - longest - 2, 0),
+            max(width - longest - 2, 0),
             signs(out.ascii).cut,
         )
         out.line(f"{name}{' ' * (longest - cell_len(name))}  {facts}".rstrip())
@@ -190,19 +191,19 @@ def _prune(invocation: Invocation, out: Output, recordings: list[RecordingInfo])
 
     age = invocation.option("older")
     if age is not None:
-        doomed = list(older(recordings, age))
+        chosen = list(older(recordings, age))
     else:
         settings = session_setup.settings_of(invocation)
-        doomed = list(beyond(recordings, settings.keep_recordings, settings.keep_recordings_bytes))
+        chosen = list(beyond(recordings, settings.keep_recordings, settings.keep_recordings_bytes))
     names = kept(recordings_path())
-    free = []
-    for info in doomed:
+    deletable = []
+    for info in chosen:
         reason = why_protected(info.path, names)
         if reason:
             out.note(f"{out.safe(info.path.name)} stays: it is {reason}.")
         else:
-            free.append(info)
-    _remove(out, free, dry=bool(invocation.option("dry-run")))
+            deletable.append(info)
+    _remove(out, deletable, dry=bool(invocation.option("dry-run")))
     return 0
 
 

@@ -125,7 +125,7 @@ def _replace(source: Path) -> None:
         raise UsageError(f"{source} cannot be replaced: {error.strerror or error}.") from None
 
 
-MAX_COUNT = 20
+MAX_DIFFERENCES = 20
 """Differences listed for one exchange; the JSON report has all."""
 _WORDS = {
     "same": "as recorded",
@@ -162,10 +162,10 @@ def _lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
     yield f"✗ {_what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({_place(outcome)})"
     if outcome.note:
         yield f"    {out.safe(outcome.note, 500)}"
-    for difference in outcome.differences[:MAX_COUNT]:
+    for difference in outcome.differences[:MAX_DIFFERENCES]:
         yield f"    {difference_line(out, difference)}"
-    if len(outcome.differences) > MAX_COUNT:
-        yield f"    and {len(outcome.differences) - MAX_COUNT:,} more; --json lists all"
+    if len(outcome.differences) > MAX_DIFFERENCES:
+        yield f"    and {len(outcome.differences) - MAX_DIFFERENCES:,} more; --json lists all"
 
 
 def _text(out: Output, report: RerunReport) -> Iterator[str]:

@@ -23,7 +23,7 @@ from inspector.protocol.members import value_at
 
 KEPT = 1000
 """Maximum hints; the oldest are dropped."""
-MAX_LENGTH = 24 * 3600.0
+MAX_TTL = 24 * 3600.0
 """Maximum seconds of freshness that we use, whatever the server says (C-HINT-04)."""
 
 CACHEABLE = frozenset(("server/discover", "resources/read", *BY_METHOD))
@@ -108,10 +108,10 @@ def seconds_of(ttl: Any) -> float:
     """Return `ttlMs` in seconds; 0 if it is missing, negative or not a number (C-CACHE-02)."""
     if type(ttl) not in (int, float) or not ttl > 0:
         return 0.0
-    return float(min(ttl, MAX_LENGTH * 1000)) / 1000
+    return float(min(ttl, MAX_TTL * 1000)) / 1000
 
 
-MAX_COUNT = 500
+MAX_READ = 500
 """New answers that are read at once."""
 MAX_KEPT = 100
 """Requests whose answers are kept; older ones are dropped."""
@@ -140,7 +140,7 @@ class AnswerFreshness(NamedTuple):
     @property
     def until(self) -> datetime:
         """The end of the time to live. Longer than a day is shown as it is; we use a day."""
-        return self.received + timedelta(seconds=min(self.seconds, 10_000 * MAX_LENGTH))
+        return self.received + timedelta(seconds=min(self.seconds, 10_000 * MAX_TTL))
 
     def is_fresh(self, now: datetime) -> bool:
         """Whether it is fresh at a moment."""
@@ -153,7 +153,7 @@ class AnswerFreshness(NamedTuple):
         clock = (
             f"{self.until:%H:%M:%S}" if self.until.date() == self.received.date() else f"{self.until:%Y-%m-%d %H:%M}"
         )
-        capped = ", used for a day at most" if self.seconds > MAX_LENGTH else ""
+        capped = ", used for a day at most" if self.seconds > MAX_TTL else ""
         words = f"fresh until {clock}" if self.is_fresh(now) else f"stale since {clock}"
         return f"{words}{capped}, {self.scope}"
 
@@ -212,7 +212,7 @@ class NewestAnswers:
         if not new and self._findings == self._journal.findings.version:
             return self._answers
         self._findings = self._journal.findings.version
-        for n in new[-MAX_COUNT:]:
+        for n in new[-MAX_READ:]:
             answer = freshness(self._journal, n)
             if answer is not None:
                 self._newest.pop((answer.method, answer.subject), None)

@@ -9,7 +9,7 @@ from inspector.errors import InspectorError
 
 ListName = Literal["tools", "resources", "templates", "prompts"]
 
-EMPTY_PAGES = 1000
+MAX_EMPTY_PAGES = 1000
 """Consecutive empty pages after which a list is stopped with a finding."""
 
 
@@ -69,7 +69,7 @@ class _Pages:
         if cursor in self._cursors:
             return _REPEATED
         self._cursors.add(cursor)
-        return f"{EMPTY_PAGES} consecutive pages were empty" if self._empty >= EMPTY_PAGES else ""
+        return f"{MAX_EMPTY_PAGES} consecutive pages were empty" if self._empty >= MAX_EMPTY_PAGES else ""
 
 
 class CatalogList:
@@ -82,7 +82,7 @@ class CatalogList:
         """Whether every page has arrived."""
         self.loading = False
         self.error: InspectorError | None = None
-        self.odd = 0
+        self.invalid_entries = 0
         """Number of entries that are not objects; they stay in the recording."""
         self.version = 0
         self._by_id: dict[str, dict[str, Any]] = {}
@@ -119,7 +119,7 @@ class CatalogList:
     def _empty(self) -> None:
         self.items = []
         self._by_id = {}
-        self.odd = 0
+        self.invalid_entries = 0
 
     def begin(self) -> None:
         """Start a new listing. The old items stay until the first page arrives."""
@@ -143,7 +143,7 @@ class CatalogList:
         if type(entries) is list:
             for item in entries:
                 if type(item) is not dict:
-                    self.odd += 1
+                    self.invalid_entries += 1
                     continue
                 self.items.append(item)
                 name = item.get(self.kind.id_field)

@@ -31,7 +31,8 @@ _OWN = {"device": "device", "exchange": "enterprise"}
 MAX_STEPS = 200
 """Maximum events of one login: the latest."""
 MAX_AT_ONCE = 50_000
-MAX_WORDS = 100
+"""Events that one call of `advance` reads."""
+MAX_SCOPES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +265,8 @@ def _logged_in(event: Event, issuer: str, facts: dict[str, Any]) -> LoggedIn:
         event.t,
         issuer or _text(claims.get("iss")),
         _text(facts.get("resource")),
-        _words(facts.get("scope")),
-        _words(facts.get("missing")),
+        _scopes(facts.get("scope")),
+        _scopes(facts.get("missing")),
         event.t + round(lifetime * 1_000_000) if lifetime > 0 else 0,
         facts.get("refresh") is True,
         claims,
@@ -280,8 +281,8 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _words(value: object) -> tuple[str, ...]:
-    return tuple(word for word in value[:MAX_WORDS] if isinstance(word, str)) if type(value) is list else ()
+def _scopes(value: object) -> tuple[str, ...]:
+    return tuple(word for word in value[:MAX_SCOPES] if isinstance(word, str)) if type(value) is list else ()
 
 
 def _number(value: object) -> float:

@@ -38,7 +38,7 @@ LOOKED_AT, READ = 2000, 200
 """Events before a task's first mention that are searched, and responses among them that are read."""
 MAX_SIZE = 1 << 16
 """Maximum bytes of a response that may create a task, or is searched for input requests."""
-MAX_COUNT = 300
+MAX_TASKS = 300
 """Maximum tasks of a recording whose requests are searched; a hostile recording may name one per message."""
 
 TrackState = TypeVar("TrackState")
@@ -242,7 +242,7 @@ class TaskTrack(Track):
         known = isinstance(id, str) and id in tasks.items
         tasks.replay(n, task_object, fetched=fetched)
         task = tasks.items.get(id) if isinstance(id, str) else None
-        if task is not None and not known and self._makers_sought < MAX_COUNT:
+        if task is not None and not known and self._makers_sought < MAX_TASKS:
             self._makers_sought += 1
             _find_maker(journal, task, n)
 

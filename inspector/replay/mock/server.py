@@ -210,7 +210,7 @@ class MockClient:
 
     def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Record a message and handle it, after the filter."""
-        if self._filter is None or not self._filter.hears:
+        if self._filter is None or not self._filter.handles_messages:
             self._received(arrived, reply)
             return
         filtered = self._filter.judge("client", arrived.data, arrived.message)
@@ -471,7 +471,7 @@ class MockClient:
 
     def send(self, raw: bytes, m: int = 0, reply: Reply | None = None) -> None:
         """Record and send a message, after the filter; `m` is its event in the served recording."""
-        if self._filter is None or not self._filter.hears:
+        if self._filter is None or not self._filter.handles_messages:
             self._put(Filtered(raw, None), m, reply)
             return
         filtered = self._filter.judge("server", raw, ClientMessage.read(raw).message)

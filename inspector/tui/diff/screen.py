@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 from inspector.compare.conversation import ConversationStep, StepKind
 from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.schemas import ChangeSeverity
-from inspector.compare.surface import ONE, Change, counts
+from inspector.compare.surface import SINGULAR, Change, counts
 from inspector.errors import InspectorError
 from inspector.text import count, quantity
 from inspector.tui.advice import error_text
@@ -110,7 +110,7 @@ def _entries(compared: ComparedRecordings, everything: bool) -> Iterator[DiffRow
 
 def _change(change: Change, width: int) -> list[Segment]:
     signs, role = signs_now(), ROLES[change.severity]
-    sign = (signs.finding, "finding") if change.loud or change.hidden is not None else (" ", "muted")
+    sign = (signs.finding, "finding") if change.for_models or change.hidden is not None else (" ", "muted")
     subject: Pieces = [(change.name or change.what, "bright")]
     change_text = change.what if change.name else ""
     what: Pieces = [(change_text, "normal"), *([("  hidden text", "error")] if change.hidden is not None else [])]
@@ -353,13 +353,13 @@ def _unread(compared: ComparedRecordings) -> str:
 
 def _warning(changes: list[Change]) -> Pieces:
     """Return the warning about changed texts that a model reads."""
-    loud = list(dict.fromkeys(_subject(change) for change in changes if change.loud))
-    if not loud:
+    for_models = list(dict.fromkeys(_subject(change) for change in changes if change.for_models))
+    if not for_models:
         return ""
-    more = f" and {len(loud) - WARNED:,} more" if len(loud) > WARNED else ""
-    warning = f"{signs_now().finding} text that a model reads has changed: {', '.join(loud[:WARNED])}{more}"
+    more = f" and {len(for_models) - WARNED:,} more" if len(for_models) > WARNED else ""
+    warning = f"{signs_now().finding} text that a model reads has changed: {', '.join(for_models[:WARNED])}{more}"
     return [(warning, "finding")]
 
 
 def _subject(change: Change) -> str:
-    return f"{ONE[change.area]} {change.name[:40]}" if change.area in ONE else change.area
+    return f"{SINGULAR[change.area]} {change.name[:40]}" if change.area in SINGULAR else change.area

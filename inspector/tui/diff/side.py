@@ -11,7 +11,7 @@ from textual.widget import Widget
 from inspector.compare.alignment import align
 from inspector.compare.conversation import ConversationDifference, ConversationStep
 from inspector.compare.rules import EXACT
-from inspector.compare.surface import LISTS, ONE, Change
+from inspector.compare.surface import LISTS, SINGULAR, Change
 from inspector.compare.values import compare
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json import depth
@@ -118,7 +118,7 @@ def of_change(compared: ComparedRecordings, change: Change, which: Which) -> Sho
     part = _item if change.area in LISTS else _part
     a, b = part(compared.a, change), part(compared.b, change)
     here, there = (a, b) if which == "a" else (b, a)
-    build.heading(f"{ONE.get(change.area, change.area)} {change.name}")
+    build.heading(f"{SINGULAR.get(change.area, change.area)} {change.name}")
     if here is None:
         build.say("missing here")
     else:

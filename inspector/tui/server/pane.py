@@ -400,10 +400,12 @@ class ServerPane(Container, VerbsByRules):
         sign = signs_now().finding
         rows = [*heading("Changed since it was pinned")]
         for change in drift.changes[:_SHOWN_CHANGES]:
-            loud = change.loud or change.hidden is not None or change.severity == "breaking"
-            mark = (f"  {sign} ", "finding") if loud else ("    ", "muted")
+            stands_out = change.for_models or change.hidden is not None or change.severity == "breaking"
+            mark = (f"  {sign} ", "finding") if stands_out else ("    ", "muted")
             word = "cannot tell" if change.severity == "unsure" else change.severity
-            rows.append(Row([mark, (f"{word:<12}", "muted"), (phrase(change), "finding" if loud else "normal")], 16))
+            rows.append(
+                Row([mark, (f"{word:<12}", "muted"), (phrase(change), "finding" if stands_out else "normal")], 16)
+            )
         return [*rows, *_more(len(drift.changes) - _SHOWN_CHANGES, indent=4)]
 
     def _changes(self) -> list[Row]:

@@ -238,9 +238,9 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             self._list.refresh()
         if is_down(self.session):
             notice = [*notice, (f"{signs_now().failed} Not connected. {connect_again(self)}", "error")]
-        odd = sum(catalog_list.odd for catalog_list in self._tab_lists)
-        if odd:
-            entries = "1 entry is" if odd == 1 else f"{count(odd)} entries are"
+        invalid = sum(catalog_list.invalid_entries for catalog_list in self._tab_lists)
+        if invalid:
+            entries = "1 entry is" if invalid == 1 else f"{count(invalid)} entries are"
             notice = [*notice, (f"{signs_now().finding} {entries} not an object; see the message log.", "finding")]
         self._notice.show(notice)
         self.post_message(HintsChanged())
