@@ -22,6 +22,7 @@ import re
 import unicodedata
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import safe
 
 Address = IPv4Address | IPv6Address
@@ -44,14 +45,14 @@ _6TO4 = IPv6Network("2002::/16")
 _METADATA = frozenset({IPv4Address("192.0.0.192"), IPv4Address("100.100.100.200"), IPv6Address("fd00:ec2::254")})
 """Metadata services of clouds (Oracle, Alibaba, AWS) outside the link-local ranges: they hand out credentials."""
 _PRIVATE_NAMES = ("local", "internal", "localdomain", "home.arpa")
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-_LABEL = re.compile(r"[a-z0-9_-]{1,63}")
-_ZONE = re.compile(r"[A-Za-z0-9._~-]+")
-_URL = re.compile(
+_NUMBER = lazy_pattern(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_LABEL = lazy_pattern(r"[a-z0-9_-]{1,63}")
+_ZONE = lazy_pattern(r"[A-Za-z0-9._~-]+")
+_URL = lazy_pattern(
     r"([A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?)(\[[^/?#]*\]|[^:/?#\[\]]*)((?::[0-9]*)?(?:[/?#].*)?)", re.DOTALL
 )
-_HOSTS = re.compile(r"https?://(?:[^/?#\s'\"]*@)?([^:/?#\s'\"\[]+)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HOSTS = lazy_pattern(r"https?://(?:[^/?#\s'\"]*@)?([^:/?#\s'\"\[]+)", re.IGNORECASE)
+_CONTROL = lazy_pattern(r"[\x00-\x1f\x7f]")
 _MAX_HOST = 253
 _EAST_ASIAN = frozenset(("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"))
 """Scripts that one word of Chinese, Japanese or Korean mixes."""

@@ -7,9 +7,10 @@ import re
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from inspector.command_words import FAMILY, Family
+from inspector.lazy_pattern import lazy_pattern
 
-_FILE_URI = re.compile(r"file:(?://([^/?#\\]*))?([^?#]*)", re.IGNORECASE)
-_DRIVE = re.compile(r"/?([A-Za-z])[:|](?=[/\\]|\Z)")
+_FILE_URI = lazy_pattern(r"file:(?://([^/?#\\]*))?([^?#]*)", re.IGNORECASE)
+_DRIVE = lazy_pattern(r"/?([A-Za-z])[:|](?=[/\\]|\Z)")
 _SAFE_ON_WINDOWS = "/:!$&'()*+,;=@~"
 
 

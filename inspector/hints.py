@@ -13,10 +13,11 @@ options as text; no other package writes an option into a sentence (`tests/test_
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
+
+from inspector.lazy_pattern import lazy_pattern
 
 
 class Parameter(Enum):
@@ -110,7 +111,7 @@ class UnsetParameters(NamedTuple):
 
 
 _TARGET = "{target}"
-_COMMAND = re.compile(r"inspector (\w{1,30})[^`]{0,200}?\{target\}")
+_COMMAND = lazy_pattern(r"inspector (\w{1,30})[^`]{0,200}?\{target\}")
 
 Part: TypeAlias = "str | Setting | UnsetParameters"
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from inspector.lazy_pattern import lazy_pattern
 
 PROBE = "server/discover"
 """The first request of a session, which servers of the legacy era do not know. Many of them log that."""
 
-_ESCAPES = re.compile(
+_ESCAPES = lazy_pattern(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|[ -/]+[0-~]|[0-Z\\^-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 """Control sequences of a terminal: colours, cursor movements, titles and links."""
@@ -19,7 +20,7 @@ _LEVELS = {10: "trace", 20: "debug", 30: "info", 40: "warn", 50: "error", 60: "f
 _LEVEL = ("level", "levelname", "severity", "lvl", "log.level", "@l")
 _MESSAGE = ("msg", "message", "event", "@m", "@mt", "text")
 _ERROR = ("err", "error", "exception", "exc_info", "stack", "stacktrace", "stack_trace", "@x")
-_DETAIL = re.compile(r"[ \t}]|$|[A-Za-z]\w*(?:\.\w+)+$")
+_DETAIL = lazy_pattern(r"[ \t}]|$|[A-Za-z]\w*(?:\.\w+)+$")
 """A line that continues the one before it; the last kind is a member that pydantic names."""
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from inspector.lazy_pattern import lazy_pattern
+
 MAX_LENGTH = 64
 """Characters of a time that is read."""
 MAX_SECONDS = 1e9
 _FIRST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
-_LENGTH = re.compile(r"([0-9]{1,12}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}) ?(ms|s|min|m|h|d|w)?", re.IGNORECASE)
+_LENGTH = lazy_pattern(r"([0-9]{1,12}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}) ?(ms|s|min|m|h|d|w)?", re.IGNORECASE)
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 

@@ -168,3 +168,25 @@ def test_panes_that_are_not_shown_are_not_loaded(tmp_path: Path) -> None:
         "inspector.doctor",
         "inspector.calls",
     }
+
+
+_COMPILED = """
+import re, sys
+compiled, made = re.compile, []
+def compile(pattern, flags=0):
+    caller = sys._getframe(1)
+    if "inspector" in caller.f_globals["__name__"] and caller.f_code.co_name == "<module>":
+        made.append(f"{caller.f_globals['__name__']}:{caller.f_lineno}")
+    return compiled(pattern, flags)
+re.compile = compile
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["inspector.cli.session_setup", "inspector.cli.headless", "inspector.tui.main.screen"]
+)
+def test_a_start_compiles_no_pattern_that_it_may_not_use(module: str) -> None:
+    """Such modules use `lazy_pattern`."""
+    code = f"{_COMPILED}\nimport {module}\nprint(*made)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")

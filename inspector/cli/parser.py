@@ -16,11 +16,12 @@ from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, VERSION, WATCH, YES, Option
 from inspector.cli.verb import HELP_NAMES, Invocation, PositionalArgument, Verb, load
 from inspector.errors import UsageError
+from inspector.lazy_pattern import lazy_pattern
 
 _BEFORE_THE_VERB = (*CONNECT, WATCH, YES, JSON, QUIET, HELP, HELP_ALL, VERSION)
-_NEGATIVE_NUMBER = re.compile(r"-[\d.]")
-_PLAIN = re.compile(r"[A-Za-z][\w-]*")
-_WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
+_NEGATIVE_NUMBER = lazy_pattern(r"-[\d.]")
+_PLAIN = lazy_pattern(r"[A-Za-z][\w-]*")
+_WHOLE_TARGET = lazy_pattern(r"@|https?://", re.IGNORECASE)
 
 
 class _Rest(Enum):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from inspector.config.targets import Target
 from inspector.errors import ConfigError
 from inspector.hints import Hint, Parameter
 from inspector.journal.redaction import unkeyed
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json.depth import is_too_deep
 from inspector.protocol.members import text_at
@@ -33,7 +33,7 @@ VERSION = 1
 MAX_SIZE = 1 << 28
 """Maximum bytes of a pin."""
 _SUFFIX = ".pin.json"
-_OURS = re.compile(r"[0-9a-f]{32}\.pin\.json")
+_OURS = lazy_pattern(r"[0-9a-f]{32}\.pin\.json")
 
 
 @dataclass(frozen=True, slots=True)

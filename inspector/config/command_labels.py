@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
+from inspector.lazy_pattern import lazy_pattern
+
 # Per runner: the words that may precede the name, and the options with a value.
 _RUNNERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "npx": (frozenset(), frozenset({"-p", "--package", "-c", "--call", "-w", "--workspace"})),
@@ -35,12 +37,12 @@ _RUNNERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 _RUNNERS["podman"] = _RUNNERS["nerdctl"] = _RUNNERS["docker"]
 _MAX_WORDS = 64
 _MAX_WORD = 300
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
-_VERSION = re.compile(r"(?<=.)(?:@[^/]*|\[[^/]*|[=<>~!;][^/]*|:[\w.-]+)$")
-_ENTRY_FILE = re.compile(r"(?:index|main|__main__)\.(?:[cm]?[jt]s|py)")
+_PYTHON = lazy_pattern(r"(?:python|pypy)[\d.]*w?")
+_VERSION = lazy_pattern(r"(?<=.)(?:@[^/]*|\[[^/]*|[=<>~!;][^/]*|:[\w.-]+)$")
+_ENTRY_FILE = lazy_pattern(r"(?:index|main|__main__)\.(?:[cm]?[jt]s|py)")
 """A script whose name says nothing; the folder of the package does."""
 _BUILD_FOLDERS = frozenset(("", ".", "..", "/", "bin", "build", "cjs", "dist", "esm", "lib", "out", "src"))
-_WINDOWS_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1)$", re.IGNORECASE)
+_WINDOWS_SUFFIX = lazy_pattern(r"\.(?:exe|cmd|bat|ps1)$", re.IGNORECASE)
 
 
 def program_label(argv: Sequence[str]) -> str:

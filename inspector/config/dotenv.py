@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_NAME = re.compile(r"[^\S\n]*(?:export[^\S\n]+)?([A-Za-z_]\w*)[^\S\n]*=", re.ASCII)
-_QUOTED = re.compile(r"""[^\S\n]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)')[^\S\n]*(?:\#[^\n]*)?(?:\n|\Z)""", re.DOTALL)
-_REST = re.compile(r"([^\n]*)(?:\n|\Z)")
-_COMMENT = re.compile(r"\s#.*")
-_ESCAPE = re.compile(r"\\([nrt\"\\$])")
+from inspector.lazy_pattern import lazy_pattern
+
+_NAME = lazy_pattern(r"[^\S\n]*(?:export[^\S\n]+)?([A-Za-z_]\w*)[^\S\n]*=", re.ASCII)
+_QUOTED = lazy_pattern(r"""[^\S\n]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)')[^\S\n]*(?:\#[^\n]*)?(?:\n|\Z)""", re.DOTALL)
+_REST = lazy_pattern(r"([^\n]*)(?:\n|\Z)")
+_COMMENT = lazy_pattern(r"\s#.*")
+_ESCAPE = lazy_pattern(r"\\([nrt\"\\$])")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 

@@ -29,6 +29,7 @@ from inspector import command_words
 from inspector.config import dotenv, foreign_files, paths, secret_values
 from inspector.config.foreign_files import printable
 from inspector.errors import ConfigError, ValueMissing
+from inspector.lazy_pattern import lazy_pattern
 
 VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "cline", "literal"]
 
@@ -36,8 +37,8 @@ KEYRING_SERVICE = "inspector"
 """`keyring:NAME` is the password of user NAME in this keyring service; `keyring:SERVICE/NAME` names another service."""
 
 _SECRET_FILE_BYTES = 64 * 1024
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_NOT_IN_A_VARIABLE = re.compile(r"\W", re.ASCII)
+_NAME = lazy_pattern(r"[A-Za-z_]\w*", re.ASCII)
+_NOT_IN_A_VARIABLE = lazy_pattern(r"\W", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from inspector.config import jsonc
 from inspector.errors import ConfigError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.reasons import os_reason, toml_reason
 from inspector.system import files
 
@@ -19,19 +20,19 @@ MAX_BYTES = 16 * 1024 * 1024
 megabytes."""
 
 _MAX_CANDIDATES = 2000
-_PARTS = re.compile(r"[-_./: ]+")
+_PARTS = lazy_pattern(r"[-_./: ]+")
 _AS_JSON = 'Write the servers as JSON: {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}'
 _BEFORE = r"\A\ufeff?(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n)*[ \t]*"
 _NOT_JSON = (
-    (re.compile(_BEFORE + r"```"), "begins with a Markdown code fence", "Remove the lines with ```."),
+    (lazy_pattern(_BEFORE + r"```"), "begins with a Markdown code fence", "Remove the lines with ```."),
     (
-        re.compile(_BEFORE + r"(?:\[{1,2}[\w.\"'-]+\]{1,2}[ \t]*(?:#[^\n]*)?$|[\w.-]+[ \t]*=)", re.MULTILINE),
+        lazy_pattern(_BEFORE + r"(?:\[{1,2}[\w.\"'-]+\]{1,2}[ \t]*(?:#[^\n]*)?$|[\w.-]+[ \t]*=)", re.MULTILINE),
         "is TOML, not JSON",
         f"{_AS_JSON}, or name the file .toml.",
     ),
-    (re.compile(_BEFORE + r"[A-Za-z][\w.-]*:(?:\s|$)"), "is YAML, not JSON", f"{_AS_JSON}, or name the file .yaml."),
-    (re.compile(r"\A[^\"“”]*[“”]"), "has typographic quotes", 'Replace “ and ” with ".'),
-    (re.compile(r'"[A-Za-z]:\\(?!\\)'), "", "Write each backslash of a path twice."),
+    (lazy_pattern(_BEFORE + r"[A-Za-z][\w.-]*:(?:\s|$)"), "is YAML, not JSON", f"{_AS_JSON}, or name the file .yaml."),
+    (lazy_pattern(r"\A[^\"“”]*[“”]"), "has typographic quotes", 'Replace “ and ” with ".'),
+    (lazy_pattern(r'"[A-Za-z]:\\(?!\\)'), "", "Write each backslash of a path twice."),
 )
 """Files that are taken for JSON: a pattern, what they are (empty: the place of the error is shown), and what to do."""
 

@@ -7,16 +7,17 @@ import re
 from collections import Counter
 from typing import Any, NoReturn
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.reasons import json_reason
 
 # An alternative that is not closed matches to the end of the text, so that malicious input costs one pass.
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
-_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*+|/\*(?:.*?\*/|.*\Z)", re.DOTALL)
-_STRING_OR_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
-_COLON = re.compile(r"\s*:\s*")
-_SPACE = re.compile(r"\s*")
-_NOT_NEWLINE = re.compile(r"[^\r\n]")
+_STRING_OR_COMMENT = lazy_pattern(rf"{_STRING}|//[^\r\n]*+|/\*(?:.*?\*/|.*\Z)", re.DOTALL)
+_STRING_OR_TRAILING_COMMA = lazy_pattern(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_TOKEN = lazy_pattern(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
+_COLON = lazy_pattern(r"\s*:\s*")
+_SPACE = lazy_pattern(r"\s*")
+_NOT_NEWLINE = lazy_pattern(r"[^\r\n]")
 
 
 class JsoncError(ValueError):

@@ -9,6 +9,7 @@ from typing import Any
 from inspector.config import foreign_files
 from inspector.config.entry_fields import flag, text
 from inspector.errors import ConfigError
+from inspector.lazy_pattern import lazy_pattern
 
 GRANTS = ("auto", "code", "client-credentials", "enterprise", "workload", "device")
 """The grants for getting a token."""
@@ -41,8 +42,8 @@ SECRETS = frozenset(("bearer", "client_secret", "client_key", "idp_client_secret
 SERVERS = ("auth_server", "idp_issuer", "idp_token_endpoint")
 """Options that name a server of logins by its URL."""
 
-_REFERENCE = re.compile(r"(?:env|file|keyring):(.+)", re.DOTALL)
-_BRACED = re.compile(r"\$\{[^${}]+\}")
+_REFERENCE = lazy_pattern(r"(?:env|file|keyring):(.+)", re.DOTALL)
+_BRACED = lazy_pattern(r"\$\{[^${}]+\}")
 
 
 def read(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,18 +5,18 @@ A key has many lines, and none of them looks like a secret.
 
 from __future__ import annotations
 
-import re
+from inspector.lazy_pattern import lazy_pattern
 
 MARK = "‹redacted private key›"
 """Replaces each line of a private key."""
 
-_BEGIN = re.compile(rb"-{4,5} ?BEGIN (?:[A-Z0-9]++ ){0,8}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-[0-9]:")
-_END = re.compile(rb"-{4,5} ?END (?:[A-Z0-9]++ ){0,8}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC:.*")
+_BEGIN = lazy_pattern(rb"-{4,5} ?BEGIN (?:[A-Z0-9]++ ){0,8}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-[0-9]:")
+_END = lazy_pattern(rb"-{4,5} ?END (?:[A-Z0-9]++ ){0,8}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC:.*")
 _HINTS = (b"PRIVATE KEY", b"PuTTY-User-Key-File", b"Private-MAC:")
-_LONG = re.compile(rb"[A-Za-z0-9+/]{40}")
-_ALONE = re.compile(rb"[\s'\"`+,|>#*=\\]*+(?:[A-Za-z0-9+/]++={0,2}+(?:\\[nr])*+)?+[\s'\"`+,|>#*\\]*+")
+_LONG = lazy_pattern(rb"[A-Za-z0-9+/]{40}")
+_ALONE = lazy_pattern(rb"[\s'\"`+,|>#*=\\]*+(?:[A-Za-z0-9+/]++={0,2}+(?:\\[nr])*+)?+[\s'\"`+,|>#*\\]*+")
 """One word, as it is printed in other languages: quoted, joined, indented."""
-_HEADER = re.compile(rb"\s*[A-Za-z-]+: .*")
+_HEADER = lazy_pattern(rb"\s*[A-Za-z-]+: .*")
 _DIGITS = bytes.maketrans(b"0123456789", b"0000000000")
 _PATIENCE = 8
 """Other lines among those of a key, such as of another thread; after them the key is over, even without an end."""

@@ -18,6 +18,8 @@ from base64 import b64encode, urlsafe_b64decode
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from inspector.lazy_pattern import lazy_pattern
+
 DEPTH = 4
 """Encodings on top of each other that are decoded."""
 SHORTEST = 4
@@ -42,8 +44,8 @@ _MOST_DECODED = 1 << 22
 """Characters that are decoded for a text. What is near further anchors is taken for a secret: only a text that was made
 for it has so many.
 """
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+")
+_RUN = lazy_pattern(r"[A-Za-z0-9]+")
+_BASE64 = lazy_pattern(r"[A-Za-z0-9+/_-]+")
 LARGE = 1 << 12
 """Characters from which a text is large: base64 in base64, and short secrets in two lines, are found below it."""
 _COMPARED = 32
@@ -53,11 +55,11 @@ _LEADS = frozenset("\\%&'+\r\n")
 _TAILS = frozenset("0123456789abcdefABCDEFnrt\\;'+\" \t\r\n")
 """How one ends."""
 _CUT = "…"
-_CUT_SIGN = re.compile(r"…|\\u2026|%(?:25)*E2%(?:25)*80%(?:25)*A6|&(?:amp;)*(?:hellip|#8230|#x2026);", re.IGNORECASE)
+_CUT_SIGN = lazy_pattern(r"…|\\u2026|%(?:25)*E2%(?:25)*80%(?:25)*A6|&(?:amp;)*(?:hellip|#8230|#x2026);", re.IGNORECASE)
 """“…” as it is, in JSON, in URLs, and in HTML."""
-_WORD = re.compile(r"[\w+/=~-]")
+_WORD = lazy_pattern(r"[\w+/=~-]")
 """What may continue a word of a secret."""
-_HALF = re.compile(r"(?:\\u?[0-9A-Fa-f]{0,4}|%[0-9A-Fa-f%]{0,8}|&#?\w{0,8})?(?:…|\Z)")
+_HALF = lazy_pattern(r"(?:\\u?[0-9A-Fa-f]{0,4}|%[0-9A-Fa-f%]{0,8}|&#?\w{0,8})?(?:…|\Z)")
 """The end of a text that was cut off, perhaps in the middle of an encoded character."""
 
 
@@ -92,35 +94,39 @@ _MORE = f"%[89ABab]{_HEX}"
 _OCTETS = f"%(?:[0-7]{_HEX}|[CDcd]{_HEX}{_MORE}|[Ee]{_HEX}(?:{_MORE}){{2}}|[Ff][0-7](?:{_MORE}){{3}})"
 _SURROGATES = rf"u[Dd][89ABab]{_HEX}{{2}}\\u[Dd][C-Fc-f]{_HEX}{{2}}"
 _DECODERS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    ("\\", re.compile(rf"\\(?:{_SURROGATES}|u{_HEX}{{4}}|x{_HEX}{{2}}|U{_HEX}{{8}}|[nrtbf]|[^A-Za-z0-9])"), _backslash),
-    ("%", re.compile(_OCTETS), _percent),
-    ("+", re.compile(rf"{_OCTETS}|\+"), _percent),
-    ("&", re.compile(r"&(?:#[0-9]{1,7}|#[Xx][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"), _entity),
-    ("'", re.compile(r"'(?:\\'|\"'\")'"), lambda _: "'"),
-    ("\n", re.compile(r"\r?\n[ \t]*"), lambda _: ""),
+    (
+        "\\",
+        lazy_pattern(rf"\\(?:{_SURROGATES}|u{_HEX}{{4}}|x{_HEX}{{2}}|U{_HEX}{{8}}|[nrtbf]|[^A-Za-z0-9])"),
+        _backslash,
+    ),
+    ("%", lazy_pattern(_OCTETS), _percent),
+    ("+", lazy_pattern(rf"{_OCTETS}|\+"), _percent),
+    ("&", lazy_pattern(r"&(?:#[0-9]{1,7}|#[Xx][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"), _entity),
+    ("'", lazy_pattern(r"'(?:\\'|\"'\")'"), lambda _: "'"),
+    ("\n", lazy_pattern(r"\r?\n[ \t]*"), lambda _: ""),
 )
 """The character that an encoding needs, what it encodes, and how: of JSON, Python, Markdown and shells; of URLs; of
 forms; of HTML and XML; of a shell's single quotes; and lines that were broken."""
 
 _ALNUM = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
 _ESCAPED = (
-    ("u00", re.compile(rf"u00{_ALNUM}")),
-    ("x", re.compile(rf"x(?<=[\\Cc]x){_ALNUM}")),
-    ("%", re.compile(rf"%(?:25){{0,4}}{_ALNUM}")),
-    ("#", re.compile(rf"#(?:x25|37);{_ALNUM}")),
-    ("#", re.compile(rf"#(?:x23|35);(?:[Xx]{_ALNUM}|[0-9]{{2,3}})(?=[&%\\])")),
-    ("#", re.compile(rf"#(?:[Xx]0{{0,4}}{_ALNUM}|0{{0,4}}[0-9]{{2,3}})(?=[;&%\\])")),
-    ("23", re.compile(rf"%(?:25){{0,4}}23(?:[Xx]{_ALNUM}|[0-9]{{2,3}})(?=[;&%\\])")),
+    ("u00", lazy_pattern(rf"u00{_ALNUM}")),
+    ("x", lazy_pattern(rf"x(?<=[\\Cc]x){_ALNUM}")),
+    ("%", lazy_pattern(rf"%(?:25){{0,4}}{_ALNUM}")),
+    ("#", lazy_pattern(rf"#(?:x25|37);{_ALNUM}")),
+    ("#", lazy_pattern(rf"#(?:x23|35);(?:[Xx]{_ALNUM}|[0-9]{{2,3}})(?=[&%\\])")),
+    ("#", lazy_pattern(rf"#(?:[Xx]0{{0,4}}{_ALNUM}|0{{0,4}}[0-9]{{2,3}})(?=[;&%\\])")),
+    ("23", lazy_pattern(rf"%(?:25){{0,4}}23(?:[Xx]{_ALNUM}|[0-9]{{2,3}})(?=[;&%\\])")),
 )
 """What is in a text with an escaped letter or digit, and that. The escape may be escaped again."""
 _ROW, _GAP = 4, 24
 """Escaped letters in a row that are looked at, and characters between two of them at most."""
 
 _SECOND_HALF = {
-    "\\": re.compile(r"\\{15}|\\{7}|\\{3}|\\"),
-    "%": re.compile("(?:25){1,4}"),
-    "&": re.compile("(?:amp;){1,4}"),
-    "'": re.compile(r"\\''|\"'\"'"),
+    "\\": lazy_pattern(r"\\{15}|\\{7}|\\{3}|\\"),
+    "%": lazy_pattern("(?:25){1,4}"),
+    "&": lazy_pattern("(?:amp;){1,4}"),
+    "'": lazy_pattern(r"\\''|\"'\"'"),
 }
 """What follows a character that is encoded as itself and more."""
 

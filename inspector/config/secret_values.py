@@ -12,45 +12,48 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
 from inspector.config.secret_forms import SHORTEST
+from inspector.lazy_pattern import lazy_pattern
 
 MASK = "***"
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_SECRET_WORD = re.compile(
+_WORD = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_SECRET_WORD = lazy_pattern(
     r"(?:access|auth|refresh|id|bearer)?token|tok|(?:client)?secret|secrets|pass|passw(?:or)?d|passphrase|passcode|pwd|pw|pat"
     r"|(?:api|access|secret|private|auth)key|credentials?|jwt|bearer|cookie|authorization|dsn"
 )
-_BEFORE_KEY = re.compile(
+_BEFORE_KEY = lazy_pattern(
     r"api|access|secret|private|auth|signing|encryption|master|service|license|client|account|storage|subscription"
     r"|app|application|ssh|session"
 )
-_NO_SECRET_AT_END = re.compile(
+_NO_SECRET_AT_END = lazy_pattern(
     r"file|path|dir|directory|folder|url|uri|endpoint|type|mode|name|ids?|ttl|timeout|expiry|expires|length|count|limit"
     r"|max|min|enabled|disabled|env|header|prefix|algorithm|store|provider|host|port|policy"
 )
-_HARMLESS_BEFORE_TOKEN = re.compile(r"page|next|previous|continuation|continue|progress|sync|max|min|cancellation|per")
-_QUERY_SECRET = re.compile(r"key|code|auth|(?:.*[-_])?sig(?:nature)?", re.IGNORECASE)
+_HARMLESS_BEFORE_TOKEN = lazy_pattern(
+    r"page|next|previous|continuation|continue|progress|sync|max|min|cancellation|per"
+)
+_QUERY_SECRET = lazy_pattern(r"key|code|auth|(?:.*[-_])?sig(?:nature)?", re.IGNORECASE)
 
-_HARMLESS_VARIABLE = re.compile(
+_HARMLESS_VARIABLE = lazy_pattern(
     r"HOME|PWD|OLDPWD|USER|LOGNAME|USERNAME|USERPROFILE|HOSTNAME|COMPUTERNAME|PATH|TMPDIR|TMP|TEMP|LANG|SHELL|TERM"
     r"|APPDATA|LOCALAPPDATA|PROGRAMFILES|SYSTEMROOT|VIRTUAL_ENV|CONDA_PREFIX|CI|NODE_ENV|XDG_\w+",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"[/~.]|[A-Za-z]:\\")
-_HARMLESS_VALUE = re.compile(r"true|false|yes|no|on|off|null|none|auto|\d{0,5}", re.IGNORECASE)
-_LIKE_A_SECRET = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])(?:[^\s/.:_-]{8,}|\S{16,})")
+_PATH = lazy_pattern(r"[/~.]|[A-Za-z]:\\")
+_HARMLESS_VALUE = lazy_pattern(r"true|false|yes|no|on|off|null|none|auto|\d{0,5}", re.IGNORECASE)
+_LIKE_A_SECRET = lazy_pattern(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])(?:[^\s/.:_-]{8,}|\S{16,})")
 """A value with digits and letters that is not a word with a number: `hunter2pass`, and not `us-east-1` or `v1.2.3`."""
 
 # The look-behind keeps the search linear: it must not start again inside a run that it has just refused.
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"(?<![\w-])(?:sk-[\w-]{16,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
 )
-_ASSIGNMENT = re.compile(r"-{0,2}([A-Za-z][\w.-]*)=(.*)", re.DOTALL)
-_HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(\S.*)", re.DOTALL)
-_SCHEME_AND_CREDENTIAL = re.compile(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
-_USERINFO = re.compile(r"://([^/?#\s]*)@")
-_PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
+_ASSIGNMENT = lazy_pattern(r"-{0,2}([A-Za-z][\w.-]*)=(.*)", re.DOTALL)
+_HEADER = lazy_pattern(r"([A-Za-z][\w-]*):\s*(\S.*)", re.DOTALL)
+_SCHEME_AND_CREDENTIAL = lazy_pattern(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
+_USERINFO = lazy_pattern(r"://([^/?#\s]*)@")
+_PARAMETER = lazy_pattern(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
 MIN_INSIDE = SHORTEST
 """A shorter secret is masked only if it is a whole text."""
@@ -146,7 +149,7 @@ def in_arguments(argv: Sequence[str]) -> list[str]:
     return secrets
 
 
-_REFERENCE = re.compile(r"\$\{{1,2}[^{}]{0,200}\}{1,2}|\{(?:env|file):[^{}]{0,200}\}")
+_REFERENCE = lazy_pattern(r"\$\{{1,2}[^{}]{0,200}\}{1,2}|\{(?:env|file):[^{}]{0,200}\}")
 """A reference that was not expanded, such as `${env:TOKEN}`: the name of a secret, not a secret."""
 
 

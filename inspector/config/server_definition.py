@@ -12,6 +12,7 @@ from inspector.config.entry_fields import text, text_map, texts
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.config.text_checks import HOST_HINT, format_command
 from inspector.errors import ConfigError
+from inspector.lazy_pattern import lazy_pattern
 
 _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
     "auto": "auto",
@@ -26,8 +27,8 @@ _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
 }
 THE_COMMAND, THE_URL = "the command", "the URL"
 """Places of references, as they are named in questions and errors."""
-_REFERENCE = re.compile(r"\$\{|\$[A-Za-z_]")
-_HTTP = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
+_REFERENCE = lazy_pattern(r"\$\{|\$[A-Za-z_]")
+_HTTP = lazy_pattern(r"https?://([^/?#]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

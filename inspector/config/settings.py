@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from inspector.config import foreign_files, jsonc, paths
 from inspector.errors import ConfigError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.reasons import os_reason
 
 McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -23,7 +23,7 @@ AskBeforeCall: TypeAlias = Literal["never", "annotated", "unannotated"]
 TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 """Seconds, also of a session without settings."""
 _PREFIX = "INSPECTOR_"
-_ABSOLUTE = re.compile(r"~|/|[A-Za-z]:")
+_ABSOLUTE = lazy_pattern(r"~|/|[A-Za-z]:")
 _VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME"})
 
 

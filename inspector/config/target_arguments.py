@@ -17,6 +17,7 @@ from inspector.config.targets import DEMO, HttpTarget, RecordingTarget, StdioTar
 from inspector.config.text_checks import checked_headers, checked_text, checked_url, one_line
 from inspector.errors import TargetError
 from inspector.hints import Hint, Parameter, UnsetParameters
+from inspector.lazy_pattern import lazy_pattern
 from inspector.reasons import split_reason
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from inspector.config.trust import Consent
 
 """The suffix of recordings' file names."""
-_RECORDING_HEADER = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"mcp-recording"')
-_URL = re.compile(r"https?://", re.IGNORECASE)
+_RECORDING_HEADER = lazy_pattern(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"mcp-recording"')
+_URL = lazy_pattern(r"https?://", re.IGNORECASE)
 _WRAPPERS = frozenset((('"', '"'), ("'", "'"), ("<", ">"), ("`", "`"), ("(", ")"), ("“", "”")))
 """Pairs of characters around a URL that was copied from a text."""
-_HOST_AND_PORT = re.compile(r"(?:[\w-]+\.)*[\w-]+:\d{2,5}(?:/\S*)?|\[[0-9a-fA-F:]+\]:\d{2,5}(?:/\S*)?")
+_HOST_AND_PORT = lazy_pattern(r"(?:[\w-]+\.)*[\w-]+:\d{2,5}(?:/\S*)?|\[[0-9a-fA-F:]+\]:\d{2,5}(?:/\S*)?")
 
 
 def parse_target(

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from inspector.command_words import FAMILY, Family, quote
 from inspector.config import secret_values
 from inspector.errors import TargetError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.reasons import url_reason
 
-_FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_FIELD_BREAKER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_FIELD_NAME = lazy_pattern(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_FIELD_BREAKER = lazy_pattern(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_SCHEME = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")
 HOST_HINT = "Write the host as it is requested, in ASCII."
 FRAMING = frozenset(
     (

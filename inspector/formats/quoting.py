@@ -16,13 +16,14 @@ from typing import Any
 from inspector.config.secret_values import MASK
 from inspector.config.text_checks import format_command
 from inspector.journal.redaction import MARK
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import safe
 
-REDACTED = re.compile(rf"{MARK.pattern}|{re.escape(MASK)}")
+REDACTED = lazy_pattern(rf"{MARK.pattern}|{re.escape(MASK)}")
 """The mark of a redacted value in a recording."""
-FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+FIELD_NAME = lazy_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header field (RFC 9110 section 5.1)."""
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 """The name of a shell variable."""
 MAX_DEPTH = 60
 """Maximum nesting of a value written as Python: the parser's own limit is about a hundred."""

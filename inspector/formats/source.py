@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from inspector.config.foreign_files import open_regular
 from inspector.errors import UsageError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
 from inspector.protocol.jsonrpc import NotJson, encode, parse
 from inspector.reasons import json_reason
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = lazy_pattern(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
 
 ValueSpan = tuple[int, int]

@@ -20,6 +20,7 @@ from inspector.config.private_keys import PrivateKeyFilter, may_have_key
 from inspector.config.secret_forms import BEGINNING, DEPTH, LARGE, SHORTEST, SecretFinder
 from inspector.hints import Hint
 from inspector.journal.format import KIND_NAMES, Kind, dumps, event_line, to_base64
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.tokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
@@ -51,7 +52,7 @@ MAX_BODY = 8000
 MAX_WHOLE = 200
 """Characters above which another program's text is cut with a note."""
 
-MARK = re.compile(r"‹redacted (?:[0-9a-f]{8}|private key|file [^\s›]{1,100} [0-9]{1,10} bytes sha256:[0-9a-f]{64})›")
+MARK = lazy_pattern(r"‹redacted (?:[0-9a-f]{8}|private key|file [^\s›]{1,100} [0-9]{1,10} bytes sha256:[0-9a-f]{64})›")
 """Replaces a secret or a file."""
 
 _MAX_WORD = 64
@@ -63,12 +64,12 @@ MIN_NUMBER = 6
 _GROUP, _BEFORE = LARGE * 3 // 4, LARGE // 4 - 64
 """Bytes of lines that are searched together, and of the line before them: so many are not a large text."""
 
-_SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
-_QUERY = re.compile(r"([?&#;]|^)([A-Za-z_][\w.%-]*+)=([^&#;\s]*)")
-_JSON_FIELD = re.compile(
+_SCHEME = lazy_pattern(r"^(\S+) +(\S.*)$", re.DOTALL)
+_QUERY = lazy_pattern(r"([?&#;]|^)([A-Za-z_][\w.%-]*+)=([^&#;\s]*)")
+_JSON_FIELD = lazy_pattern(
     r'("(?:' + "|".join(map(re.escape, sorted(SECRET_FIELDS))) + r')"\s*+:\s*+")((?:[^"\\]++|\\.)*+)("?)', re.IGNORECASE
 )
-_USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
+_USERINFO = lazy_pattern(r"(?i)\b(https?://)([^/?#\s@]+)@")
 
 
 _IDS = frozenset(('"id"', '"requestId"', '"progressToken"'))

@@ -8,10 +8,11 @@ An extension is offered by a client and declared by a server in the `extensions`
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from inspector.lazy_pattern import lazy_pattern
 
 PREFIX = "io.modelcontextprotocol/"
 TASKS = PREFIX + "tasks"
@@ -22,7 +23,7 @@ APP_MIME_TYPE = "text/html;profile=mcp-app"
 
 _LABEL = r"[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9])?"
-VALID_ID = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/{_NAME}")
+VALID_ID = lazy_pattern(rf"{_LABEL}(?:\.{_LABEL})*/{_NAME}")
 """An extension id: a prefix of labels with dots, a slash, and a name (the rules of `_meta` keys)."""
 
 

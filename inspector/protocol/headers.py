@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.members import value_at
 from inspector.text import safe
 
@@ -28,8 +28,8 @@ REASON_LIMIT = 20
 
 SAFE_INTEGER = 2**53 - 1
 _OPEN, _CLOSE = "=?base64?", "?="
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_TOKEN = lazy_pattern(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_FIELD_VALUE = lazy_pattern(r"[\t\x20-\x7e]*")
 _TYPES = ("string", "integer", "boolean")
 
 # The places of schemas in JSON Schema 2020-12 and draft-07, except `properties`: one, a list, or a map from names.

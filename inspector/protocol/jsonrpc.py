@@ -11,6 +11,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
+from inspector.lazy_pattern import lazy_pattern
+
 VERSION = "2.0"
 
 PARSE_ERROR = -32700
@@ -36,7 +38,7 @@ least one byte, so no message that the standard library parses has so many."""
 _SPARSE = 1_000
 """Finds of a byte before the others are counted."""
 
-_STRING_OR_REST = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^"]++', re.DOTALL)
+_STRING_OR_REST = lazy_pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^"]++', re.DOTALL)
 
 
 class Shape(IntEnum):

@@ -6,12 +6,12 @@ estimate itself takes bounded time and never recurses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
 from inspector.errors import SchemaTooLarge
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.members import object_at
 
@@ -45,8 +45,8 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _RISKY = {*IN_PLACE_LISTS, *IN_PLACE, *IN_PLACE_MAPS, "patternProperties", "unevaluatedProperties", "unevaluatedItems"}
 _RISKY |= {"contains"}
 
-_BACKTRACKS = re.compile(r"\\[1-9]|\\k[<{']|\(\?(?:[=!>]|<[=!])|[*+?}]\+")
-_REPEAT = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
+_BACKTRACKS = lazy_pattern(r"\\[1-9]|\\k[<{']|\(\?(?:[=!>]|<[=!])|[*+?}]\+")
+_REPEAT = lazy_pattern(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
 
 
 class SchemaFacts(NamedTuple):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.tokens import escape_step, unquote
 
 MAX_COLUMNS = 2_000
@@ -410,10 +411,10 @@ _read: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignor
 """Parse the JSON value at an offset: returns the value and its end. Raises `StopIteration` or `ValueError` without
 one."""
 
-_BLANK = re.compile(r"[ \t\n\r]*")
-_NEXT_ROW = re.compile(r"[ \t\n\r]*(?:,[ \t\n\r]*(?=\{)|(\]))")
+_BLANK = lazy_pattern(r"[ \t\n\r]*")
+_NEXT_ROW = lazy_pattern(r"[ \t\n\r]*(?:,[ \t\n\r]*(?=\{)|(\]))")
 """The text between two objects of a list, or the end of the list as group 1."""
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = lazy_pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def read_at(text: str, path: Sequence[str], read: Callable[[str, int], tuple[Any, int]], at: int = 0) -> Any:
@@ -528,7 +529,7 @@ def _value_of(number: str) -> Any:
         return 0
 
 
-_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?")
+_NUMBER = lazy_pattern(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -558,8 +559,8 @@ class _Test:
         return self.pattern is not None and self.pattern.search(cell_text(value, None)) is not None
 
 
-_WORD = re.compile(r'(?:"[^"]*"?|[^\s"])+')
-_COMPARE = re.compile(r"(>=|<=|>|<)(.+)")
+_WORD = lazy_pattern(r'(?:"[^"]*"?|[^\s"])+')
+_COMPARE = lazy_pattern(r"(>=|<=|>|<)(.+)")
 
 
 def filter_patterns(words: str, names: Sequence[str]) -> list[tuple[int | None, re.Pattern[str]]]:

@@ -6,13 +6,13 @@ from servers: their length and number of variables are bounded, and expansion is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from inspector.errors import UsageError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import safe
 
 LENGTH_LIMIT = 100_000
@@ -21,14 +21,14 @@ VARIABLE_LIMIT = 1_000
 
 _UNRESERVED = "-._~"
 _RESERVED = ":/?#[]@!$&'()*+,;="
-_VARIABLE = re.compile(
+_VARIABLE = lazy_pattern(
     r"(?P<name>(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*)"
     r"(?:(?P<explode>\*)|:(?P<prefix>[1-9][0-9]{0,3}))?"
 )
-_PART = re.compile(r"\{(?P<inside>[^{}]*)\}|(?P<text>[^{}]+)|(?P<stray>[{}])")
-_TRIPLET = re.compile(r"%[0-9A-Fa-f]{2}")
+_PART = lazy_pattern(r"\{(?P<inside>[^{}]*)\}|(?P<text>[^{}]+)|(?P<stray>[{}])")
+_TRIPLET = lazy_pattern(r"%[0-9A-Fa-f]{2}")
 # Characters that a literal must not contain (section 2.1); a percent sign must start a triplet.
-_NO_LITERAL = re.compile(r"[\x00-\x20\"'<>\\^`|\x7f-\x9f\ud800-\udfff]|%(?![0-9A-Fa-f]{2})")
+_NO_LITERAL = lazy_pattern(r"[\x00-\x20\"'<>\\^`|\x7f-\x9f\ud800-\udfff]|%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspector.config.secret_values import looks_secret_setting
 from inspector.config.targets import StdioTarget, Target
 from inspector.hints import NO_HINT, Hint, Parameter
+from inspector.lazy_pattern import lazy_pattern
 from inspector.transports.child import environment_of
 
 NOT_PASSED = "set in this shell but not passed to the server"
 MOST = 3
 """Names in a hint."""
-_WORD = re.compile(r"[A-Za-z_]\w{2,}", re.ASCII)
+_WORD = lazy_pattern(r"[A-Za-z_]\w{2,}", re.ASCII)
 _OF_LOGS = frozenset("CRITICAL DEBUG ERROR FATAL INFO TRACE WARN WARNING".split())
 
 

@@ -6,7 +6,6 @@ A file is looked up only when the user presses the key: a server cannot make the
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from textual.widget import Widget
 from inspector.client.session_state import SessionState
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.widgets.external_editor import edit_file
@@ -26,10 +26,10 @@ _MAX_COUNT = 20
 """Places of one text that are looked up."""
 _SHOWN = 120
 
-_PYTHON = re.compile(r'File "([^"\n]{1,1000})", line (\d{1,7})\b')
-_FRAME = re.compile(r"\(([^()\n:]{1,1000}):(\d{1,7}):\d{1,7}\)")
-_WORD = re.compile(r"((?:[A-Za-z]:(?=\\))?[^:\s]{1,1000}):(\d{1,7})(?::\d{1,7})?:?")
-_NAMED = re.compile(r"\.[A-Za-z]\w{0,15}$")
+_PYTHON = lazy_pattern(r'File "([^"\n]{1,1000})", line (\d{1,7})\b')
+_FRAME = lazy_pattern(r"\(([^()\n:]{1,1000}):(\d{1,7}):\d{1,7}\)")
+_WORD = lazy_pattern(r"((?:[A-Za-z]:(?=\\))?[^:\s]{1,1000}):(\d{1,7})(?::\d{1,7})?:?")
+_NAMED = lazy_pattern(r"\.[A-Za-z]\w{0,15}$")
 _AROUND = "()[]{}<>\"'`,;"
 
 

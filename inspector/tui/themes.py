@@ -7,7 +7,6 @@ is `#rrggbb` or the terminal's (`ansi_red`, `ansi_default`), followed by attribu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +22,7 @@ from textual.theme import Theme
 
 from inspector.config.foreign_files import open_regular
 from inspector.errors import ConfigError
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import Signs, safe, signs
 
 ROLES: Mapping[str, str] = {
@@ -67,8 +67,8 @@ MIN_CONTRAST = 4.0
 FILE_LIMIT = 64 * 1024
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
 _ANSI_NAMES = frozenset({"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"})
-_HEX = re.compile(r"#[0-9a-fA-F]{6}")
-_PLAIN_LINE = re.compile(r"( *)([\w-]+): *(?:\"([^\"\\]*)\"|([\w-]+))? *")
+_HEX = lazy_pattern(r"#[0-9a-fA-F]{6}")
+_PLAIN_LINE = lazy_pattern(r"( *)([\w-]+): *(?:\"([^\"\\]*)\"|([\w-]+))? *")
 
 
 class ThemeStyles:

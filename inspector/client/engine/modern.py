@@ -25,6 +25,7 @@ from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol import jsonrpc
 from inspector.protocol.extensions import TASKS
 from inspector.protocol.headers import ANNOTATION
@@ -41,7 +42,7 @@ FIRST_PAUSE = 0.05
 """Seconds before the second retry without input; each further one waits twice as long."""
 MAX_PAUSE = 5.0
 
-_WANTS_HANDSHAKE = re.compile(
+_WANTS_HANDSHAKE = lazy_pattern(
     r"initiali[sz]e is required|not (?:yet )?initiali[sz]ed|before initiali[sz]", re.IGNORECASE
 )
 _AS_BEFORE = Hint(

@@ -10,7 +10,6 @@ that `-32602` finds an error code. Case is ignored.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -40,6 +39,7 @@ from inspector.journal.filters.values import BadValue, NamePattern, span
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.query import Query
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.jsonrpc import Shape
 
 MAX_FILTER = 2000
@@ -317,7 +317,7 @@ def _unlike(text: str, names: tuple[str, ...] | list[str]) -> str:
     return f"did you mean `{near[0]}`? " if near else ""
 
 
-_HTTP_STATUS = re.compile(r"[1-5](\d\d|xx|XX)")
+_HTTP_STATUS = lazy_pattern(r"[1-5](\d\d|xx|XX)")
 _SHAPES: dict[str, tuple[Shape, ...]] = {
     "request": (Shape.REQUEST,),
     "answer": (Shape.RESULT, Shape.ERROR),

@@ -15,6 +15,7 @@ from itertools import islice, product
 from inspector.journal.format import Event, dumps, escape
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
+from inspector.lazy_pattern import lazy_pattern
 
 BLOCK = 1 << 20
 """Bytes that are read and searched at once."""
@@ -24,7 +25,7 @@ MAX_LENGTH = 200
 _GAP = 4096
 _MAX_READINGS = 16
 _OVERLAP = MAX_LENGTH * 32
-_HEAD = re.compile(rb'\{"n":-?\d+,"t":-?\d+,"dir":"[a-z]*","kind":"[a-z]*","ch":"(?:[^"\\]|\\.)*"')
+_HEAD = lazy_pattern(rb'\{"n":-?\d+,"t":-?\d+,"dir":"[a-z]*","kind":"[a-z]*","ch":"(?:[^"\\]|\\.)*"')
 _KEY = b',"raw":"'
 _BASE64 = b',"b64":"'
 _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}

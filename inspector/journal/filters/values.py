@@ -9,14 +9,16 @@ from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import NamedTuple
 
+from inspector.lazy_pattern import lazy_pattern
+
 HIGHEST = (1 << 63) - 1
 LOWEST = -(1 << 63)
 
-_FIGURE = re.compile(r"(\d{1,18})(?:\.(\d{1,9}))?\s?([a-zµ]{0,3})", re.IGNORECASE)
-_COUNT = re.compile(r"#?(\d{1,18})")
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
-_COMPARED = re.compile(r"(>=|<=|>|<|=)\s?(.+)", re.DOTALL)
-_RANGE = re.compile(r"(.+?)(?:\.\.|-)(.+)", re.DOTALL)
+_FIGURE = lazy_pattern(r"(\d{1,18})(?:\.(\d{1,9}))?\s?([a-zµ]{0,3})", re.IGNORECASE)
+_COUNT = lazy_pattern(r"#?(\d{1,18})")
+_CLOCK = lazy_pattern(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
+_COMPARED = lazy_pattern(r"(>=|<=|>|<|=)\s?(.+)", re.DOTALL)
+_RANGE = lazy_pattern(r"(.+?)(?:\.\.|-)(.+)", re.DOTALL)
 
 _MICROSECONDS = {
     "us": 1,

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from inspector.lazy_pattern import lazy_pattern
+
 MAX_DEPTH = 256
 """Levels that are kept of a text that is nested too deeply to parse. A text with fewer levels is never changed."""
 LEFT_OUT = f"(nested deeper than {MAX_DEPTH} levels: left out)"
@@ -20,7 +22,7 @@ MAX_MARKS = 300_000
 """Brackets and strings of a text above which it is refused, because it would block everything else."""
 
 # A string that is not closed reaches to the end, so that each character is read once.
-_MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_MARK = lazy_pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 MAX_READ = 900

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.tokens import (
     SCALAR_AT,
     STRING_AT,
@@ -46,11 +47,11 @@ class Problem(NamedTuple):
     """The offset in the text, in characters."""
 
 
-_UNUSUAL = re.compile(
+_UNUSUAL = lazy_pattern(
     r"[\r\x85\u2028\u2029\ufeff]|\\u[dD][89a-fA-F]|NaN|Infinity|[0-9]{16}|[0-9.]{18}|[eE][+-]?[0-9]{3}"
     r"|-0(?:\.0*+)?(?:[eE\s,\]}]|$)"
 )
-_ODD_IN_STRING = re.compile(
+_ODD_IN_STRING = lazy_pattern(
     r"(?P<control>[\x00-\x1f])|(?P<separator>[\x85\u2028\u2029])"
     r"|\\(?:(?P<lone>u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2}))"
     r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
+from inspector.lazy_pattern import lazy_pattern
+
 
 class JsonToken(IntEnum):
     """The kinds of `tokens`."""
@@ -31,14 +33,14 @@ class JsonSyntaxError(ValueError):
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![0-9.eE])"
 _SPACE = r"[ \t\n\r]*+"
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"{_SPACE}(?:(?P<string>{_STRING})(?P<colon>{_SPACE}:)?|(?P<comma>,)|(?P<open>[\[{{])|(?P<close>[\]}}])"
     rf"|(?P<scalar>{_NUMBER}|(?:true|false|null|NaN|-?Infinity)(?![\w])))",
     re.DOTALL,
 )
-STRING_AT = re.compile(_STRING, re.DOTALL)
-SCALAR_AT = re.compile(rf"{_STRING}|{_NUMBER}|-?[A-Za-z]+", re.DOTALL)
-_BLANK = re.compile(_SPACE)
+STRING_AT = lazy_pattern(_STRING, re.DOTALL)
+SCALAR_AT = lazy_pattern(rf"{_STRING}|{_NUMBER}|-?[A-Za-z]+", re.DOTALL)
+_BLANK = lazy_pattern(_SPACE)
 
 _WANT_VALUE, _WANT_ITEM, _WANT_FIRST_KEY, _WANT_KEY, _WANT_COMMA, _WANT_NOTHING = range(6)
 _WANTED = (

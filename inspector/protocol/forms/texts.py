@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.depth import is_too_deep
 from inspector.protocol.file_inputs import file_input
 from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
@@ -20,8 +20,8 @@ INTEGER_DIGITS = 4000
 """Digits of a number that can be typed; Python parses integers of at most 4,300."""
 
 _NOT_TEXT = frozenset(("object", "array", "number", "integer", "boolean", "null"))
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_INTEGER = lazy_pattern(r"[+-]?[0-9]+")
+_NUMBER = lazy_pattern(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 
 
 def hint_of(shape: FieldShape, shaper: FieldReader) -> str:

@@ -30,6 +30,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
@@ -41,9 +42,9 @@ from inspector.tui.log.summaries import headers_of
 from inspector.tui.pane_messages import Copy
 
 _MAX_OPTIONS = 50
-_VARIABLE = re.compile(r"""\$\{?(INSPECTOR_[A-Z0-9_]+)|environ\[["'](INSPECTOR_[A-Z0-9_]+)""")
-_PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
-_URL = re.compile(r"https?://", re.IGNORECASE)
+_VARIABLE = lazy_pattern(r"""\$\{?(INSPECTOR_[A-Z0-9_]+)|environ\[["'](INSPECTOR_[A-Z0-9_]+)""")
+_PLAIN_KEY = lazy_pattern(r"[A-Za-z_][\w-]*")
+_URL = lazy_pattern(r"https?://", re.IGNORECASE)
 _LISTS = {
     "tools/list": "tools",
     "resources/list": "resources",

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from rich.segment import Segment
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.text import Tree
 from inspector.protocol.result_shape import has_structured
 from inspector.protocol.views import ContentBlock, decode_base64
@@ -31,7 +32,7 @@ JSON_LIMIT = 5_000_000
 HEAD_LIMIT = 400_000
 """Characters of base64 that are decoded to read a header."""
 
-_MARKDOWN = re.compile(
+_MARKDOWN = lazy_pattern(
     r"^ {0,3}(?:#{1,6} \S|```|[-*] \S|\d+[.)] \S|> )|\*\*\S[^*\n]*\*\*|\]\([^\s()]{1,300}\)", re.MULTILINE
 )
 _EXTENSIONS: Mapping[str, str] = {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from itertools import accumulate
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.tui.widgets.wrapping import wrap
 
 UNDO_LIMIT = 200
 
-_WORD_LEFT = re.compile(r"\w+\W*$")
-_WORD_RIGHT = re.compile(r"\W*\w+")
+_WORD_LEFT = lazy_pattern(r"\w+\W*$")
+_WORD_RIGHT = lazy_pattern(r"\W*\w+")
 
 
 class EditBuffer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,6 +11,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.depth import is_too_deep
 from inspector.protocol.exact_json.text import Tree
 from inspector.reasons import json_reason
@@ -25,7 +25,7 @@ EDIT_LIMIT = 500_000
 """Characters that are edited on the screen; longer texts are edited in the user's editor."""
 
 # An invisible character is written as an escape, so that it can be seen and edited.
-_SHAPELESS = re.compile(
+_SHAPELESS = lazy_pattern(
     "[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 

@@ -6,19 +6,19 @@ specification, "Elicitation", "URL mode" (C-ELIC-04); RFC 3986; RFC 3490 for `xn
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from inspector.addresses import is_loopback, mixed_scripts, requested_url, spelled_host
 from inspector.journal.redaction import MARK
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import safe
 from inspector.tui.widgets import paint
 
 MAX_LENGTH = 8000
 """Characters of a URL that can be opened."""
 
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\"<>`{|}^]")
+_FORBIDDEN = lazy_pattern(r"[\x00-\x20\x7f-\xa0\\\"<>`{|}^]")
 
 
 class Link(NamedTuple):

@@ -12,25 +12,26 @@ from typing import Literal, NamedTuple
 
 from textual.cache import LRUCache
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.text import cell_len, safe
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([^`]*)$")
-_HEADING = re.compile(r" {0,3}(#{1,6})\s++(.*)$")
-_RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
-_ITEM = re.compile(r"(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$")
-_QUOTE = re.compile(r" {0,3}> ?(.*)$")
-TABLE = re.compile(r"^ {0,3}(?=[^\n]*\|)(?=[^\n]*-)[ |:-]+$", re.MULTILINE)
+_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})\s*([^`]*)$")
+_HEADING = lazy_pattern(r" {0,3}(#{1,6})\s++(.*)$")
+_RULE = lazy_pattern(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
+_ITEM = lazy_pattern(r"(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$")
+_QUOTE = lazy_pattern(r" {0,3}> ?(.*)$")
+TABLE = lazy_pattern(r"^ {0,3}(?=[^\n]*\|)(?=[^\n]*-)[ |:-]+$", re.MULTILINE)
 """The line below the header of a table, which sets the alignment of its columns."""
-_MARK = re.compile(r":?-+:?")
-_CELLS = re.compile(r"(?<!\\)\|")
+_MARK = lazy_pattern(r":?-+:?")
+_CELLS = lazy_pattern(r"(?<!\\)\|")
 MEASURED = 500
 """Rows of a table that are measured for the widths of its columns."""
 WIDEST = 40
 """Cells to which a column is padded; a longer text moves the rest of its row to the right."""
 # Every repetition is bounded or cannot overlap its neighbour: a line of 4,000 characters is parsed in linear time.
-_INLINE = re.compile(
+_INLINE = lazy_pattern(
     r"(?P<escape>\\[!-/:-@\[-`{-~])"
     r"|(?P<code>(?P<ticks>`{1,3})(?!`)(?P<code_text>[^`]{1,500})(?P=ticks)(?!`))"
     r"|(?P<bold>\*\*(?=\S)(?P<bold_text>[^*]{1,500})(?<=\S)\*\*)"

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.exact_json.text import Tree
 from inspector.protocol.exact_json.tokens import unquote
 from inspector.text import safe
@@ -138,7 +139,7 @@ class PieceSection(Section):
         return self.copied
 
 
-_JSON = re.compile(
+_JSON = lazy_pattern(
     r'(?P<key>"(?:[^"\\]|\\.)*+"(?=\s*:))'
     r'|(?P<string>"(?:[^"\\]|\\.)*+"?)'
     r"|(?P<number>-?\d[\d.eE+-]*)"

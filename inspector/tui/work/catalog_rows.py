@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 from rich.segment import Segment
 
 from inspector.client.state.catalog import CatalogList, ListName
+from inspector.lazy_pattern import lazy_pattern
 from inspector.protocol.app_definitions import is_for_model, tool_app
 from inspector.protocol.token_costs import tool_cost
 from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool, destruction
@@ -74,10 +74,10 @@ def address(view: NamedView) -> str:
     return view.uri_template if isinstance(view, ResourceTemplate) else view.name
 
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_WORD = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _KINDS = frozenset(("tool", "resource", "template", "prompt"))
 """Words of a title that the tab says already."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s")
+_SENTENCE = lazy_pattern(r"(?<=[.!?])\s")
 
 
 def purpose(view: NamedView) -> tuple[str, str]:
