@@ -18,6 +18,12 @@ from inspector.transports.withheld import NOT_PASSED
 _SDK = "@modelcontextprotocol/sdk"
 _INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.+)$")
 """A file of an installed package: the folder of packages, the package, the rest."""
+_PACKAGE_PATH = re.compile(
+    r"((?:[A-Za-z]:)?[/\\][^'\"(]{0,400}[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\'\")\s]+)"
+)
+"""The folder of packages and the package, anywhere in a line."""
+_LOADERS = ("bindings", "node-gyp-build", "prebuild-install", "@mapbox/node-pre-gyp")
+"""Packages that load the native part of another one."""
 _BUILT = ("/dist/", "/build/", "/out/", "/lib/")
 _LOCAL = re.compile(r"workspace:|file:|link:|portal:|\.{0,2}/")
 _NEEDS = {"zod": "zod@^3.25", _SDK: f"{_SDK}@latest"}
@@ -63,6 +69,23 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
         f"Node does not find the package {package}, which is not installed in its environment.",
         Fix("", f"npm install {command_words.quote(package)}", project),
     )
+
+
+def not_built(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
+    """Return the cause for the native part of a package: it was not built, or for another version of Node."""
+    at = server.log.index(match.string)
+    paths = (_PACKAGE_PATH.search(line) for line in server.log[max(at - 1, 0) :])
+    package = next((path for path in paths if path is not None and path[2].replace("\\", "/") not in _LOADERS), None)
+    if package is None:
+        return None
+    name = package[2].replace("\\", "/")
+    other = match[0].startswith("compiled")
+    part = "was built for another version of Node" if other else "is missing: its install script did not run"
+    root, pnpm, _ = os.path.dirname(os.path.normpath(package[1])).partition(f"{os.sep}node_modules{os.sep}.pnpm")
+    if pnpm and not other:
+        return StderrCause(f"The native part of {name} {part}.", Fix("Let it run.", "pnpm approve-builds", root))
+    command = f"{'pnpm' if pnpm else 'npm'} rebuild {command_words.quote(name)}"
+    return StderrCause(f"The native part of {name} {part}.", Fix("Build it.", command, root))
 
 
 def not_exported(match: re.Match[str], server: ServerFacts) -> StderrCause:

@@ -117,6 +117,8 @@ def _variable(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     name = match[1]
     if name in ("ERROR", "WARNING", "INFO", "DEBUG", "HTTP", "JSON", "MCP", "API", "URL", "ID"):
         return None
+    others = _alternatives(match.string)
+    name = next((other for other in others if other in server.environ), name)
     if name in environment_of(server.target, server.environ):
         return StderrCause(f"It rejects the value of the variable {name}.", Fix("Check the value."))
     if name in server.environ:
@@ -124,10 +126,22 @@ def _variable(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
             f"It needs the environment variable {name}, which is {NOT_PASSED}.",
             _passing(name, server),
         )
+    if others:
+        return StderrCause(
+            f"It needs one of these environment variables, and none is set: {', '.join(others)}.",
+            _passing(others[0], server),
+        )
     return StderrCause(
         f"It needs the environment variable {name}, which is not set.",
         _passing(name, server),
     )
+
+
+def _alternatives(line: str) -> list[str]:
+    """Return the variables that a line joins with “or”, of which one is enough."""
+    names = list(re.finditer(_VAR, line))
+    joined = len(names) > 1 and re.search(r"\bor\b", line[names[0].end() : names[-1].start()])
+    return list(dict.fromkeys(name[1] for name in names))[:6] if joined else []
 
 
 def _passing(name: str, server: ServerFacts) -> Fix:
@@ -218,6 +232,13 @@ _WANTED = (
 _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(rf"ModuleNotFoundError: No module named '?({_NAME})'?"), _python_module),
     (re.compile(rf"\bNo module named '?({_NAME})'?"), _python_module),
+    (
+        re.compile(
+            r"Cannot find module '[^']{1,400}\.node'|Could not locate the bindings file|No native build was found for"
+            r"|compiled against a different Node"
+        ),
+        node_packages.not_built,
+    ),
     (re.compile(r"Cannot find (?:module|package) '([^']{1,400})'"), node_packages.missing_module),
     (
         re.compile(

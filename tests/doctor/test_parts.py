@@ -201,6 +201,87 @@ def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, 
     assert fix or "pip install 'mcp<2'" in known_cause.fix.text
 
 
+@pytest.mark.parametrize(
+    ("lines", "cause", "command", "folder"),
+    [
+        (
+            [
+                "Error: Cannot find module '../build/Release/keytar.node'",
+                "Require stack:",
+                "- /src/node_modules/keytar/lib/keytar.js",
+                "    at require (node:internal/modules/helpers:182:18)",
+            ],
+            "The native part of keytar is missing: its install script did not run.",
+            "npm rebuild keytar",
+            "/src",
+        ),
+        (
+            [
+                "Error: Could not locate the bindings file. Tried:",
+                " → /src/node_modules/better-sqlite3/build/better_sqlite3.node",
+            ],
+            "The native part of better-sqlite3 is missing: its install script did not run.",
+            "npm rebuild better-sqlite3",
+            "/src",
+        ),
+        (
+            [
+                "Error: No native build was found for platform=linux arch=x64 runtime=node abi=115",
+                "    loaded from: /src/node_modules/.pnpm/@a+usb@2.1.0/node_modules/@a/usb",
+            ],
+            "The native part of @a/usb is missing: its install script did not run.",
+            "pnpm approve-builds",
+            "/src",
+        ),
+        (
+            [
+                "Error: The module '/src/node_modules/better-sqlite3/build/Release/better_sqlite3.node'",
+                "was compiled against a different Node.js version using",
+                "NODE_MODULE_VERSION 115. This version of Node.js requires",
+                "    at bindings (/src/node_modules/bindings/bindings.js:112:48)",
+            ],
+            "The native part of better-sqlite3 was built for another version of Node.",
+            "npm rebuild better-sqlite3",
+            "/src",
+        ),
+    ],
+)
+def test_a_native_part_of_a_package_is_built_where_the_package_is(
+    lines: list[str], cause: str, command: str, folder: str
+) -> None:
+    known_cause = stderr_cause(["before", *lines], SERVER)
+    assert known_cause is not None
+    assert (known_cause.cause, known_cause.fix.command) == (cause, command)
+    assert Path(known_cause.fix.folder) == Path(folder)
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (
+            "fatal Authentication required: Either A_XOXP_TOKEN, A_XOXB_TOKEN, or both A_XOXC_TOKEN and A_XOXD_TOKEN "
+            "must be provided: see the docs",
+            "It needs one of these environment variables, and none is set: "
+            "A_XOXP_TOKEN, A_XOXB_TOKEN, A_XOXC_TOKEN, A_XOXD_TOKEN.",
+        ),
+        (
+            "Please set A_TOKEN or A_PASSWORD",
+            "It needs one of these environment variables, and none is set: A_TOKEN, A_PASSWORD.",
+        ),
+        ("A_TOKEN and A_SPACE are required", "It needs the environment variable A_TOKEN, which is not set."),
+        ("A_TOKEN is not set or is empty", "It needs the environment variable A_TOKEN, which is not set."),
+        (
+            "Please set A_TOKEN or SHELL_ONLY_KEY",
+            "It needs the environment variable SHELL_ONLY_KEY, which is set in this shell but not passed to the server.",
+        ),
+    ],
+)
+def test_variables_of_which_one_is_enough_are_all_named(line: str, cause: str) -> None:
+    known_cause = stderr_cause([line], SERVER)
+    assert known_cause is not None
+    assert known_cause.cause == cause
+
+
 def test_a_variable_that_this_shell_does_not_have_is_a_blank() -> None:
     target = StdioTarget(("weather",))
     known_cause = stderr_cause(["SHOP_KEY is required"], ServerFacts(target, "/srv", {}, line_of(target, {})))
