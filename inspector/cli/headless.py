@@ -53,7 +53,7 @@ def run(
     if not invocation.target_words:
         out.target = target
     settings = session_setup.settings_of(invocation)
-    options = session_setup.options_of(invocation, target, settings, asking=False)
+    options = session_setup.options_of(invocation, target, settings, in_interface=False)
     if era is not None:
         options = replace(options, era=era)
     if check_pin and settings.check_pins and era is None and not invocation.option("no-pin") and _has_pin(target):

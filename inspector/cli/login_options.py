@@ -58,17 +58,19 @@ def said_of(invocation: Invocation) -> AuthOptions:
     return AuthOptions(**given)
 
 
-def authorize(invocation: Invocation, settings: Settings, *, asking: bool, keeps: bool = True) -> Authorizer:
-    """The object that logs in for the session of a command. `asking`: the interface asks the user.
+def authorize(invocation: Invocation, settings: Settings, *, in_interface: bool, keeps: bool = True) -> Authorizer:
+    """The object that logs in for the session of a command. `in_interface`: it asks the user.
 
     Without `keeps`, no kept login is used.
     """
     from inspector.auth.credential import Authorizer
     from inspector.cli.login_prompts import Terminal
-    from inspector.client.fetching import Fetching
+    from inspector.client.fetching import EndpointSender
 
     options = replace(said_of(invocation), login_timeout=settings.login_timeout)
-    return Authorizer(options, web=Fetching, person=Terminal(invocation.output, here=not asking), keeps=keeps)
+    return Authorizer(
+        options, web=EndpointSender, person=Terminal(invocation.output, here=not in_interface), keeps=keeps
+    )
 
 
 def described(grant: Grant, renewable: bool, out: Output) -> str:

@@ -31,7 +31,7 @@ MIN_CELLS = 12
 GAP = 2
 PIPED = 2000
 """The most characters of one cell if the output is not a terminal."""
-LAST_WORDS = 20
+LAST_LINES = 20
 MAX_HELD = 200
 """The most notes that wait for the end of a command; older ones are dropped."""
 
@@ -321,7 +321,7 @@ class Output:
         if isinstance(error, ServerExited) and error.stderr:
             from inspector.log_lines import display_lines
 
-            lines += (f"  {self.safe(line, 500)}" for line in display_lines(error.stderr)[-LAST_WORDS:])
+            lines += (f"  {self.safe(line, 500)}" for line in display_lines(error.stderr)[-LAST_LINES:])
         if isinstance(error, ServerError) and error.data is not None:
             from inspector.protocol import jsonrpc
 

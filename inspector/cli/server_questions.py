@@ -216,7 +216,7 @@ class QuestionPrompts:
         raise self._too_often()
 
     def _too_often(self) -> _Left:
-        """A program that answers wrongly would be asked without end."""
+        # A program that answers wrongly would be asked without end.
         self._say(f"  {MAX_TRIES} answers were wrong.")
         return _Left("cancel")
 

@@ -187,14 +187,14 @@ def _filter(files: tuple[str, ...], say: Callable[[str], None]) -> MessageFilter
     return Addons([Path(file).expanduser() for file in files], say)
 
 
-def filter_of(invocation: Invocation, settings: Settings, *, asking: bool = False) -> MessageFilter | None:
+def filter_of(invocation: Invocation, settings: Settings, *, in_interface: bool = False) -> MessageFilter | None:
     """The addons of the command line and the settings, loaded once; None without any.
 
-    What they say goes to stderr, unless the interface draws there (`asking`): the recording has it in any case.
+    What they say goes to stderr, unless the interface draws there (`in_interface`): the recording has it in any case.
     """
     if not settings.addons:
         return None
-    return _filter(settings.addons, _say_nothing if asking else invocation.output.warn)
+    return _filter(settings.addons, _say_nothing if in_interface else invocation.output.warn)
 
 
 def _say_nothing(sentence: str) -> None:
@@ -202,9 +202,9 @@ def _say_nothing(sentence: str) -> None:
 
 
 def options_of(
-    invocation: Invocation, target: Target | None, settings: Settings, *, asking: bool, host: str | None = None
+    invocation: Invocation, target: Target | None, settings: Settings, *, in_interface: bool, host: str | None = None
 ) -> Options:
-    """The options of a session. `asking`: the interface can show requests of the server to the user.
+    """The options of a session. `in_interface`: requests of the server are shown there.
 
     `host` is the host to introduce itself as, unless an option says another one.
     """
@@ -222,10 +222,10 @@ def options_of(
         timeout=timeout,
         max_timeout=max(settings.max_timeout, timeout),
         # Once, however many processes of the server start slowly. The interface shows the steps of connecting itself.
-        noted=None if asking else cache(lambda text: invocation.output.note(f"note: {text}")),
+        noted=None if in_interface else cache(lambda text: invocation.output.note(f"note: {text}")),
         era=invocation.option("era") or (entry and entry.era) or settings.era,
         protocol=invocation.option("revision") or (entry and entry.protocol) or settings.protocol,
-        standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),
+        standing=_standing(invocation, entry.roots if entry else (), settings, in_interface=in_interface),
         client=client_identity(invocation.option("client") or (entry and entry.client) or settings.client),
         extensions=by_id(
             settings.extensions, entry.extensions if entry else {}, dict(invocation.option("extension", ()))
@@ -235,8 +235,8 @@ def options_of(
         http=http,
         authorize=None
         if isinstance(target, StdioTarget)
-        else login_options.authorize(invocation, settings, asking=asking),
-        filter=filter_of(invocation, settings, asking=asking),
+        else login_options.authorize(invocation, settings, in_interface=in_interface),
+        filter=filter_of(invocation, settings, in_interface=in_interface),
         trace=bool(invocation.option("trace")),
     )
     return _as_host(options, invocation.option("as") or host, invocation)
@@ -288,7 +288,7 @@ def _check_eras_agree(invocation: Invocation) -> None:
 
 
 def _standing(
-    invocation: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool
+    invocation: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, in_interface: bool
 ) -> StandingAnswers:
     """The answers from the options. Without a user, only capabilities with an answer are declared."""
     sampling = _answer(invocation.option("sampling", settings.sampling))
@@ -296,7 +296,7 @@ def _standing(
     roots: tuple[str, ...] | Literal["ask"] | None = (
         tuple(invocation.option("root", ())) or entry_roots or settings.roots or "ask"
     )
-    if not asking and not asks_on_terminal(invocation):
+    if not in_interface and not asks_on_terminal(invocation):
         for flag in ("sampling", "elicit"):
             if invocation.option(flag) == "ask":
                 raise UsageError(

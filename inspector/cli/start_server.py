@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 WAIT = 20.0
 """Seconds to wait until the URL responds."""
 LAST_LINES = 20
-_LINE = 500
-_BETWEEN = 0.1
+_LINE_BYTES = 500
+_POLL_SECONDS = 0.1
 
 
 def words_of(command: str) -> list[str]:
@@ -80,7 +80,7 @@ class _Output:
         self.close = self._pipe.close
 
     def _read(self, lines: list[bytes]) -> None:
-        self.last.extend(decode_log(line[:_LINE]) for line in map(self._keys.line, lines))
+        self.last.extend(decode_log(line[:_LINE_BYTES]) for line in map(self._keys.line, lines))
 
 
 async def _wait(process: ServerProcess, words: list[str], target: HttpTarget, seconds: float, last: deque[str]) -> None:
@@ -88,9 +88,9 @@ async def _wait(process: ServerProcess, words: list[str], target: HttpTarget, se
         async with asyncio.timeout(seconds):
             while not await _answers(target):
                 if process.status is not None:
-                    await asyncio.sleep(_BETWEEN)  # The last lines may still be in the pipe.
+                    await asyncio.sleep(_POLL_SECONDS)  # The last lines may still be in the pipe.
                     raise _ended(process, words, f"before {target.url} responded", last)
-                await asyncio.sleep(_BETWEEN)
+                await asyncio.sleep(_POLL_SECONDS)
     except TimeoutError:
         raise ServerExited(
             f"{target.url} did not respond within {seconds:g} s after “{words[0][:80]}” was started.",
@@ -135,4 +135,4 @@ async def _end(process: ServerProcess) -> None:
     """Terminate the command with its processes, and wait for them."""
     process.terminate()
     if await process.wait(OTHERS_EXIT_SECONDS) is not None:
-        await asyncio.sleep(_BETWEEN)  # Its children may need a little longer.
+        await asyncio.sleep(_POLL_SECONDS)  # Its children may need a little longer.

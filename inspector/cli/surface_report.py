@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.compare.schemas import ChangeSeverity
 
-NAME = 200
+MAX_NAME = 200
 """Characters shown of a name."""
-VALUE = 300
+MAX_VALUE = 300
 """Characters shown of a value that is not text."""
 MAX_LINES = 40
 """Lines shown of one changed text."""
@@ -55,7 +55,7 @@ def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
         yield "  Read the new text before a model uses it: a changed tool description can carry an attack."
     for change in changes:
         if change.hidden is not None:
-            yield f"{sign} {_subject(out, change)}: {out.safe(str(change.hidden), NAME)} in the new text."
+            yield f"{sign} {_subject(out, change)}: {out.safe(str(change.hidden), MAX_NAME)} in the new text."
 
 
 def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[str]:
@@ -70,15 +70,15 @@ def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[st
 def _change(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     word = WORDS.get(change.severity, change.severity)
     sign = f"{signs(out.ascii).finding} " if change.for_models or change.hidden is not None else "  "
-    name = out.safe(change.name, NAME)
-    what = out.safe(change.what, NAME * 2)
+    name = out.safe(change.name, MAX_NAME)
+    what = out.safe(change.what, MAX_NAME * 2)
     head = paint(f"{sign}{word:<{_WIDTH}}", COLOURS[change.severity])
     yield f"{head} {name}{'  ' if name else ''}{what}"
     yield from _values(out, paint, change)
     if change.witness is not None:
-        yield from _text(out, change.witness.sentence(VALUE), _INDENT)
+        yield from _text(out, change.witness.sentence(MAX_VALUE), _INDENT)
     if change.hidden is not None:
-        yield f"{_INDENT}{paint(out.safe(str(change.hidden), VALUE), 'red')}"
+        yield f"{_INDENT}{paint(out.safe(str(change.hidden), MAX_VALUE), 'red')}"
 
 
 def _values(out: Output, paint: Colours, change: Change) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _values(out: Output, paint: Colours, change: Change) -> Iterator[str]:
 
 
 def _value(out: Output, value: Any, indent: str) -> list[str]:
-    return _text(out, value[:_MAX_TEXT] if isinstance(value, str) else excerpt(value, VALUE), indent)
+    return _text(out, value[:_MAX_TEXT] if isinstance(value, str) else excerpt(value, MAX_VALUE), indent)
 
 
 def _text(out: Output, text: str, indent: str) -> list[str]:

@@ -15,10 +15,12 @@ from inspector.client.options import Options
 from inspector.config.expand import InputQuestion
 
 
-def options(*words: str, asking: bool = False) -> Options:
+def options(*words: str, in_interface: bool = False) -> Options:
     invocation = scan(["tools", *words])
     target = session_setup.target_of(invocation)
-    return session_setup.options_of(invocation, target, session_setup.settings_of(invocation), asking=asking)
+    return session_setup.options_of(
+        invocation, target, session_setup.settings_of(invocation), in_interface=in_interface
+    )
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def test_headers_of_the_entry_and_of_the_flags_reach_http(configured: Path) -> N
 
 
 def test_the_interface_can_ask_and_so_offers_everything() -> None:
-    assert options("--", "x", asking=True).standing == StandingAnswers("ask", "ask", "ask")
+    assert options("--", "x", in_interface=True).standing == StandingAnswers("ask", "ask", "ask")
     assert options("--", "x").standing == StandingAnswers(None, None, None)
 
 

@@ -130,7 +130,7 @@ def _several(
         target = targets[id(entry)]
         if isinstance(target, InspectorError):
             raise target
-        options = session_setup.options_of(invocation, target, settings, asking=False)
+        options = session_setup.options_of(invocation, target, settings, in_interface=False)
         keep = settings.record and not invocation.option("no-record")
         journal = new_journal(target, record=folder, keep=keep, label=entry.name, settings=settings, purpose="check")
         try:
@@ -270,7 +270,7 @@ def _of_server(
     from inspector.cli.signals import until_interrupted
 
     settings = session_setup.settings_of(invocation)
-    options = session_setup.options_of(invocation, target, settings, asking=False)
+    options = session_setup.options_of(invocation, target, settings, in_interface=False)
     journal = session_setup.new_journal(invocation, target, settings)
     progress = _Progress(out)
 

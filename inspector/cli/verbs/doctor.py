@@ -132,7 +132,7 @@ def _of_server(
     settings = session_setup.settings_of(invocation)
     host = None if entry is None else entry.host
     named = None if host is None else host.client
-    options = without_person(session_setup.options_of(invocation, target, settings, asking=False, host=named))
+    options = without_person(session_setup.options_of(invocation, target, settings, in_interface=False, host=named))
     seconds = None if entry is None or host is None else start_time(host, entry.entry)
     if seconds is not None and not invocation.option("timeout"):
         options = replace(options, timeout=seconds, max_timeout=max(seconds, options.max_timeout))

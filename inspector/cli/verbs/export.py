@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.journal.filters import Filter
     from inspector.journal.journal import Journal
 
-MAX_SIZE = 1 << 53
+NO_END = 1 << 53
 _JSON = (".json", ".har")
 """The suffixes of formats that are one JSON document."""
 
@@ -114,7 +114,7 @@ def ranges(word: str) -> list[tuple[int, int]]:
     for part in word.split(","):
         match = re.fullmatch(r"\s*(\d{1,15})\s*(?:(-)\s*(\d{1,15})?\s*)?", part, re.ASCII)
         first = int(match[1]) if match else 0
-        last = first if match and not match[2] else int(match[3]) if match and match[3] else MAX_SIZE
+        last = first if match and not match[2] else int(match[3]) if match and match[3] else NO_END
         if not 0 < first <= last:
             raise UsageError(f"“{part[:40]}” is not a range of events.", hint="Example: --events 1-20,33,40-.")
         parsed.append((first, last))

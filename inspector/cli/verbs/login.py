@@ -63,7 +63,7 @@ def log_out(invocation: Invocation) -> int:
     target = _target(invocation)
     out = invocation.output
     settings = settings_of(invocation)
-    authorizer = login_options.authorize(invocation, settings, asking=False)
+    authorizer = login_options.authorize(invocation, settings, in_interface=False)
     done, revoked = asyncio.run(_forget(authorizer, target, settings.timeout))
     if out.json:
         out.document({"server": target.describe(), "logged_out": done, "revoked": revoked})

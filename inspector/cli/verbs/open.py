@@ -77,7 +77,7 @@ def interface(invocation: Invocation, target: Target | None, others: Sequence[Ta
         settings = replace(settings, check_pins=False)
     return app.run(
         target,
-        options_of(invocation, target, settings, asking=True),
+        options_of(invocation, target, settings, in_interface=True),
         record=new_recording(invocation),
         keep=settings.record and not invocation.option("no-record"),
         settings=settings,
@@ -94,7 +94,7 @@ def replay(invocation: Invocation, target: RecordingTarget, *, follow: bool, at:
 
     settings = settings_of(invocation)
     # Servers may be opened from here, too.
-    options = options_of(invocation, None, settings, asking=True)
+    options = options_of(invocation, None, settings, in_interface=True)
     return app.run_recording(target.path, options, follow=follow, settings=settings, at=at, **playing)
 
 

@@ -90,7 +90,7 @@ def _rerun(
     from inspector.replay.script import check_source
 
     settings = session_setup.settings_of(invocation)
-    options = session_setup.options_of(invocation, target, settings, asking=False)
+    options = session_setup.options_of(invocation, target, settings, in_interface=False)
     rules = rules_of(invocation)
     with whole_journal(source) as recording:
         tell_notices(out, recording)

@@ -152,7 +152,7 @@ def _opener(invocation: Invocation, options: RunOptions, consent: Consent) -> Se
 
     return SessionOpener(
         server_of,
-        lambda target: session_setup.options_of(invocation, target, settings, asking=False),
+        lambda target: session_setup.options_of(invocation, target, settings, in_interface=False),
         settings,
         folder=invocation.option("keep"),
         record=settings.record and not invocation.option("no-record"),

@@ -171,10 +171,10 @@ def upstream_options(invocation: Invocation, target: StdioTarget | HttpTarget) -
 
     settings = session_setup.settings_of(invocation)
     # The messages pass the addons at the client.
-    options = replace(session_setup.options_of(invocation, target, settings, asking=False), filter=None)
+    options = replace(session_setup.options_of(invocation, target, settings, in_interface=False), filter=None)
     if invocation.option("http") is None or options.authorize is None:
         return options
-    return replace(options, authorize=login_options.authorize(invocation, settings, asking=False, keeps=False))
+    return replace(options, authorize=login_options.authorize(invocation, settings, in_interface=False, keeps=False))
 
 
 def _say(line: bytes) -> None:

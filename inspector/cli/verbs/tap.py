@@ -158,10 +158,10 @@ def _options(invocation: Invocation, target: StdioTarget | HttpTarget, *, lends:
     from inspector.cli import login_options
 
     settings = session_setup.settings_of(invocation)
-    options = session_setup.options_of(invocation, target, settings, asking=False)
+    options = session_setup.options_of(invocation, target, settings, in_interface=False)
     if lends or options.authorize is None:
         return options
-    return replace(options, authorize=login_options.authorize(invocation, settings, asking=False, keeps=False))
+    return replace(options, authorize=login_options.authorize(invocation, settings, in_interface=False, keeps=False))
 
 
 def _telemetry(invocation: Invocation, out: Output) -> Telemetry:

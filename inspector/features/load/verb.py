@@ -159,7 +159,7 @@ class _Runs:
 
         settings = session_setup.settings_of(invocation)
         self._target = target
-        self._options = session_setup.options_of(invocation, target, settings, asking=False)
+        self._options = session_setup.options_of(invocation, target, settings, in_interface=False)
         self._allowed = frozenset(name for word in invocation.option("allow-calls", ()) for name in word.split(","))
         self._prepared = _prepared(invocation, out)
         self.progress = _Progress(out)
