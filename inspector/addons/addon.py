@@ -1,7 +1,7 @@
 """One addon: a Python file, loaded again when it changes. Whatever its code does, the caller gets a result or nothing.
 
 Functions run on the event loop, so an addon needs no locks. A function that does not return holds all messages, so it
-is interrupted after `LIMIT` seconds.
+is interrupted after `LIMIT`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FUNCTIONS = ("on_connect", "on_request", "on_response", "on_notification", "on_q
 _OF_CONNECTION = frozenset(("on_connect", "on_end"))
 LIMIT = 5.0
 """Seconds that a function may take."""
-_AGAIN = 0.5
+_AGAIN_SECONDS = 0.5
 """Seconds to the next interruption, if the function went on after the first one."""
 _COROUTINE = 0x80
 Say = Callable[[str], None]
@@ -44,7 +44,7 @@ FAILED = Failed()
 
 
 class _Guard:
-    """Runs foreign code: interrupts it after `LIMIT` seconds where the system can, and ends a copy of this process.
+    """Runs foreign code: interrupts it after `LIMIT` where the system can, and ends a forked copy of us.
 
     The alarm is the process's own, so there is one guard.
     """
@@ -71,7 +71,7 @@ class _Guard:
         self._running = True
         self._began = time.monotonic()
         if self._limit < math.inf:
-            self._alarm.set(self._limit, _AGAIN)
+            self._alarm.set(self._limit, _AGAIN_SECONDS)
 
     def _interrupt(self) -> None:
         if self._running:
@@ -160,9 +160,8 @@ class Addon:
             return returned
         if isinstance(error, TookTooLong):
             del self.functions[name]
-            problem = (
-                f"did not return within {LIMIT:g} s: all messages waited. It is called again when the file changes."
-            )
+            again = "It is called again when the file changes."
+            problem = f"did not return within {LIMIT:g} s: all messages waited. {again}"
         else:
             problem = f"failed: {_reason(error, self._file)}. The message passes unchanged."
         self.complain(say, name, problem)

@@ -28,7 +28,7 @@ _FUNCTION: dict[tuple[str, Shape], str] = {
 _RESPONSES = (Shape.RESULT, Shape.ERROR)
 _KEPT = 10_000
 """Requests that are remembered for their responses."""
-_NAMES = {
+_KINDS = {
     Shape.REQUEST: "request",
     Shape.NOTIFICATION: "notification",
     Shape.RESULT: "response",
@@ -198,8 +198,8 @@ def _read(returned: Any, given: Any, filtered: Filtered, shape: Shape) -> tuple[
         return None, "" if same else "returned None, but has changed the message"
     if not isinstance(returned, dict):
         return None, f"returned {_article(type(returned).__name__)}, which is not a message"
-    if _NAMES.get(shape_of(returned)) != _NAMES[shape]:
-        return None, f"returned an object that is not a {_NAMES[shape]}"
+    if _KINDS.get(shape_of(returned)) != _KINDS[shape]:
+        return None, f"returned an object that is not a {_KINDS[shape]}"
     if not _same(returned.get("id"), filtered.message.get("id")):
         before, after = (safe(repr(side.get("id")), 60) for side in (filtered.message, returned))
         return None, f"changed the id {before} to {after}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.text import safe
 
-MAX_DELAY = 3600.0
+MAX_DELAY_SECONDS = 3600.0
 
 
 class Context:
@@ -54,8 +54,8 @@ class Context:
 
     def delay(self, seconds: float) -> None:
         """Pass the message on after this time; other messages do not wait for it."""
-        if not 0 <= seconds <= MAX_DELAY:
-            raise ValueError(f"ctx.delay takes 0 to {MAX_DELAY:g} seconds")
+        if not 0 <= seconds <= MAX_DELAY_SECONDS:
+            raise ValueError(f"ctx.delay takes 0 to {MAX_DELAY_SECONDS:g} seconds")
         self.seconds += seconds
 
     def note(self, text: str) -> None:

@@ -33,10 +33,10 @@ from inspector.text import safe
 MAX_ATTEMPTS = 3
 """Authorization attempts for one operation; after that many it has failed (C-AUTH-34)."""
 
-SETTLED = 60.0
+SETTLED_SECONDS = 60.0
 """Seconds after which a refused token counts as accepted before: a later refusal belongs to another operation."""
 
-EARLY = 30.0
+EARLY_SECONDS = 30.0
 """Seconds before its expiry at which a token is refreshed; for a short-lived token, a tenth of its lifetime."""
 
 _UNKNOWN_CLIENT = ("invalid_client", "unauthorized_client")
@@ -372,13 +372,13 @@ class Authorization:
     def _ends_soon(self, grant: Grant) -> bool:
         if not grant.expires_at:
             return False
-        early = min(EARLY, (grant.expires_at - grant.issued_at) / 10)
+        early = min(EARLY_SECONDS, (grant.expires_at - grant.issued_at) / 10)
         return self._now() >= grant.expires_at - early
 
     def _attempts_of(self, operation: str) -> _Attempts:
-        """Return the attempts for this operation; new ones if the last token was accepted for `SETTLED` seconds."""
+        """Return the attempts for this operation; new ones after the last token was accepted for a while."""
         attempts = self._attempts.get(operation)
-        if attempts is None or (attempts.at and self._now() - attempts.at > SETTLED):
+        if attempts is None or (attempts.at and self._now() - attempts.at > SETTLED_SECONDS):
             attempts = self._attempts[operation] = _Attempts()
         return attempts
 

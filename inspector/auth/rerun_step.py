@@ -17,6 +17,7 @@ from inspector.auth.authorize import Authorization
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.fetching import Recorder
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 PROBE = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "ping"}).encode()
@@ -147,7 +148,8 @@ def _registration(state: Authorization, known: EarlierSteps) -> AuthFlow[None]:
     server = earlier.server if earlier is not None else (yield from _metadata(state, known))
     if not server.registration_endpoint:
         raise AuthorizationNeeded(
-            f"The authorization server {safe(server.issuer, 200)} does not register clients by itself any more."
+            f"The authorization server {safe(server.issuer, 200)} does not register clients by itself any more.",
+            hint=Hint("Register a client there, and set its id with ", Parameter.CLIENT_ID, "."),
         )
     yield from registration.register(
         server, known.redirect_uri, earlier.resource.scopes if earlier is not None else None

@@ -29,7 +29,7 @@ MAX_TOKEN = 1 << 16
 MIN_SECRET = 8
 """Minimum characters of a secret that is removed from a server's error text."""
 
-MIN_SKEW = 60
+MIN_SKEW_SECONDS = 60
 """Clock difference in seconds from which a hint is shown."""
 
 _TOKEN = re.compile(r"[!-~]+\Z")
@@ -408,5 +408,5 @@ def _skew(answer: Fetched, now: float) -> float:
             off = parsedate_to_datetime(date).timestamp() - now
         except (ValueError, OverflowError, TypeError):
             return 0
-        return off if abs(off) > MIN_SKEW else 0
+        return off if abs(off) > MIN_SKEW_SECONDS else 0
     return 0

@@ -234,9 +234,6 @@ def _lines(text: bytes) -> int:
     return len(re.split(rb"\r\n|\r|\n", text))
 
 
-# --- what to append -------------------------------------------------------------------------------------------------
-
-
 def _addition(path: Path, before: bytes, step: Mapping[str, Any]) -> bytes:
     old = read_yaml(path, before).value
     indent = _place(path, decode(path, before))
@@ -298,7 +295,9 @@ def _more_expected(
 def _verified(path: Path, before: bytes, lines: str, expected: Mapping[str, Any]) -> bytes:
     """`lines` as bytes to append, if the file is then read as `expected`. Raises `CannotAppend`."""
     text = decode(path, before)
-    line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text else _only_end(text)
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    if text.count("\r\n") * 2 > text.count("\n"):
+        line_end = "\r\n"
     lines = lines.replace("\n", line_end)
     ended = text.endswith(("\n", "\r"))
     # A block text at the end of the step needs the line end that the file did not have.
@@ -313,10 +312,6 @@ def _verified(path: Path, before: bytes, lines: str, expected: Mapping[str, Any]
     if not ended:
         raise _refused(path, last, "The last text would get a line end that it does not have", "End the last line.")
     raise _refused(path, last, "The steps would not be those of before and the new one", "Add the step by hand.")
-
-
-def _only_end(text: str) -> str:
-    return "\r" if "\r" in text else "\n"
 
 
 def _place(path: Path, text: str) -> int:
@@ -364,9 +359,6 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(_same, left, right))
     return type(left) is type(right) and bool(left == right)
-
-
-# --- YAML -----------------------------------------------------------------------------------------------------------
 
 
 def _step(step: Mapping[str, Any], indent: int) -> list[str]:

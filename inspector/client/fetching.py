@@ -17,7 +17,7 @@ from inspector.transports.http_client import Endpoint
 from inspector.transports.http_url import Url, parse_url
 
 
-class Fetching:
+class EndpointSender:
     """Sends a flow's requests, with the proxy and certificates of its MCP server."""
 
     def __init__(self, target: HttpTarget) -> None:

@@ -30,7 +30,7 @@ HEAD = 1 << 16
 """Bytes read at the start of a recording to describe it, and as many at its end."""
 KEPT_FILE = "kept.json"
 _MARK = b'"kind":"mark"'
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _MAX_BYTES = 1 << 20
 
 
@@ -262,7 +262,7 @@ def has_marks(path: Path) -> bool:
     quotes in it are escaped."""
     with suppress(OSError), open(path, "rb") as file:
         before = b""
-        while block := file.read(_BLOCK):
+        while block := file.read(_BLOCK_BYTES):
             if _MARK in before + block:
                 return True
             before = block[-len(_MARK) :]

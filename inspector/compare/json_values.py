@@ -109,7 +109,7 @@ def _scalar(literal: str) -> Any:
     return unquote(literal) if literal.startswith('"') else _decode(literal)
 
 
-_SIZE = 16
+_DIGEST_BYTES = 16
 
 
 class Digests:
@@ -195,8 +195,8 @@ class _Open:
 
 def _digest(first: bytes, parts: list[bytes] | None = None) -> bytes:
     if parts is None:
-        return first if len(first) <= _SIZE else b"=" + blake2b(first, digest_size=_SIZE).digest()
-    made = blake2b(first, digest_size=_SIZE)
+        return first if len(first) <= _DIGEST_BYTES else b"=" + blake2b(first, digest_size=_DIGEST_BYTES).digest()
+    made = blake2b(first, digest_size=_DIGEST_BYTES)
     for part in parts:
         made.update(b"%d:" % len(part))
         made.update(part)

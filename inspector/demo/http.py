@@ -32,7 +32,7 @@ ENDPOINT = "/mcp"
 STREAM, MESSAGES = "/sse", "/messages"
 """The endpoints of HTTP+SSE (2024-11-05): the stream of all responses, and the POSTs of all requests."""
 _OLD = {STREAM: "GET", MESSAGES: "POST"}
-MAX_BODY = 64 * 1024 * 1024
+MAX_BODY_BYTES = 64 * 1024 * 1024
 STREAM_AFTER = 0.5
 """Seconds until the stream starts for a modern call without messages so far."""
 UNREAD = 500
@@ -203,7 +203,7 @@ class DemoServer(HttpServer):
 
     def __init__(self, world: DemoState, host: str, port: int) -> None:
         legacy = bool(world.handshakes)
-        limits = ConnectionLimits(body=MAX_BODY)
+        limits = ConnectionLimits(body=MAX_BODY_BYTES)
         binding = Binding(ENDPOINT, sessions=legacy, listening=legacy, resumable=True, limits=limits)
         super().__init__(self._open_handler, host, port, binding)
         self.world = world

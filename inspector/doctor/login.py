@@ -10,7 +10,7 @@ from inspector.auth.person import NoPerson
 from inspector.auth.runner import FlowRunner
 from inspector.auth.server_metadata import AuthorizationServer
 from inspector.client.engine.wire import Wire
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.client.state.login import AuthStep, authorization_steps
 from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, Weight
@@ -37,7 +37,7 @@ async def check(
             f"status {refusal.status} without WWW-Authenticate",
             fix=Fix("Name the protected resource metadata in the WWW-Authenticate header of a 401."),
         )
-    web = Fetching(target)
+    web = EndpointSender(target)
     runner = FlowRunner(
         target.url, web=web, person=NoPerson(), store=None, recorder=Wire(journal, _IgnoresMessages(), lambda: None)
     )

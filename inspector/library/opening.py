@@ -198,11 +198,11 @@ def _authorize(bearer: str, auth: AuthOptions | None) -> LoginProvider:
     from inspector.auth.credential import Authorizer
     from inspector.auth.options import AuthOptions
     from inspector.auth.person import NoPerson
-    from inspector.client.fetching import Fetching
+    from inspector.client.fetching import EndpointSender
 
     if bearer and auth is not None:
         raise UsageError("bearer= and auth= exclude each other.", hint="Use the bearer of AuthOptions.")
-    return Authorizer(auth or AuthOptions(bearer=bearer), web=Fetching, person=NoPerson())
+    return Authorizer(auth or AuthOptions(bearer=bearer), web=EndpointSender, person=NoPerson())
 
 
 def _checked(what: str, answer: str | None) -> str | None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from inspector.auth.actions import Fetched, FetchFailed
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.config.targets import HttpTarget
 from inspector.errors import HttpError
 
@@ -35,7 +35,7 @@ async def answering(*parts: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
 
 
 async def send(url: str, *, admits: bool = True, limit: int = 1000) -> Fetched:
-    web = Fetching(HttpTarget(url))
+    web = EndpointSender(HttpTarget(url))
     try:
         async with asyncio.timeout(20):
             return await web.send(
@@ -96,6 +96,6 @@ async def test_an_unreachable_server_is_an_error() -> None:
 
 
 async def test_names_are_looked_up() -> None:
-    web = Fetching(HttpTarget("http://127.0.0.1/"))
+    web = EndpointSender(HttpTarget("http://127.0.0.1/"))
     assert "127.0.0.1" in await web.addresses("localhost")
     assert await web.addresses("..") == []

@@ -26,7 +26,7 @@ from typing import Any
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import LoginPage, NoPerson
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
@@ -71,7 +71,7 @@ class Visitor(NoPerson):
         self._page = page.url
 
     async def pasted(self) -> str:
-        web = Fetching(self._target)
+        web = EndpointSender(self._target)
         try:
             answer = await web.send("GET", self._page, (), b"", limit=1 << 16, admit=lambda address: True)
         finally:
@@ -140,7 +140,7 @@ async def main(url: str, context: dict[str, Any], *, opens_skills: bool) -> int:
     target = HttpTarget(url)
     login_options = {option: context[key] for key, option in LOGIN.items() if key in context}
     login = AuthOptions(client_metadata_url=DOCUMENT, open_browser=False, **login_options)
-    authorize = Authorizer(login, web=Fetching, person=Visitor(target), keeps=False)
+    authorize = Authorizer(login, web=EndpointSender, person=Visitor(target), keeps=False)
     options = Options(timeout=PATIENCE, standing=ANSWERS, authorize=authorize)
     session = Session(target, Journal.unnamed(target.as_header()), options)
     wrong: list[InspectorError] = []

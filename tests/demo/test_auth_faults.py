@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from inspector.demo.auth.faults import CLOCK_SKEW, ELSEWHERE, FAULTS, HUGE, MARKUP, Faults
+from inspector.demo.auth.faults import CLOCK_SKEW, ELSEWHERE, FAULTS, HUGE_BYTES, MARKUP, Faults
 from tests.demo.auth_site import CALLBACK, ISSUER, SERVER, Site, challenge_in
 from tests.demo.test_auth_token import claims_of
 
@@ -102,9 +102,9 @@ def test_the_body_is_huge(place: str) -> None:
     answer = Faults((f"{'huge-' if place == 'metadata' else ''}{place}{'-huge' if place == 'token' else ''}",)).apply(
         place, {}, METADATA
     )
-    assert answer.headers["Content-Length"] == str(HUGE)
+    assert answer.headers["Content-Length"] == str(HUGE_BYTES)
     pieces = list(answer.body)
-    assert sum(map(len, pieces)) == HUGE
+    assert sum(map(len, pieces)) == HUGE_BYTES
     assert pieces[0].startswith(b'{"access_token":"')
     assert pieces[-1].endswith(b'"}')
 

@@ -14,7 +14,7 @@ import pytest
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.diagnosis import Diagnosis, DoctorStep, TimeLimits
@@ -61,7 +61,7 @@ def examine() -> Iterator[Examine]:
 
 
 def _without_person() -> Authorizer:
-    return Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=False)
+    return Authorizer(AuthOptions(), web=EndpointSender, person=NoPerson(), keeps=False)
 
 
 def python(folder: Path, source: str, *words: str, **more: Any) -> StdioTarget:

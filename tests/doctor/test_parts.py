@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.client.options import Options
 from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget
@@ -394,14 +394,14 @@ def test_pretty_json_is_reported_from_text_that_begins_with_a_brace() -> None:
 
 @pytest.mark.parametrize("keeps", [True, False])
 def test_it_uses_kept_logins_only_if_the_command_does(keeps: bool) -> None:
-    authorizer = Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=keeps)
+    authorizer = Authorizer(AuthOptions(), web=EndpointSender, person=NoPerson(), keeps=keeps)
     used = without_person(Options(authorize=authorizer)).authorize
     assert isinstance(used, Authorizer)
     assert (used.store is not None) is keeps
 
 
 async def test_it_says_that_it_does_not_log_in() -> None:
-    authorizer = Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=False)
+    authorizer = Authorizer(AuthOptions(), web=EndpointSender, person=NoPerson(), keeps=False)
     used = without_person(Options(authorize=authorizer)).authorize
     assert isinstance(used, Authorizer)
     with pytest.raises(AuthorizationNeeded, match=r"at as\.example, but the doctor does not log in\."):

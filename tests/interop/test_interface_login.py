@@ -11,7 +11,7 @@ import pytest
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
@@ -45,7 +45,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Running) -> Inspe
         "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
     }.items():
         monkeypatch.setenv(name, value)
-    authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
+    authorize = Authorizer(AuthOptions(), web=EndpointSender, person=NoPerson())
     return InspectorApp(HttpTarget(site.url), Options(timeout=20, authorize=authorize), Settings(), keep=False)
 
 

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.client.options import Options
 from inspector.client.state.login import Authorizations, AuthStep
 from inspector.config.settings import Settings
@@ -31,7 +31,7 @@ def own_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 def app_on(server: str | None, **options: Any) -> InspectorApp:
     """The app on a server's URL, or on the start list; `options` of `AuthOptions`."""
-    authorize = Authorizer(AuthOptions(**options), web=Fetching, person=NoPerson())
+    authorize = Authorizer(AuthOptions(**options), web=EndpointSender, person=NoPerson())
     target = HttpTarget(server) if server is not None else None
     return InspectorApp(target, Options(timeout=20, authorize=authorize), Settings(), keep=False)
 

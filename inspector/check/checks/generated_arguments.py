@@ -19,8 +19,8 @@ _FEW = 12
 """Cases of each kind for each tool."""
 _SHRINK = 8
 """Smaller calls that are tried after a failure."""
-_SLOW = 2.0
-_LARGE = 100_000
+_SLOW_SECONDS = 2.0
+_LARGE_BYTES = 100_000
 
 
 CHECKS = CheckTable("generated_arguments", mode="tool")
@@ -61,7 +61,7 @@ async def costs(visit: Visit) -> Outcome:
         f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} "
         f"ms, the largest result is from {excerpt(largest[2], 40)} with {largest[1]:,} characters"
     )
-    if slowest[0] > _SLOW * slowdown() or largest[1] > _LARGE:
+    if slowest[0] > _SLOW_SECONDS * slowdown() or largest[1] > _LARGE_BYTES:
         return remark(text, *slowest[3].events, *largest[3].events)
     return good(text, *slowest[3].events)
 

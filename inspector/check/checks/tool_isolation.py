@@ -19,11 +19,11 @@ from inspector.protocol.members import object_at
 from inspector.protocol.views import is_read_only
 
 _MAX_TOOLS = 10
-_MAX_SIZE = 100_000
+_MAX_CHARACTERS = 100_000
 _CALLS, _MOST_CALLS = 3, 15
-"""Calls of a tool in the first session: of each, and of one that seems to count, as a random number can for a while."""
+"""Calls of each tool in the first session, and of one that seems to count: random numbers can do so for a while."""
 _NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
-_PLAIN = ("enum", "const", "format", "pattern", "maxLength")
+_RESTRICTIONS = ("enum", "const", "format", "pattern", "maxLength")
 """Keywords of a string schema that a marker may violate."""
 
 
@@ -90,14 +90,14 @@ async def _introduce(connection: RawConnection, name: str) -> None:
 async def _call(connection: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
     response = await connection.request("tools/call", {"name": tool.get("name"), "arguments": arguments})
     content = {key: response.body.get(key) for key in ("content", "structuredContent")} if response.ok else {}
-    return _Answer(response, json.dumps(content, ensure_ascii=False, default=str)[:_MAX_SIZE])
+    return _Answer(response, json.dumps(content, ensure_ascii=False, default=str)[:_MAX_CHARACTERS])
 
 
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
     """The arguments with the marker in every string that accepts any text."""
     marked = dict(arguments)
     for name, schema in object_at(tool, "inputSchema", "properties").items():
-        if type(schema) is dict and schema.get("type") == "string" and not any(key in schema for key in _PLAIN):
+        if type(schema) is dict and schema.get("type") == "string" and not any(key in schema for key in _RESTRICTIONS):
             marked[name] = marker
     return marked
 

@@ -15,7 +15,7 @@ from inspector.protocol.members import objects_at
 _UNKNOWN_NAME = "inspector-check-no-such-tool"
 _MANY = 64
 """The number of tools above which a list takes too much of a model's context."""
-_LARGE = 100_000
+_LARGE_BYTES = 100_000
 
 CHECKS = CheckTable("tools")
 
@@ -66,7 +66,7 @@ async def size(visit: Visit) -> Outcome:
         return skipped("the server lists no tools")
     octets = sum(len(excerpt(tool, 1 << 20)) for tool in tools)
     text = f"{len(tools):,} tools, {octets:,} characters"
-    return remark(text, _listing(visit)) if len(tools) > _MANY or octets > _LARGE else good(text)
+    return remark(text, _listing(visit)) if len(tools) > _MANY or octets > _LARGE_BYTES else good(text)
 
 
 def _names(response: RequestOutcome) -> list[Any]:

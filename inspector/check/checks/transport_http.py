@@ -19,7 +19,7 @@ _SINCE_403 = ("2025-11-25", "2026-07-28")
 """The revisions that define the status for a foreign origin."""
 _NO_ENDPOINT = (404, 405, 501)
 _AT_ONCE = 5
-_LARGE = 1 << 20
+_LARGE_BYTES = 1 << 20
 _QUIET_SECONDS = 30.0
 
 CHECKS = CheckTable("transport_http")
@@ -226,7 +226,7 @@ async def at_once(visit: Visit) -> Outcome:
 async def large_body(visit: Visit) -> Outcome:
     """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:
-        answer = await post.request("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
+        answer = await post.request("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE_BYTES}})
     return expect(answer, answer.message or answer.refused, f"A request of 1 MB got {answer.brief}.", text=answer.brief)
 
 

@@ -29,7 +29,7 @@ from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERS
 _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
-_MAX_HEAD = 1 << 16
+_MAX_HEAD_BYTES = 1 << 16
 
 CHECKS = CheckTable("transport_http_modern")
 
@@ -303,7 +303,7 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     line = b""
     with suppress(OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
         async with asyncio.timeout(visit.limits.request):
-            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_MAX_HEAD)
+            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_MAX_HEAD_BYTES)
             try:
                 writer.write("\r\n".join(lines).encode("latin-1", "replace") + body)
                 line = await reader.readline()

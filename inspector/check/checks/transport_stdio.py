@@ -16,7 +16,7 @@ from inspector.protocol.members import value_at
 from inspector.protocol.sample_values import sample
 
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
-_LARGE = 1 << 20
+_LARGE_BYTES = 1 << 20
 _IN_FLIGHT = 10
 _ON_ITS_WAY = 0.1
 """Seconds in which a response may still come that was ready when the server read the cancellation."""
@@ -61,7 +61,7 @@ async def ends_when_told(visit: Visit) -> Outcome:
 async def odd_lines(visit: Visit) -> Outcome:
     """Invalid JSON, an empty line, 1 MB, an unknown notification, an unknown method, a response to nothing."""
     unknown = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/inspector/no-such-thing"})
-    large = {"jsonrpc": "2.0", "method": "notifications/inspector/large", "params": {"text": "x" * _LARGE}}
+    large = {"jsonrpc": "2.0", "method": "notifications/inspector/large", "params": {"text": "x" * _LARGE_BYTES}}
     lines = {
         "a line that is not JSON": b"{not json",
         "an empty line": b"",

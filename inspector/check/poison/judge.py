@@ -14,8 +14,8 @@ from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, same_but_n
 
 MAX_READ = 1 << 20
 """Characters of the texts of one message that are read."""
-_LEAST = 16
-"""Characters that a text counts as, at least."""
+_MIN_COUNTED = 16
+"""Characters that a shorter text counts as."""
 _PAUSE_AFTER = 4_000
 """Characters that are read between two pauses."""
 TextPlace = Literal["definition", "result", "error"]
@@ -53,7 +53,7 @@ class Reading:
     def cut(self, text: str) -> str:
         """Return the part of a text that may be read."""
         part = text[: min(MAX_LENGTH, self._left)]
-        self._left = max(0, self._left - max(len(part), _LEAST))
+        self._left = max(0, self._left - max(len(part), _MIN_COUNTED))
         self.unread += len(text) - len(part)
         return part
 

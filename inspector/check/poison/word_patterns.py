@@ -62,7 +62,7 @@ class Sentence:
         self.places.setdefault(group, []).append((at, at + length))
 
     def find(self, family: str) -> Span | None:
-        """The first and last character of what a pattern of the family finds. No group is added after that."""
+        """Return start and end of the text that a pattern of the family finds. Afterwards, no group may be added."""
         known = _vocabulary()
         self._available = self._available or known.available(self.places)
         by_group = known.by_rarest[family]

@@ -19,7 +19,7 @@ from inspector.protocol.jsonrpc import Shape
 
 MAX_EVENTS = 20_000
 """Messages of the server in which signs of an SDK are searched."""
-_MAX_SIZE = 100_000
+_MAX_CHARACTERS = 100_000
 _HANDSHAKES = ("initialize", "server/discover")
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
@@ -252,7 +252,7 @@ def recognised(journal: Journal) -> ServerIdentity:
         if not info and index.shape(n) == Shape.RESULT and index.method(n) in _HANDSHAKES:
             info = _info(event.message)
         text = event.text
-        if len(text) <= _MAX_SIZE:
+        if len(text) <= _MAX_CHARACTERS:
             seen |= {sign for sign in patterns.keys() - seen if patterns[sign].search(text)}
     layers = [sdk for sdk in SDKS if any(seen.issuperset(group) for group in sdk.signs)]
     # Two generations of an SDK share some signs; those of the newer one decide.

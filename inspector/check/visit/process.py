@@ -43,11 +43,11 @@ class Child:
         self._answer = asyncio.Event()
         self._input = InputPipe(process.popen.stdin)
         self._outputs = (
-            BlockPipe(process.popen.stdout, self._answered),
+            BlockPipe(process.popen.stdout, self._read_block),
             BlockPipe(process.popen.stderr, lambda block: None),
         )
 
-    def _answered(self, block: bytes) -> None:
+    def _read_block(self, block: bytes) -> None:
         """Read stdout so that the server never blocks; another check reads its content. Empty at its end."""
         self._answer.set()
 

@@ -37,7 +37,7 @@ async def warm_up(visit: Visit) -> None:
         await visit.request("prompts/get", {"name": NOWHERE})
     if visit.can("tools"):
         await visit.request("tools/call", {"name": NOWHERE, "arguments": {}})
-    if session.phase == "ready" and visit.modern and _tells(visit):
+    if session.phase == "ready" and visit.modern and _announces_changes(visit):
         with suppress(InspectorError):  # Another check reports that listening fails.
             await session.listen()
     if visit.allowed.calls:
@@ -58,6 +58,6 @@ def _needs_arguments(prompt: dict[str, Any]) -> bool:
     )
 
 
-def _tells(visit: Visit) -> bool:
+def _announces_changes(visit: Visit) -> bool:
     """Whether the server sends change notifications."""
     return any(visit.can(name, "listChanged") for name in ("tools", "resources", "prompts"))

@@ -22,8 +22,8 @@ from inspector.text import escape_json
 
 EXPIRES = 7 * 24 * 3600.0
 """Seconds after which a verdict is checked again: an upgraded server still accepts the handshake."""
-KEPT = 500
-_MAX_SIZE = 1 << 20
+MAX_KEPT = 500
+_MAX_BYTES = 1 << 20
 
 
 class EraVerdict(NamedTuple):
@@ -62,7 +62,7 @@ class Verdicts:
             known = self._read()
             known.pop(key_of(target), None)
             known[key_of(target)] = new._asdict()
-            self._write(dict(list(known.items())[-KEPT:]))
+            self._write(dict(list(known.items())[-MAX_KEPT:]))
 
     def forget(self, target: Target) -> None:
         """Delete a wrong verdict."""
@@ -72,7 +72,7 @@ class Verdicts:
 
     def _read(self) -> dict[str, Any]:
         with suppress(ConfigError, ValueError, RecursionError):
-            return object_at(json.loads(foreign_files.read_bytes(self.path, limit=_MAX_SIZE)))
+            return object_at(json.loads(foreign_files.read_bytes(self.path, limit=_MAX_BYTES)))
         return {}
 
     def _write(self, known: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ MAX_ROUNDS = 10
 MAX_ROUNDS_BY_HAND = 100
 FIRST_PAUSE = 0.05
 """Seconds before the second retry without input; each further one waits twice as long."""
-MAX_PAUSE = 5.0
+MAX_PAUSE_SECONDS = 5.0
 
 _WANTS_HANDSHAKE = lazy_pattern(
     r"initiali[sz]e is required|not (?:yet )?initiali[sz]ed|before initiali[sz]", re.IGNORECASE
@@ -243,7 +243,7 @@ class ModernDriver:
             if idle > MAX_ROUNDS:
                 raise self._no_input(call, f"it did so {MAX_ROUNDS} times in a row without a result", n)
             if not responses and idle >= 2:
-                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), MAX_PAUSE))
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), MAX_PAUSE_SECONDS))
             extra = {"inputResponses": responses} if responses else {}
             if "requestState" in result:
                 extra["requestState"] = result["requestState"]

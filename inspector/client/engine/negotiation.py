@@ -49,7 +49,7 @@ SILENT_AFTER = 1.0
 """Seconds after the process has read the probe; every server that responds at all has responded by then."""
 BLIND_LIMIT = 5.0
 """Seconds to wait for a response if it is unknown whether the probe was read."""
-_LOOK_EVERY = 0.01
+_POLL_SECONDS = 0.01
 STARTS_LOOKED_AT = 0.5
 """Seconds between two looks at a server that has not responded yet: whether it is starting."""
 SLOW_START = 5.0
@@ -308,7 +308,7 @@ class Negotiation:
         self._unheard = False
         try:
             while True:
-                done, _ = await asyncio.wait([answered], timeout=_LOOK_EVERY)
+                done, _ = await asyncio.wait([answered], timeout=_POLL_SECONDS)
                 if done:
                     await answered
                     return None

@@ -42,8 +42,6 @@ KINDS: dict[ListName, ListKind] = {
 }
 
 BY_METHOD = {kind.method: kind for kind in KINDS.values()}
-
-
 _REPEATED = "the server repeated a cursor"
 
 

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from copy import copy
 from itertools import islice
+from operator import is_not
 from time import perf_counter
 from typing import Any, Generic, Literal, TypeVar
 
@@ -446,7 +447,7 @@ class Questions:
             self._replies = {key: reply for key, reply in self._replies.items() if key[0] in self._known}
         questions = [question for event in events for question in self._known[event]]
         before = self.model.inbox.questions
-        changed = len(before) != len(questions) or any(map(_differ, before, questions))
+        changed = len(before) != len(questions) or any(map(is_not, before, questions))
         for question in questions:
             changed = self._settle(question, n, at_end) or changed
         self.model.inbox.show(questions)
@@ -517,10 +518,6 @@ class Questions:
             else:
                 question.state = "lost" if at_end else "open"
         return question.state != before
-
-
-def _differ(one: Question, other: Question) -> bool:
-    return one is not other
 
 
 def _input_requests(event: Event) -> list[tuple[str, str, dict[str, Any]]]:

@@ -302,7 +302,7 @@ def _subject(assertion: str) -> str:
 
 
 TIMEOUT = 5.0  # seconds
-MAX_SIZE = 65536
+MAX_BYTES = 65536
 EXAMPLE = "https://client.example/metadata.json"
 # A document that needs no network: `.example` domains do not exist (RFC 2606).
 _EXAMPLE: dict[str, Any] = {
@@ -377,11 +377,11 @@ def fetch_public(url: str) -> bytes:
         response = connection.getresponse()
         if response.status != 200:
             raise ValueError(f"status {response.status}")
-        body = response.read(MAX_SIZE + 1)
+        body = response.read(MAX_BYTES + 1)
     except http.client.HTTPException as problem:
         raise ValueError(f"not HTTP: {type(problem).__name__}") from None
     finally:
         connection.close()
-    if len(body) > MAX_SIZE:
-        raise ValueError(f"it is larger than {MAX_SIZE} bytes")
+    if len(body) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES} bytes")
     return body

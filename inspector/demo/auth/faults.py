@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Change = Callable[[Any, str], Any]
 
 ELSEWHERE = "https://elsewhere.example"
-HUGE = 50 * 1024 * 1024
+HUGE_BYTES = 50 * 1024 * 1024
 SCOPE_FOREVER, UNAUTHORIZED_FOREVER, MIGRATE = "scope-forever", "401-forever", "migrate"
 CLOCK_SKEW = "clock-skew"
 SKEWED = -7200.0  # seconds
@@ -107,11 +107,11 @@ def _web_page() -> HttpReply:
 
 
 def _huge() -> Iterator[bytes]:
-    """Yields HUGE bytes of one JSON object."""
+    """Yields HUGE_BYTES bytes of one JSON object."""
     start, end = b'{"access_token":"', b'","token_type":"Bearer"}'
     yield start
     piece = b"a" * 65536
-    for left in range(HUGE - len(start) - len(end), 0, -len(piece)):
+    for left in range(HUGE_BYTES - len(start) - len(end), 0, -len(piece)):
         yield piece[:left]
     yield end
 
@@ -187,7 +187,7 @@ FAULTS: dict[str, Fault] = {
     # metadata nested a hundred thousand times
     "deep-metadata": Fault("metadata", _answered(lambda: _json_reply(b"[" * 100_000 + b"]" * 100_000))),
     # 50 MB of metadata
-    "huge-metadata": Fault("metadata", _answered(lambda: _json_reply(_huge(), HUGE))),
+    "huge-metadata": Fault("metadata", _answered(lambda: _json_reply(_huge(), HUGE_BYTES))),
     # metadata that arrives byte by byte, and never ends
     "slow-metadata": Fault("metadata", _answered(lambda: _json_reply(_endless()))),
     # the metadata redirects to another origin, which is another name of this machine: a client that follows it succeeds
@@ -241,7 +241,7 @@ FAULTS: dict[str, Fault] = {
     # a line break in the access token, with a header field after it
     "token-newline": Fault("token", _extended("access_token", "\r\nX-Injected: yes")),
     # an access token of 50 MB
-    "token-huge": Fault("token", _answered(lambda: _json_reply(_huge(), HUGE))),
+    "token-huge": Fault("token", _answered(lambda: _json_reply(_huge(), HUGE_BYTES))),
     # the token endpoint redirects to another origin
     "token-redirect": Fault("token", lambda document, url: HttpReply(307, {"Location": _other_name(url)})),
     # no refresh token is valid

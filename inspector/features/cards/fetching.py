@@ -10,7 +10,7 @@ from collections.abc import Callable
 from urllib.parse import urljoin
 
 from inspector.addresses import is_private, may_lead_to, shown_url
-from inspector.client.fetching import Fetching
+from inspector.client.fetching import EndpointSender
 from inspector.config.targets import HttpTarget
 from inspector.errors import InspectorError
 from inspector.features.cards.discovery import MAX_REDIRECTS, MAX_SIZE, CardResponse, refusal
@@ -28,7 +28,7 @@ class CardFetcher:
         """`home` is the URL that the user named: it decides which other addresses are fetched."""
         self._home = home
         self._largest = largest
-        self._fetching = Fetching(HttpTarget(home, proxy=proxy, verify=verify))
+        self._fetching = EndpointSender(HttpTarget(home, proxy=proxy, verify=verify))
 
     async def get(self, url: str, accept: str) -> CardResponse:
         """Return the answer to a GET. Never raises because of the server."""
