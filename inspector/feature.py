@@ -168,7 +168,7 @@ def _imported(place: str) -> Any:
     sys.path[:] = _folders()
     try:
         return getattr(import_module(module), name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise broken(module, f"{type(error).__name__}: {error}") from error
     finally:
         sys.path[:] = path
@@ -191,7 +191,7 @@ def failed(error: BaseException) -> FeatureError | None:
 
     for frame in reversed(extract_tb(error.__traceback__)):
         for feature in other_features():
-            if frame.filename.startswith(str(feature.folder)):
+            if frame.filename.startswith(f"{feature.folder}{os.sep}"):
                 name, what, where = (
                     type(error).__name__,
                     safe(str(error), 200),

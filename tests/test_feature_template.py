@@ -84,6 +84,7 @@ def test_its_tab_is_shown(screen: Callable[[], Terminal]) -> None:
 
 BROKEN = [
     ("__init__.py", "raise RuntimeError('no luck')", ("--help",), 0, "RuntimeError: no luck"),
+    ("__init__.py", "raise SystemExit(3)", ("--help",), 0, "SystemExit: 3"),
     ("__init__.py", "FEATURE = 3", ("--help",), 0, "inspector_lengths:FEATURE is not a Feature"),
     ("verb.py", "import missing_library", ("lengths", *DEMO), 2, "No module named 'missing_library'"),
     ("checks.toml", "group =", ("check", "--plan", *DEMO), 0, "TOMLDecodeError"),
@@ -106,15 +107,56 @@ def test_broken_it_is_one_sentence(
     assert (tools.returncode, len(json.loads(tools.stdout)["tools"]) > 10) == (0, True)
 
 
-@pytest.mark.parametrize(("file", "text"), [("keys.py", "KEYS = None"), ("pane.py", "raise RuntimeError('no luck')")])
-def test_a_broken_tab_leaves_the_interface(file: str, text: str, site: Path, screen: Callable[[], Terminal]) -> None:
-    (site / PACKAGE / file).write_text(text)
+def test_a_check_and_a_rule_that_raise_leave_the_other_checks(site: Path, run: Run) -> None:
+    (site / PACKAGE / "__init__.py").write_text(
+        "from inspector.feature import Feature\n"
+        "FEATURE = Feature('lengths', checks='checks:CHECKS', judge='checks:RULES')"
+    )
+    (site / PACKAGE / "checks.py").write_text(
+        "from pathlib import Path\n"
+        "from inspector.check.check_table import CheckTable\n"
+        "from inspector.check.judge.feature_rules import FeatureRules\n"
+        "CHECKS = CheckTable(Path(__file__).with_suffix('.toml'))\n"
+        "@CHECKS.active('LENGTHS-01')\n"
+        "async def long_enough(visit): raise RuntimeError('bad check')\n"
+        "def rule(message): raise RuntimeError('bad rule')\n"
+        "async def warm_up(visit): raise RuntimeError('bad request')\n"
+        "RULES = FeatureRules(message=rule, warm_up=warm_up)\n"
+    )
+    options = ("--only", "LENGTHS-01,LIFE-01", "--revision", "2025-11-25", "--no-record")
+    checked = run("check", *options, *DEMO)
+    assert "1 skipped, 1 passed" in checked.stdout
+    for problem in ("bad check", "bad rule", "bad request"):
+        assert checked.stderr.count(f"note: Feature {PACKAGE} failed: RuntimeError: {problem}") == 1
+    assert "Traceback" not in checked.stderr
+
+
+TAB_FAILS = [
+    ("raise RuntimeError('no luck')", ""),
+    ("return len(self.rows)", "raise RuntimeError('no luck')"),
+    ("self.session = session", "raise RuntimeError('no luck')"),
+    ("self.state = state", "raise RuntimeError('no luck')"),
+    ("self._table.update(", "raise RuntimeError('no luck'); ("),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), TAB_FAILS)
+def test_a_tab_that_raises_leaves_the_interface(old: str, new: str, site: Path, screen: Callable[[], Terminal]) -> None:
+    pane = site / PACKAGE / "pane.py"
+    pane.write_text(pane.read_text().replace(old, new) if new else old)
     with screen() as terminal:
-        if file == "keys.py":
-            terminal.shows("Demo server", "roll-dice", "keys:KEYS is not of the type Keys")
-        else:
-            opens_its_tab(terminal)
-            terminal.shows("RuntimeError: no luck", "roll-dice")
+        opens_its_tab(terminal)
+        terminal.shows("RuntimeError: no luck", "Lengths")
+        terminal.press("1")
+        terminal.shows("roll-dice")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+def test_a_broken_table_of_keys_leaves_the_interface(site: Path, screen: Callable[[], Terminal]) -> None:
+    (site / PACKAGE / "keys.py").write_text("KEYS = None")
+    with screen() as terminal:
+        terminal.shows("Demo server", "roll-dice", "keys:KEYS is not of the type Keys")
         terminal.press("q")
         assert terminal.ends() == 0
 

@@ -163,7 +163,9 @@ class Addon:
             again = "It is called again when the file changes."
             problem = f"did not return within {LIMIT:g} s: all messages waited. {again}"
         else:
-            problem = f"failed: {_reason(error, self._file)}. The message passes unchanged."
+            problem = f"failed: {_reason(error, self._file)}."
+            if name not in _OF_CONNECTION:
+                problem += " The message passes unchanged."
         self.complain(say, name, problem)
         return FAILED
 

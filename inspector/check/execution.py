@@ -11,6 +11,7 @@ from inspector.check.outcome import Outcome, Skip, bad, doubtful, skipped
 from inspector.check.selection import CheckSelection, limit_reached
 from inspector.check.visit.raw_connection import ServerState
 from inspector.check.visit.visit import MAX_RESTARTS, Visit
+from inspector.config.logfile import skip_failed
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.format import Dir, Kind
@@ -66,6 +67,8 @@ class CheckExecution:
             outcome = skipped(Skip.NOT_RUN, f"connecting failed: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
+        except Exception as error:  # noqa: BLE001 - a check of another package; another error is raised again
+            outcome = skipped(Skip.NOT_RUN, skip_failed(error).message)
         statuses = self._statuses_since(before)
         if _TOO_MANY_REQUESTS in statuses:
             return skipped(Skip.RATE_LIMIT)  # Such a response says nothing about the request.

@@ -81,9 +81,10 @@ def run(words: Sequence[str]) -> int:
         return problem.exit_code
     finally:
         from inspector.feature import skipped
+        from inspector.text import sentences
 
         for problem in skipped():
-            _output(invocation, as_json).note(f"note: {problem.message}. {problem.hint}")
+            _output(invocation, as_json).note(f"note: {sentences(problem.message, problem.hint)}")
         if invocation is not None and invocation.out is not None:
             invocation.out.finish()
 

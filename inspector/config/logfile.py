@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector import feature
 from inspector.config import paths
 from inspector.config.secret_forms import BEGINNING, SecretFinder
-from inspector.errors import InspectorError
+from inspector.errors import FeatureError, InspectorError
 
 _secrets = SecretFinder()
 """Secrets that the log must not contain. The log is global: an unexpected error has no session."""
@@ -28,6 +28,25 @@ def report(error: BaseException) -> InspectorError:
         return of_feature
     problem = InspectorError(f"Inspector itself failed: {type(error).__name__}.", hint=f"{where} Please report it.")
     problem.code = "internal"
+    return problem
+
+
+def failed_feature(error: Exception) -> FeatureError:
+    """Log the error of a feature of another package. Any other error is raised again."""
+    if isinstance(error, FeatureError):
+        return error
+    if feature.failed(error) is None:
+        raise error
+    problem = report(error)
+    assert isinstance(problem, FeatureError)
+    return problem
+
+
+def skip_failed(error: Exception) -> FeatureError:
+    """Do so, and tell the user once, at the end: the caller continues without that part."""
+    problem = failed_feature(error)
+    if problem.message not in {other.message for other in feature.skipped()}:
+        feature.skipped().append(problem)
     return problem
 
 

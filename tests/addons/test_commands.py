@@ -101,7 +101,7 @@ def test_a_broken_addon_changes_nothing_that_the_client_or_the_server_gets(run):
         "on_request in broken.py failed: KeyError: 0 (line 6). The message passes unchanged.",
         "on_request in broken.py changed the id 1 to 2. The message passes unchanged.",
         "on_request in broken.py returned an int, which is not a message. The message passes unchanged.",
-        "on_end in broken.py failed: ZeroDivisionError: division by zero (line 10). The message passes unchanged.",
+        "on_end in broken.py failed: ZeroDivisionError: division by zero (line 10).\n",
     ]
     assert {sentence: stderr.count(sentence) for sentence in sentences} == dict.fromkeys(sentences, 1), stderr
     assert [stderr.count(word) for word in ("printed", "written", "raw\n")] == [7, 7, 7]

@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
+from inspector import feature
 from inspector.client.session_state import SessionState
+from inspector.config.logfile import failed_feature
+from inspector.errors import FeatureError
 from inspector.tui import feature_verbs
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.last_message import LastMessageLine
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.task import TaskPane
     from inspector.tui.work.tasks import TasksPane
+
+T = TypeVar("T")
 
 
 def _tasks(session: SessionState) -> Widget:
@@ -106,6 +111,8 @@ class Panes:
         self._saved: SavedCalls | None = None
         self._states: dict[str, Any] = {}
         """The state of each tab of a feature that was shown."""
+        self._failed: set[str] = set()
+        """The panes and tabs of features that failed."""
         self._making = asyncio.Lock()
         self.catalog = CatalogPane(session, id="catalog")
         self.work = WorkPane(session, id="work")
@@ -199,17 +206,35 @@ class Panes:
 
     def counts(self) -> dict[str, int]:
         """Return the counts of the tabs of features that were shown."""
-        return {id: state.count for id, state in self._states.items()}
+        return {id: self._unless_failed(id, partial(getattr, state, "count"), 0) for id, state in self._states.items()}
 
     def _of_feature(self, id: str) -> Widget:
         """Return a pane of a feature. Raises `FeatureError`."""
-        feature, tab, place = _FEATURE_PANES[id]
-        if tab.id not in self._states:
-            self._states[tab.id] = feature.load(tab.state)(self._session)
-        pane: Widget = feature.load(place)(self._states[tab.id], id=id)
+        source, tab, place = _FEATURE_PANES[id]
+        try:
+            if tab.id not in self._states:
+                self._states[tab.id] = source.load(tab.state)(self._session)
+            pane: Widget = source.load(place)(self._states[tab.id], id=id)
+        except FeatureError:
+            raise
+        except Exception as error:  # another one is raised again
+            raise failed_feature(error) from error
         kind = "beside" if id in _FEATURE_BESIDE else "list" if tab.beside else "whole"
         pane.add_class(f"feature-{kind}")
         return pane
+
+    def _unless_failed(self, id: str, part: Callable[[], T], otherwise: T) -> T:
+        """Return what a part of a feature returns. One of another package that fails is told, and never asked again."""
+        if id in self._failed:
+            return otherwise
+        try:
+            return part()
+        except Exception as error:
+            if feature.failed(error) is None:
+                raise
+            self._failed.add(id)
+            asyncio.get_running_loop().call_exception_handler({"exception": error})
+            return otherwise
 
     def _inbox(self) -> Widget:
         from inspector.tui.ask.inbox import InboxPane
@@ -295,4 +320,4 @@ class Panes:
         for id in _FEATURE_PANES:
             of_feature: Any = self._later.get(id)
             if of_feature is not None and of_feature.display:
-                of_feature.tick()
+                self._unless_failed(id, of_feature.tick, None)

@@ -281,7 +281,7 @@ class MainScreen(Screen[None]):
     def on_save_call(self, event: pane_messages.SaveCall) -> None:
         self.calls.save(event.list_name, event.address, event.arguments, event.schema)
 
-    @work(exclusive=True, group="dialog")
+    @work(exclusive=True, group="dialog", exit_on_error=False)
     async def on_use_feature(self, event: pane_messages.UseFeature) -> None:
         """Run a verb of a feature."""
         await run_of_feature(self, event)

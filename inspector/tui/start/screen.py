@@ -408,7 +408,7 @@ class StartScreen(FullScreen[None]):
             if target is not None:
                 self._open_target(target, first, beside=beside, paired=paired)
 
-    @work(exclusive=True, group="feature")
+    @work(exclusive=True, group="feature", exit_on_error=False)
     async def on_use_feature(self, event: UseFeature) -> None:
         """Run a verb of a feature."""
         await run_of_feature(self, event)
