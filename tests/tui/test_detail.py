@@ -28,7 +28,7 @@ async def test_a_message_is_shown_parsed_with_what_it_answers() -> None:
         await press(pilot, shows=("Echo: hello", '"result"'))
         lines = screen_lines(app)
         assert_in(lines[0], "← 2  tools/call echo", talk.journal.clock(8_712_000).strftime("%H:%M:%S.712"))
-        assert lines[1].startswith("│ parsed  raw  http  findings")
+        assert lines[1].startswith("│ parsed  raw  process  findings")
         assert lines[1].endswith("in answer to → 2 │")
         await pilot.click(DetailPane, offset=(60, 1))
         assert [message.n for message in app.messages_of(ShowEvent)] == [4]

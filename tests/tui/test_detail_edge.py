@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.journal.findings import Finding
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.tui.log.detail import Edge, edge_of_difference, edge_of_event
 from tests.tui.recorded_conversation import Talk, example
@@ -34,6 +35,13 @@ def test_the_facts_are_time_duration_and_mark() -> None:
     assert [tab.id for tab in edge(talk.journal, 9).tabs] == ["parsed", "raw", "http", "findings", "note"]
     talk.journal.mark(9)
     assert plain(edge(talk.journal, 9).facts[-1]) == "* marked"
+
+
+def test_the_tab_about_the_connection_is_named_by_what_it_is() -> None:
+    journal = Talk({"kind": "http"}).journal
+    journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
+    assert edge(journal, len(journal)).tabs[2].label == "http"
+    assert edge(example().journal, 9, folded=11).tabs[2].label == "process", "over stdio there is no HTTP"
 
 
 def test_the_time_of_a_person_stands_apart() -> None:

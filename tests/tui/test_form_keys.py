@@ -13,6 +13,7 @@ from inspector.tui.available_verbs import who_does
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.status_lines import Footer
+from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.history import EarlierCalls
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, to_tool
@@ -198,3 +199,16 @@ async def test_the_way_back_from_a_result_is_to_the_field_that_was_edited_last_o
             await press(pilot, *edited, "ctrl+r", until=lambda: result.has_focus_within, what="the result")
             await press(pilot, "shift+tab", until=lambda: request.form.has_focus_within, what="the form")
             assert field() == expected
+
+
+async def test_tab_goes_between_panes_and_fields_and_not_to_a_filter() -> None:
+    """A filter has a key of its own: letters that are typed after the tab must not narrow a list."""
+    async with on_demo(size=WIDE) as (app, pilot):
+        screen = main_screen(app)
+        catalog, form = screen.panes.catalog, screen.panes.work.request
+        await to_tool(app, pilot, "echo")
+        await press(pilot, "shift+tab", until=lambda: catalog.has_focus_within, what="the pane before")
+        assert isinstance(screen.focused, VirtualList)
+        await press(pilot, "tab", until=lambda: form.has_focus_within, what="the form")
+        await press(pilot, "escape", "slash", *"ech", "tab", until=lambda: form.has_focus_within, what="the form again")
+        await press(pilot, "shift+tab", until=lambda: isinstance(screen.focused, VirtualList), what="the row")

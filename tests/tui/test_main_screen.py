@@ -103,7 +103,7 @@ async def test_three_widths_show_three_columns_two_or_one_and_keep_the_selection
             assert selected(app) == name
         # A message that has the focus stays visible, too.
         detail = main_screen(app).query_one(DetailPane)
-        await press(pilot, "m", "tab", "tab", until=lambda: detail.has_focus_within)  # over the filter
+        await press(pilot, "m", "tab", until=lambda: detail.has_focus_within)  # over the filter
         for size in (MEDIUM, NARROW, MEDIUM, WIDE):
             await pilot.resize_terminal(*size)
             await becomes(app, pilot, lambda size=size: app.size == size and detail.is_on_screen, f"it at {size}")
@@ -120,6 +120,7 @@ async def test_the_key_of_the_log_leads_from_the_messages_of_a_result_back_to_it
         work = main_screen(app).panes.work
         await to_tool(app, pilot, "echo")
         await press(pilot, *"hi", "ctrl+r", "alt+r", until=lambda: work.result.has_focus_within)
+        await becomes(app, pilot, lambda: "m messages" in screen_lines(app)[-1], "the footer names the key")
         await press(pilot, "m", until=lambda: "m back" in screen_lines(app)[-1], what="the way back")
         await press(pilot, "m", until=lambda: work.result.has_focus_within)
         await press(pilot, "escape", "m", until=lambda: "m list" in screen_lines(app)[-1], what="from the list")
@@ -174,7 +175,7 @@ async def test_one_column_goes_to_a_pane_and_back_and_shows_the_keys_of_each() -
         await press(pilot, "m", until=lambda: titles(app) == {"Tools"}, what="the list")
         await press(pilot, "m", until=lambda: "m list" in bar(), what="the log")
         await press(pilot, "minus", "end", shows="6 prompts  ", what="the calls of the start")
-        parts = "parsed  raw  http"
+        parts = "parsed  raw  process"
         await press(
             pilot, "enter", shows=parts, until=lambda: "c copy" in bar() and "esc messages" in bar(), what="the message"
         )
@@ -193,7 +194,7 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
     async with on_demo(size=MEDIUM) as (app, pilot):
         screen = main_screen(app)
         messages, detail = screen.query_one(MessagesPane), screen.query_one(DetailPane)
-        await press(pilot, "m", "enter", shows="parsed  raw  http")
+        await press(pilot, "m", "enter", shows="parsed  raw  process")
         assert detail.has_focus_within
         assert "Tools" in titles(app)
         assert messages.is_on_screen
@@ -206,8 +207,8 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
         assert messages.has_focus_within
         assert not detail.is_on_screen
         # Also from the log itself, after Tab or a click.
-        await press(pilot, "enter", shows="parsed  raw  http")
-        await pilot.press("shift+tab", "shift+tab")  # over the filter
+        await press(pilot, "enter", shows="parsed  raw  process")
+        await pilot.press("shift+tab")
         await becomes(app, pilot, lambda: isinstance(screen.focused, MessageList))
         await press(pilot, "escape", until=lambda: not detail.is_on_screen, what="the log has the whole dock")
         assert messages.has_focus_within

@@ -246,14 +246,23 @@ def test_times_since_the_start_are_written_for_people() -> None:
     ]  # fmt: skip
 
 
+def signed(app: Ticking, sign: str) -> list[int]:
+    """Return the rows that end in a sign."""
+    return [at for at, line in enumerate(screen_lines(app)[1:-2]) if line.rstrip("│ ").endswith(f" {sign}")]
+
+
 async def test_what_is_shown_is_exported_a_row_copied_and_two_compared() -> None:
     talk = example()
     async with on_pane(MessagesPane(talk.session), (78, 16), notifications=True) as (app, pilot, pane):
-        await pilot.press("home", "d")
+        await pilot.press("home", "d", "down")
         assert "comparing" in facts(app)
-        await pilot.press("down", "d")
+        assert signed(app, "A") == [0], "the first row has a sign, wherever the cursor is"
+        await pilot.press("escape")
+        assert not signed(app, "A")
+        await pilot.press("home", "d", "down", "d")
         assert [(message.one, message.other) for message in app.messages_of(MessagesPane.Compared)] == [(1, 2)]
         assert "comparing" not in facts(app)
+        assert not signed(app, "A")
         pane.select(7)
         await pilot.press("c", "C")
         assert [message.text for message in app.messages_of(Copy)] == [talk.journal.event(7).text]

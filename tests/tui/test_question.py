@@ -74,7 +74,7 @@ async def test_defaults_are_accepted_by_one_key_and_what_is_wrong_is_reported_fi
         # The address has no default and is required; it was not sent yet.
         await press(
             pilot, shows=("Demo server asks you", "elicitation  form ─", "Please tell us about yourself.",
-                          "Your answer goes to Demo server", "1 required"), hides="to fix",
+                          "Your answer goes to Demo server for its request elicitation/create", "1 required"), hides="to fix",
         )  # fmt: skip
         assert app.work.asking.tone == "ask"
         await pilot.press("tab")

@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from inspector.client.inbox import Question
+from inspector.client.inbox import METHODS, Question
 from inspector.client.session_state import SessionState
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
@@ -23,7 +23,6 @@ from inspector.tui.log.rows import moment
 from inspector.tui.model.ask import ASK_VERBS, AnswerBy, AskFacts
 from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
-from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
@@ -229,15 +228,15 @@ class QuestionPane(CompactPane, VerbsByRules):
 
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
-        number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
-        purpose = " for its request " if question.reply is None else " as input "
+        purpose = " for its request " if question.reply is None else " as input to its request "
+        request: list[paint.Piece] = [(METHODS[question.topic], "ask"), (f" {safe(question.id, 20)}", "muted")]
         around = labels.inside(self.session, question)
         if question.state != "open":
             return []
         if self._looks_back:
             return [self._what_came(self.session, question)]
         to: list[paint.Piece] = [("Your answer goes to ", "faint"), labels.asker(self.session.server)]
-        lines: list[Paragraph] = [[*to, (purpose, "faint"), number, ("  ", "faint"), *around]]
+        lines: list[Paragraph] = [[*to, (purpose, "faint"), *request, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
         if self._sends_anyway and self.body is not None and not isinstance(self.body, FormBody):

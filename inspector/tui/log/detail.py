@@ -1,4 +1,4 @@
-"""The detail of the message under the cursor: parsed, raw, its HTTP exchange, the judge's findings."""
+"""The detail of the message under the cursor: parsed, raw, its HTTP exchange or process, the judge's findings."""
 
 from __future__ import annotations
 
@@ -106,10 +106,11 @@ def edge_of_event(journal: Journal, n: int, *, now: int, folded: int) -> Edge:
     if mark is not None:
         facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
     findings = len(journal.findings.of(n))
+    is_stdio = channels.is_of_process(index.channel(n))
     tabs = (
         TabLabel("parsed", "parsed"),
         TabLabel("raw", "raw"),
-        TabLabel("http", "http", count(folded) if folded else ""),
+        TabLabel("http", "process" if is_stdio else "http", count(folded) if folded else ""),
         TabLabel("findings", "findings", count(findings) if findings else ""),
         *((TabLabel("note", "note"),) if mark is not None and mark.note else ()),
     )

@@ -74,7 +74,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         rows = self._flat if view.exchanges is None else WaterfallRows(self._flat, view.exchanges)
         rows.show(view.numbers, self._upto)
         rows.folding = view.folding
-        rows.times, rows.now = before.times, before.now
+        rows.times, rows.now, rows.compared = before.times, before.now, before.compared
         rows.from_first = query.is_one_exchange and not query.by_exchange
         rows.measure_ids()
         self.head.rows = rows if isinstance(rows, WaterfallRows) else None
@@ -143,6 +143,20 @@ class MessageList(VirtualList, inherit_bindings=False):
         """The event to show for the row under the cursor: for an exchange its answer, once it has arrived."""
         n = self.current
         return self.place.event_to_show(n, self.rows.answer(n) if n and isinstance(self.rows, WaterfallRows) else 0)
+
+    def choose_to_compare(self) -> tuple[int, int] | None:
+        """Choose the event under the cursor to compare. The second choice returns both."""
+        place, pair = self.place.chosen(self.current)
+        self._compare(place)
+        return pair
+
+    def stop_comparing(self) -> None:
+        """Drop the first of two messages to compare."""
+        self._compare(self.place._replace(compared=0))
+
+    def _compare(self, place: LogCursor) -> None:
+        self.place, self.rows.compared = place, place.compared
+        self._redraw_changed()
 
     def look_at(self, n: int) -> bool:
         """Put the cursor on the row of event `n`. Returns False if it has none."""

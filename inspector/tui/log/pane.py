@@ -254,7 +254,7 @@ class MessagesPane(Pane, VerbsByRules):
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
-        self._list.place = self._list.place._replace(compared=0)
+        self._list.stop_comparing()
         self._set_filter("")
         self._describe()
 
@@ -400,7 +400,7 @@ class MessagesPane(Pane, VerbsByRules):
         self.post_message(self.ShowTimeline(self.event_to_show))
 
     def action_compare(self) -> None:
-        self._list.place, pair = self._list.place.chosen(self.current)
+        pair = self._list.choose_to_compare()
         if pair is not None:
             self.post_message(self.Compared(*pair))
         self._describe()

@@ -30,6 +30,7 @@ TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous"
 NOW = 0
 """The number of the row of the moment shown, which is not an event."""
 _MARK = "*"
+_COMPARED = "A"
 _KEPT_SUMMARIES = 2000
 _FIGURE = 8
 _SIZE = 7
@@ -163,6 +164,8 @@ class MessageRows:
         self.now: int | None = None
         self.upto: int | None = None
         """Of a recording: the last event before the moment shown; None at its end."""
+        self.compared = 0
+        """The first of two messages to compare; 0 for none."""
         self.id_cells = _MIN_ID
         self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
         self._http = HttpLabels(journal)
@@ -240,10 +243,11 @@ class MessageRows:
     def row_state(self, n: int) -> tuple[int, ...]:
         """Return all that can change about a drawn row: if it differs, the row must be drawn again."""
         if not n:
-            return 0, 0, 0, 0, 0
+            return 0, 0, 0, 0, 0, 0
         state, folded = self.state(n), self.folded(n)
         waited = self.now // 100_000 if self.now is not None and state is State.PENDING else 0
-        return state, self._findings(n, folded), self._is_marked(n, folded), waited, sum(folded)
+        signs = self._findings(n, folded), self._is_marked(n, folded), self._is_compared(n, folded)
+        return state, *signs, waited, sum(folded)
 
     def _findings(self, n: int, folded: list[int]) -> int:
         """Return the number of findings on the events of a row."""
@@ -254,6 +258,10 @@ class MessageRows:
         """Whether the user marked an event of a row."""
         marks = self.journal.marks
         return len(marks) > 0 and any(marks.of(m) is not None for m in (n, *folded))
+
+    def _is_compared(self, n: int, folded: list[int]) -> bool:
+        """Whether a row has the first of two messages to compare."""
+        return self.compared > 0 and self.compared in (n, *folded)
 
     def read(self, n: int) -> RowFacts:
         """Read what the row of event `n` shows."""
@@ -280,7 +288,7 @@ class MessageRows:
         """Draw a row: time, sign, id, summary, duration, size, mark, findings."""
         n = self.numbers[index]
         row, columns = self.read(n), LogColumns(width, self.id_cells)
-        facts, signs = self.journal.index, signs_now()
+        facts = self.journal.index
         line: list[Segment] = []
         if columns.time:
             line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
@@ -299,9 +307,16 @@ class MessageRows:
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
             ]
-        marks = [(_MARK, "bright")] if self._is_marked(n, row.folded) else []
-        marks += [(signs.finding, "finding")] if self._findings(n, row.folded) else []
-        return [*line, *paint.cell(marks, 2, right=True)]  # A single sign does not touch the size.
+        return [*line, *self.closing(row)]
+
+    def closing(self, row: RowFacts) -> list[Segment]:
+        """Draw the end of a row: that it is one of two to compare, or marked; that it has findings."""
+        n, folded = row.n, row.folded
+        signs: list[Piece] = [(_MARK, "bright")] if self._is_marked(n, folded) else []
+        if self._is_compared(n, folded):
+            signs = [(_COMPARED, "ask")]
+        signs += [(signs_now().finding, "finding")] if self._findings(n, folded) else []
+        return paint.cell(signs, 2, right=True)  # A single sign does not touch the size.
 
     def signs(self, row: RowFacts) -> list[Piece]:
         """Return the sign of a row in two cells; an answered list has those of both directions."""

@@ -334,7 +334,7 @@ class WaterfallRows(MessageRows):
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw a row: time, directions, id, summary, bar, duration, size, findings."""
         n, root = self.numbers[index], self.exchanges.root(index)
-        facts, signs = self.journal.index, signs_now()
+        facts = self.journal.index
         row, columns = self.read(n), WaterfallColumns(width, self.id_cells)
         nested = n != root
         line: list[Segment] = []
@@ -351,7 +351,7 @@ class WaterfallRows(MessageRows):
         if columns.size:
             octets = sum(facts.size(m) for m in row.listed or (row.answer or n,))
             line += paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True)
-        return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self._findings(n, row.folded) else " ", 2)]
+        return [*line, *self.closing(row)]
 
     def folded(self, n: int) -> list[int]:
         """Return the events in the row of `n`: its answer, and the events folded into either."""

@@ -22,6 +22,7 @@ from inspector.tui.model.tabs import TAB_BY_ID, Tab
 from inspector.tui.model.widths import LIST_CELLS
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.sessions import offers
+from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
@@ -305,14 +306,24 @@ class PaneLayout:
             self._screen.notify(error_text(error, self._screen), severity="warning", timeout=8)
 
     def action_next_pane(self) -> None:
-        self._screen.focus_next()
+        self._step(1)
 
     def action_previous_pane(self) -> None:
         form = self._panes.work.request.form
         was_in_form = form.has_focus_within
-        self._screen.focus_previous()
+        self._step(-1)
         if form.has_focus_within and not was_in_form:
             form.focus_edited()
+
+    def _step(self, by: int) -> None:
+        """Go to the next or previous pane or field, over the filters: these have a key of their own."""
+        focused = self._screen.focused
+        chain = [
+            widget for widget in self._screen.focus_chain if widget is focused or not isinstance(widget, FilterInput)
+        ]
+        if chain:
+            at = chain.index(focused) + by if focused in chain else min(by, 0)
+            self._screen.set_focus(chain[at % len(chain)])
 
     def action_result(self) -> None:
         """Go to what is below the form; from there, back to the form, or to the list without one."""

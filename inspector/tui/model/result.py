@@ -39,6 +39,8 @@ class ResultFacts:
     """It differs from its schema, at places that can be gone to."""
     follow: str = ""
     """The title of the key for changes of the resource; `""` without such a key."""
+    cut: bool = False
+    """The pane has no room for all of it."""
     filtered: bool = False
     """Only some rows of the table are shown."""
 
@@ -85,6 +87,7 @@ RESULT_VERBS: VerbRules[ResultFacts] = VerbRules(
         _when("json.copy", _in_row, "copy value"),
         _when("result.copy", _in_text),
         _when(BOTH_VIEWS, lambda facts: len(facts.views) > 2, "view"),
+        _when("app.zoom", lambda facts: facts.cut),
         _when("result.compare", lambda facts: facts.called_before),
         _when("result.its-messages", lambda facts: facts.requested),
         _when("result.leave", lambda facts: not _in_row(facts)),

@@ -259,10 +259,16 @@ class Footer(KeyLine):
         named = without_letters if typing else hints
         narrow = screen.size.width < TWO_COLUMNS
         focused = screen.focused or screen
-        everywhere = named(screen, *common)
-        everywhere = [hint for hint in everywhere if at_focus(focused, [hint]) == [hint]]
+        own = tuple(at_focus(focused, own))
+        keys = {hint.key for hint in own}
+        # The key of the log stays where it shows the messages of a pane.
+        everywhere = {
+            hint.verb: hint
+            for hint in named(screen, *common)
+            if (hint.verb == "app.messages" and hint.key in keys) or at_focus(focused, [hint]) == [hint]
+        }
         facts = FooterFacts(typing=typing, narrow=narrow, zoomed=zoomed, in_panes=tuple(in_panes))
-        self.offered = Offered(tuple(at_focus(focused, own)), {hint.verb: hint for hint in everywhere}, facts)
+        self.offered = Offered(own, everywhere, facts)
         self.pinned = next(iter(named(screen, ("app.help", "keys"))), None)
 
     def hints_for(self, room: int) -> Sequence[KeyHint]:

@@ -234,6 +234,7 @@ class ResultPane(CompactPane, VerbsByRules):
             requested=answer.outcome.request_n > 0,
             called_before=self._call_before > 0,
             differs=bool(answer.violations) and answer.has_structured,
+            cut=body.main.max_scroll_y > 0,
             filtered=bool(body.table.words),
             follow=self.follow,
         )

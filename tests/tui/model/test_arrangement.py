@@ -137,6 +137,13 @@ def test_where_back_leads(arrangement: Arrangement, focus: FocusIn, live: bool, 
     assert arrangement.back(focus, live=live) is front
 
 
+@pytest.mark.parametrize(("focus", "front"), [(FocusIn.BESIDE, Front.BESIDE), (FocusIn.ELSEWHERE, Front.MAIN)])
+def test_back_from_the_log_leads_to_the_pane_that_had_the_focus(focus: FocusIn, front: Front) -> None:
+    before = Front.MAIN if front is Front.BESIDE else Front.BESIDE
+    in_log = Arrangement("tools", WIDE, before_log=before).with_focus(focus).with_focus(FocusIn.MESSAGES)
+    assert in_log.back(FocusIn.MESSAGES, live=True) is front
+
+
 def test_a_screen_that_becomes_narrow_shows_the_pane_with_the_focus() -> None:
     wide = Arrangement("tools", WIDE)
     assert wide.with_width(NARROW, FocusIn.BESIDE).front is Front.BESIDE

@@ -36,6 +36,9 @@ FOOTERS: list[tuple[VerbRules[Any], Any, dict[str, str], FooterFacts, str]] = [
      "^r send again   c copy   esc list   alt-r to form   ^s save call   m messages"),
     (RESULT_VERBS, ResultFacts(follow="unsubscribe"), SCREEN, HERE,
      "^r send again   u unsubscribe   c copy   esc list   alt-r to form   m messages"),
+    # What does not fit can have the whole screen.
+    (RESULT_VERBS, ResultFacts(cut=True), SCREEN, HERE,
+     "^r send again   c copy   z zoom   esc list   alt-r to form   m messages"),
     # The way out is used more than what a result is saved for.
     (RESULT_VERBS, ResultFacts(called_before=True), SCREEN, HERE,
      "^r send again   c copy   D compare   esc list   alt-r to form   m messages"),

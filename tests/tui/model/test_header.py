@@ -13,6 +13,7 @@ LONG = "a notice that says in many more words what is unusual"
     (HeaderFacts("failed"), "not connected", "error"),
     (HeaderFacts("failed", unauthorized=True), "not authorized", "error"),
     (HeaderFacts(exchange_lost=True, unchecked=True), "connection lost", "error"),
+    (HeaderFacts("connecting", exchange_lost=True), "connecting", "progress"),
     (HeaderFacts(unchecked=True), "certificate not checked", "error"),
     (HeaderFacts("failed", instead=("login", "progress")), "login", "progress"),
 ])  # fmt: skip

@@ -166,6 +166,12 @@ def test_the_run_of_a_row_is_shown_unless_the_user_filters(before: LogQuery, run
     assert after.set_after == (9 if source != before.source else before.set_after)
 
 
+def test_a_filter_that_the_user_cleared_does_not_come_back_after_a_run(answered: Talk) -> None:
+    query = narrowed("dir:recv").narrowed_by_program("exchange:7", 2).by_user().narrowed("", 2).with_run("id:1", 2)
+    answered.call(8, "echo")
+    assert query.after_calls(answered.journal).filter is None
+
+
 def test_a_run_that_was_left_by_a_filter_is_shown_when_the_list_goes_to_another() -> None:
     query = LogQuery().with_run("id:1", 3).narrowed("", 4)
     assert query.with_run("id:1", 5).filter is None, "the user cleared it"
