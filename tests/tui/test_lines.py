@@ -7,7 +7,7 @@ import re
 import pytest
 
 from inspector.tui.work.history import EarlierCalls
-from tests.tui.live_app import becomes, main_screen, on_demo
+from tests.tui.live_app import becomes, main_screen, on_demo, to_tool
 from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
@@ -28,6 +28,18 @@ async def test_a_result_has_its_rows_and_earlier_calls_open_beside_it(size: tupl
         if size in ((120, 35), (100, 30), (80, 24)):
             await press(pilot, "up", until=lambda: isinstance(app.screen, EarlierCalls), what="listed")
             await pilot.press("escape")
+
+
+async def test_the_field_is_shown_again_when_one_comes_back_to_a_form_with_a_result() -> None:
+    async with on_demo(size=(50, 12)) as (app, pilot):
+        work = main_screen(app).panes.work
+        for tool in ("list-orders", "mixed"):
+            await to_tool(app, pilot, tool)
+            await press(pilot, "ctrl+r", until=lambda: work.result.answer is not None and not work.request.room.about)
+        await to_tool(app, pilot, "list-orders")
+        await becomes(app, pilot, lambda: "rows  6 columns" in screen_text(app), "its result")
+        await becomes(app, pilot, lambda: "▌ ▏500" in screen_text(app), "the field")
+        assert "Returns a list" not in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [(100, 30), (120, 35), (139, 45)])

@@ -267,10 +267,11 @@ class RequestPane(CompactPane, VerbsByRules):
             self.styles.height = room.lines
             self._about.limit(room.about, after=room.gap * (not room.hints))
             self._hints.limit(room.hints, after=room.gap)
-            self._hints.styles.display = "block" if room.hints else "none"
-            self._about.styles.display = "block" if room.about else "none"
             self._uri.limit(room.uri, after=0)
             self._calls.line.styles.height = room.calls
+        # Each time: another text that is shown is visible again.
+        self._hints.styles.display = "block" if room.hints else "none"
+        self._about.styles.display = "block" if room.about else "none"
         for view in self._forms:
             view.put_on_lines(room.slim, foot=room.fields > 1)
             view.styles.height = room.fields
