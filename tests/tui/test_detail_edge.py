@@ -41,7 +41,7 @@ def test_the_tab_about_the_connection_is_named_by_what_it_is() -> None:
     journal = Talk({"kind": "http"}).journal
     journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
     assert edge(journal, len(journal)).tabs[2].label == "http"
-    assert edge(example().journal, 9, folded=11).tabs[2].label == "process", "over stdio there is no HTTP"
+    assert edge(example().journal, 9, folded=11).tabs[2].label == "process", "stdio has no HTTP"
 
 
 def test_the_time_of_a_person_stands_apart() -> None:
