@@ -1,20 +1,24 @@
 """Messages: for each check a server that breaks it and is found out, and one in order that passes."""
 
+import asyncio
+
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.faults import R2, R4, R5, in_result
+from tests.check.faults import R2, R4, R5, in_result, method
 from tests.check.faulty_servers import (
     Adds,
     Answers,
     Bodies,
     Case,
+    Fault,
     Item,
     Redirects,
     Says,
     Takes,
     WebCase,
     case_tests,
+    checked,
     is_not_blamed,
     refusal,
     result,
@@ -186,3 +190,42 @@ async def test_a_notification_that_is_refused_has_not_been_answered():
 @pytest.mark.parametrize("id", ["BASE-07", "BASE-08", "BASE-18"])
 async def test_what_counts_is_reported_behind_the_redirect(id):
     await is_not_blamed(WebCase(id, R5 if id == "BASE-18" else R4, None, right=Redirects()))
+
+
+async def test_the_error_of_another_request_does_not_answer_an_invalid_one():
+    """A server without tools that ignores objects which are not requests."""
+
+    def handle(message, say):
+        if not isinstance(message, dict) or message.get("method") != "tools/list":
+            return isinstance(message, dict) and "method" not in message
+        if message["jsonrpc"] == "2.0":
+            say(refusal(message, -32601))
+        return True
+
+    found, journal = await checked(Case("BASE-08", R4, None), Takes(handle), {})
+    journal.release()
+    assert found.outcome.text == "A request without a method got no response."
+
+
+class AnswersLate(Fault):
+    """Answers one message after the other; each takes 0.3 s."""
+
+    def __init__(self, answers):
+        self.answers = answers
+        self.free = 0.0
+
+    def response(self, message, say):
+        if method(message) not in (*self.answers, "ping"):
+            return False
+        loop = asyncio.get_running_loop()
+        self.free = max(self.free, loop.time()) + 0.3
+        answer = refusal(message, -32601) if method(message) in self.answers else result(message)
+        loop.call_at(self.free, say, answer)
+        return True
+
+
+async def test_an_answer_to_a_notification_is_found_when_the_server_is_slow():
+    late = AnswersLate(("notifications/inspector/no-such-thing",))
+    found, journal = await checked(Case("BASE-10", R4, None), late, {})
+    journal.release()
+    assert found.outcome.text == "An unknown notification was answered."

@@ -80,7 +80,7 @@ async def broken_json(visit: Visit) -> Outcome:
         return bad(f"Invalid JSON got {answer.brief}.", *answer.events)
     async with visit.connection() as connection:
         sent = connection.send(b"{not json")
-        response = await connection.request("tools/list", {})
+        response = await connection.ping()
         if not response.answered:
             return bad(f"After a line that is not JSON the server did not respond: {response.brief}.", sent)
         errors = [frame for frame in connection.frames if _error_code(frame) == PARSE_ERROR]
@@ -103,9 +103,7 @@ async def no_request(visit: Visit) -> Outcome:
         else:
             async with visit.connection() as connection:
                 sent = connection.send(jsonrpc.encode(message))
-                await connection.request("tools/list", {}, id=f"after-{sent}")  # The same as in `_send`.
-                wait = connection.patience(visit.limits.quiet)
-                frame = await connection.until(lambda frame: _error_code(frame) is not None, wait)
+                frame = await connection.reaction(lambda frame: _error_code(frame) is not None)
                 code = _error_code(frame) if frame is not None else None
                 status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
                 reply = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
@@ -135,21 +133,22 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
 
 @CHECKS.active("BASE-10", apart=True)
 async def unknown_notification(visit: Visit) -> Outcome:
-    """A notification with an unknown method, then a short wait."""
+    """A notification with an unknown method, then a request that is answered, and a short wait."""
+    index = visit.journal.index
     async with visit.connection() as connection:
-        before = len(connection.frames)
         sent = connection.notify("notifications/inspector/no-such-thing", connection.with_metadata({}))
-        await connection.quiet(visit.limits.quiet)
-        answers = [
-            frame
-            for frame in connection.frames[before:]
-            if frame.shape in (Shape.RESULT, Shape.ERROR) and not is_refusal(visit.journal, frame.n)
-        ]
-        if answers:
-            return bad("An unknown notification was answered.", sent, answers[0].n)
-        response = await connection.request("tools/list", {})
-    if not response.answered:
-        return bad(f"After an unknown notification the server did not respond: {response.brief}.", sent)
+        response = await connection.ping()
+        if not response.answered:
+            return bad(f"After an unknown notification the server did not respond: {response.brief}.", sent)
+        answer = await connection.reaction(
+            lambda frame: (
+                frame.shape in (Shape.RESULT, Shape.ERROR)
+                and not index.pair(frame.n)
+                and not is_refusal(visit.journal, frame.n)
+            )
+        )
+    if answer is not None:
+        return bad("An unknown notification was answered.", sent, answer.n)
     return good("", sent)
 
 
@@ -181,11 +180,7 @@ async def no_batch(visit: Visit) -> Outcome:
         for message in both:
             message["params"] = connection.with_metadata({})
         sent = connection.send(jsonrpc.encode(both))
-        await connection.request("tools/list", {})  # A server that has answered this has had time to answer those.
-        await connection.until(
-            lambda frame: bool(_answered(connection.frames)) or _error_code(frame) is not None,
-            connection.patience(visit.limits.quiet),
-        )
+        await connection.reaction(lambda frame: _results(frame) or _error_code(frame) is not None)
         served = [frame for frame in connection.frames if _results(frame)]
     if served:
         return remark("A batch of requests is accepted and answered.", sent, served[0].n)
@@ -270,9 +265,8 @@ async def _send(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
     if not (visit.modern and visit.visited.transport == "http"):
         async with visit.connection() as connection:
             response = connection.begin(message)
-            # A server that has answered this has had time to answer that. The id differs from those of the connection.
-            await connection.request("tools/list", {}, id=f"after-{response.n}")
-            return await connection.answer(response, timeout=connection.patience(visit.limits.quiet))
+            await connection.reaction(lambda _: bool(visit.journal.index.pair(response.n)))
+            return await connection.answer(response, timeout=0.0)
     answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
     return RequestOutcome(
         message["method"],

@@ -6,7 +6,7 @@ from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.process import Child
-from inspector.check.visit.raw_connection import CLIENT, with_metadata
+from inspector.check.visit.raw_connection import CLIENT, ON_ITS_WAY, with_metadata
 from inspector.check.visit.visit import Visit
 from inspector.journal.format import Kind
 from inspector.journal.journal import Frame
@@ -18,8 +18,6 @@ from inspector.protocol.sample_values import sample
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _LARGE_BYTES = 1 << 20
 _IN_FLIGHT = 10
-_ON_ITS_WAY = 0.1
-"""Seconds in which a response may still come that was ready when the server read the cancellation."""
 _FAMILY_SECONDS = 1.0
 """Seconds in which child processes must follow their parent."""
 _SLOW_START = 10.0
@@ -74,7 +72,7 @@ async def odd_lines(visit: Visit) -> Outcome:
     async with visit.fresh_connection("initialized") as connection:
         for what, line in lines.items():
             sent = connection.send(line)
-            response = await connection.request(_harmless(visit), {})
+            response = await connection.ping()
             if not response.answered:
                 return bad(
                     f"After {what} the server did not respond: {response.brief}.", *filter(None, (sent, response.n))
@@ -116,7 +114,7 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
             if not marker.answered:
                 return skipped(f"after the cancellation the server did not respond: {marker.brief}")
             await connection.barrier()
-            await connection.quiet(connection.patience(_ON_ITS_WAY))
+            await connection.quiet(connection.patience(ON_ITS_WAY))
             before = len(visit.journal)
             if visit.journal.index.pair(begun.n):
                 continue  # It responded before it read the cancellation, or at that moment.

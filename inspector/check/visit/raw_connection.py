@@ -30,6 +30,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape
+from inspector.protocol.members import value_at
 from inspector.protocol.revisions import features
 from inspector.transports.base import Outgoing
 from inspector.transports.stdio import StdioTransport
@@ -39,6 +40,10 @@ _LASTING = frozenset(("initialize", "tools/call", "tasks/result", "subscriptions
 """Requests whose response may take long."""
 HandshakeState = Literal["nothing", "initialize", "initialized"]
 """The latest message of the client in a handshake."""
+_MARKER = "inspector-check-after-"
+"""How the ids of the requests begin that show how far the server has read."""
+ON_ITS_WAY = 0.1
+"""Seconds in which a response may still come that was ready when the server read a later request."""
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
@@ -327,13 +332,25 @@ class RawConnection:
         """Whether a request sent now gets a response. If so, the server has read the earlier messages."""
         if not self.modern and (self.opened is None or not self.opened.ok):
             return False
-        id = f"inspector-check-after-{next(self._markers)}"
-        response = self.begin(
-            jsonrpc.request(id, "server/discover", self.with_metadata({}))
-            if self.modern
-            else jsonrpc.request(id, "ping")
-        )
+        response = self.begin(self._marker())
         return response.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(response.n)), self.timeout)
+
+    def _marker(self) -> dict[str, Any]:
+        id = f"{_MARKER}{next(self._markers)}"
+        if self.modern:
+            return jsonrpc.request(id, "server/discover", self.with_metadata({}))
+        return jsonrpc.request(id, "ping")
+
+    async def ping(self) -> RequestOutcome:
+        """A request that every server of the era answers. Its response shows that it has read the earlier messages."""
+        return await self.exchange(self._marker())
+
+    async def reaction(self, met: Callable[[Frame], bool]) -> Frame | None:
+        """The first matching frame, after the server has read all messages and had a moment to respond to them."""
+        await self._bare.transport.settled()
+        if (await self.ping()).answered:
+            await self.ping()
+        return await self.until(lambda frame: not _is_marked(frame) and met(frame), self.patience(ON_ITS_WAY))
 
     async def barrier(self) -> bool:
         """Wait for two responses. Returns whether they came, so that responses to earlier messages have come too."""
@@ -453,6 +470,11 @@ class RawConnection:
         """The connection is closed."""
         self.lost = error
         self._news.set()
+
+
+def _is_marked(frame: Frame) -> bool:
+    id = value_at(frame.message, "id")
+    return isinstance(id, str) and id.startswith(_MARKER)
 
 
 def with_metadata(params: Any, revision: str, capabilities: dict[str, Any]) -> Any:
