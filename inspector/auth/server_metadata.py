@@ -15,6 +15,7 @@ from inspector.auth import json_documents, url_checks
 from inspector.auth.actions import AuthFlow, Fetch, Fetched, FetchFailed, fetch, record_step
 from inspector.auth.json_documents import InvalidDocument, OAuthDocument
 from inspector.errors import AuthorizationNeeded
+from inspector.protocol.names import VERSION_FIELD
 from inspector.text import safe
 
 ACCEPT = (("Accept", "application/json"),)
@@ -219,7 +220,7 @@ def as_of_2025_03_26(server: str, revision: str) -> AuthFlow[AuthorizationServer
 
 def version(revision: str) -> tuple[tuple[str, str], ...]:
     """Return the `MCP-Protocol-Version` field for a revision; nothing if it is not one (C-AUTH-11)."""
-    return (("MCP-Protocol-Version", revision),) if _REVISION.match(revision) else ()
+    return ((VERSION_FIELD, revision),) if _REVISION.match(revision) else ()
 
 
 def document_facts(answer: Fetched, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import array_at, object_at, value_at
+from inspector.protocol.names import SERVER_KEY
 
 GROUP = "hosts"
 MAX_TOOLS = 5_000
@@ -30,7 +31,6 @@ _SHOWN = 3
 """Tools named in one note."""
 _LISTS = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("tools/list",))
 _HANDSHAKES = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("initialize", "server/discover"))
-_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 
 def host_checks(facts: Iterable[Fact]) -> dict[str, Check]:
@@ -119,7 +119,7 @@ def _handshake(journal: Journal, visit: Visited) -> tuple[str, Any, int]:
     last = visit.last or len(journal)
     for n in (*reversed(_HANDSHAKES.numbers(journal.index, upto=last)),):
         result = _body(journal, n)
-        name = value_at(result.get("serverInfo") or value_at(result, "_meta", _SERVER_INFO), "name")
+        name = value_at(result.get("serverInfo") or value_at(result, "_meta", SERVER_KEY), "name")
         return (name if type(name) is str else ""), result.get("instructions"), n
     return "", "", 0
 

@@ -18,13 +18,13 @@ from inspector.check.judge.judge import Judge
 from inspector.check.judge.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.result import OBSERVED, Result
-from inspector.client.state.server import VERSION_KEY
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import array_at, objects_at, value_at
+from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import quantity
 

@@ -16,12 +16,12 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
-from inspector.client.state.server import VERSION_KEY
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
 from inspector.protocol.members import array_at, object_at, value_at
+from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.revisions import LEGACY, features
 from inspector.transports.base import Outgoing
 

@@ -19,14 +19,12 @@ from inspector.journal.query import Query
 from inspector.protocol.extensions import EXTENSION_OF, KNOWN, SHORT_NAMES, default_settings, full_id
 from inspector.protocol.jsonrpc import MISSING_CAPABILITY, Shape, excerpt
 from inspector.protocol.members import object_at, value_at
+from inspector.protocol.names import CAPABILITIES_KEY, CLIENT_KEY
 from inspector.version import __version__
 
 if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
-CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
-CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-"""The metadata keys with which a modern request describes its client."""
 
 MAX_EXTENSIONS = 10_000
 """Extensions of a server that are looked at. A map with more is kept whole, but not judged further."""

@@ -17,8 +17,9 @@ from inspector.demo.modern import Modern, is_modern, stream_of
 from inspector.demo.revisions import HANDSHAKE, MODERN
 from inspector.demo.rpc import RpcError, decode, encode, error, kind_of
 from inspector.errors import UsageError
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
 from inspector.serving.base import ClientMessage, Reply, RequestHead, ServedClient
-from inspector.serving.http import SESSION, VERSION, Binding, HttpServer, accepts, content_type, refusal
+from inspector.serving.http import Binding, HttpServer, accepts, content_type, refusal
 from inspector.serving.http_connection import ConnectionLimits, RequestRefusal, ServedRequest, ServedResponse
 from inspector.serving.http_session import JSON, ClientSession, ServedStream
 from inspector.system.terminal import ENDING, watch_signals
@@ -114,14 +115,14 @@ class SessionHandler:
 
     def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Handle one message, or a batch."""
-        revision = arrived.head.field(VERSION) if arrived.head is not None else None
+        revision = arrived.head.field(VERSION_FIELD) if arrived.head is not None else None
         try:
             message = decode(arrived.data)
             kinds = [kind_of(item) for item in (message if isinstance(message, list) else [message])]
             if isinstance(message, list):
                 self._session.check_batch(message)
             if revision is not None and revision not in HANDSHAKE:
-                raise RpcError(-32600, f"Unsupported {VERSION}: {revision}")
+                raise RpcError(-32600, f"Unsupported {VERSION_FIELD}: {revision}")
         except RpcError as problem:
             _refuse(reply, 400, problem)
             return
@@ -290,8 +291,8 @@ class DemoServer(HttpServer):
 
     def _session_for(self, arrived: ClientMessage, head: RequestHead, response: ServedResponse) -> ClientSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
-        message, name = arrived.message, head.field(SESSION)
-        modern = head.field(VERSION) in MODERN or head.field("mcp-method") is not None or is_modern(message)
+        message, name = arrived.message, head.field(SESSION_FIELD)
+        modern = head.field(VERSION_FIELD) in MODERN or head.field("mcp-method") is not None or is_modern(message)
         if not self.world.handshakes or (self.world.modern and modern):
             return self._shared_session(head, begins=False)
         if name is None and isinstance(message, dict) and message.get("method") == "initialize" and "id" in message:

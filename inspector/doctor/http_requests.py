@@ -14,6 +14,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape, shape_of
+from inspector.protocol.names import VERSION_FIELD
 from inspector.protocol.revisions import NEWEST_MODERN
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_client import Endpoint, HttpAnswer
@@ -110,7 +111,7 @@ class ProbeClient:
 
     async def ask(self, url: Url, *fields: tuple[str, str], seconds: float | None = None) -> ProbeResponse:
         """Send the harmless request as a POST."""
-        version = ("MCP-Protocol-Version", NEWEST_MODERN)
+        version = (VERSION_FIELD, NEWEST_MODERN)
         kind, method = ("Content-Type", JSON_TYPE), ("Mcp-Method", "server/discover")
         accept = ("Accept", f"{JSON_TYPE}, {STREAM_TYPE}")
         return await self.send("POST", url, (kind, accept, version, method, *fields), jsonrpc.encode(QUESTION), seconds)

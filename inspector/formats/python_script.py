@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
-from inspector.client.extensions import CAPABILITIES_KEY
 from inspector.formats.quoting import (
     FIELD_NAME,
     VARIABLE,
@@ -26,6 +25,7 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.names import CAPABILITIES_KEY
 from inspector.protocol.views import View
 from inspector.text import duration
 from inspector.version import __version__

@@ -16,6 +16,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.names import SERVER_KEY
 from inspector.protocol.views import View
 
 _REQUESTS = Query(shape=Shape.REQUEST)
@@ -108,7 +109,6 @@ _RECEIVED = Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.RECV)
 _STDERR = Query(kind=Kind.STDERR)
 _LIFE = Query(kind=Kind.LIFE)
 _HANDSHAKES = Query(method=("initialize", "server/discover"), dir=Dir.RECV, shape=Shape.RESULT)
-_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 class RecordingFacts(NamedTuple):
@@ -155,7 +155,7 @@ def facts_of(journal: Journal) -> RecordingFacts:
     for n in merge(_HANDSHAKES.forwards(index), _LIFE.forwards(index)):
         if index.kind(n) is Kind.RPC:
             result = View(View(journal.event(n).message).object("result"))
-            info = result.object("serverInfo") or View(result.meta).object(_SERVER_KEY) or info
+            info = result.object("serverInfo") or View(result.meta).object(SERVER_KEY) or info
             revision = result.members.get("protocolVersion", revision)
         elif transport is None:
             fields = journal.event(n).fields

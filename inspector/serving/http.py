@@ -19,6 +19,7 @@ from inspector.errors import InspectorError, UsageError
 from inspector.journal import channels
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD, VERSION_KEY
 from inspector.protocol.revisions import MODERN, R4
 from inspector.reasons import os_reason
 from inspector.serving.base import ClientMessage, Fields, HandlerFactory, RequestHead
@@ -32,9 +33,6 @@ from inspector.serving.http_connection import (
 from inspector.serving.http_origins import RequestGuard
 from inspector.serving.http_session import JSON, ClientSession
 
-SESSION = "Mcp-Session-Id"
-VERSION = "MCP-Protocol-Version"
-_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _ONLY_POST = "POST, OPTIONS"
 MAX_SESSIONS = 200
@@ -42,6 +40,8 @@ MAX_SESSIONS = 200
 SAME_PORT_TRIES = 5
 CLOSE_WITHIN = 2.0
 """Seconds for handlers to end, and for connections to send what was written."""
+_LOOK_EVERY = 0.005
+"""Seconds between two looks whether the connections have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,10 @@ class HttpListener(ABC):
             await asyncio.wait(self._tasks, timeout=CLOSE_WITHIN)
         for connection in list(self.connections):
             connection.shut()
-        for _ in range(int(CLOSE_WITHIN / 0.005)):
+        for _ in range(int(CLOSE_WITHIN / _LOOK_EVERY)):
             if not self.connections:
                 return
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(_LOOK_EVERY)
         for connection in list(self.connections):
             connection.kill()
 
@@ -185,7 +185,7 @@ class HttpServer(HttpListener):
         return self._listening_refusal(head, cors)
 
     def _methods(self, head: RequestHead) -> str:
-        only_post = head.field(VERSION) in MODERN or not (self.binding.sessions or self.binding.listening)
+        only_post = head.field(VERSION_FIELD) in MODERN or not (self.binding.sessions or self.binding.listening)
         return _ONLY_POST if only_post else _METHODS
 
     def _not_allowed(self, head: RequestHead, cors: Fields) -> RequestRefusal:
@@ -194,18 +194,18 @@ class HttpServer(HttpListener):
 
     def _listening_refusal(self, head: RequestHead, cors: Fields) -> RequestRefusal | None:
         """Return why a GET or DELETE is refused: its era must have them, and its session must be known."""
-        if head.field(VERSION) in MODERN or not (self.binding.listening or head.method == "DELETE"):
+        if head.field(VERSION_FIELD) in MODERN or not (self.binding.listening or head.method == "DELETE"):
             return self._not_allowed(head, cors)
         if head.method == "GET" and not accepts(head, "text/event-stream"):
             return refusal(406, "Accept must include text/event-stream.", cors)
-        name = head.field(SESSION)
+        name = head.field(SESSION_FIELD)
         if self.binding.sessions:
             return self._session_refusal(name, cors)
         return self._not_allowed(head, cors) if head.method == "DELETE" else None
 
     def _session_refusal(self, name: str | None, cors: Fields) -> RequestRefusal | None:
         if name is None:
-            return refusal(400, f"{SESSION} is missing: start with initialize.", cors)
+            return refusal(400, f"{SESSION_FIELD} is missing: start with initialize.", cors)
         if name not in self._sessions:
             return refusal(404, "Unknown session: start again with initialize.", cors)
         return None
@@ -221,11 +221,11 @@ class HttpServer(HttpListener):
         elif head.method == "GET":
             self._session_of(head).listen(response, head.field("last-event-id") or "")
         else:
-            self._end_session(self._sessions.pop(head.field(SESSION) or ""))
+            self._end_session(self._sessions.pop(head.field(SESSION_FIELD) or ""))
             response.whole(204)
 
     def _session_of(self, head: RequestHead) -> ClientSession:
-        session = self._sessions.get(head.field(SESSION) or "")
+        session = self._sessions.get(head.field(SESSION_FIELD) or "")
         return session or self._shared_session(head, begins=False)
 
     def _post(self, request: ServedRequest, response: ServedResponse) -> None:
@@ -244,7 +244,7 @@ class HttpServer(HttpListener):
 
     def _session_for(self, arrived: ClientMessage, head: RequestHead, response: ServedResponse) -> ClientSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
-        name = head.field(SESSION)
+        name = head.field(SESSION_FIELD)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
         if name is not None and name in self._sessions:
             return self._sessions[name]
@@ -255,9 +255,9 @@ class HttpServer(HttpListener):
             return self._new_session(arrived.message, response)
         if arrived.message is None and name is None:
             return self._shared_session(head, begins=False)
-        refusal = self._session_refusal(name, ())
-        if refusal is not None:
-            response.whole(*refusal)
+        refused = self._session_refusal(name, ())
+        if refused is not None:
+            response.whole(*refused)
         return None
 
     # Sessions
@@ -267,7 +267,7 @@ class HttpServer(HttpListener):
         self._sessions[session.session] = session
         if len(self._sessions) > MAX_SESSIONS:
             self._end_session(self._sessions.pop(next(iter(self._sessions))))
-        response.always = (*response.always, (SESSION, session.session))
+        response.always = (*response.always, (SESSION_FIELD, session.session))
         return session
 
     def _shared_session(self, head: RequestHead, *, begins: bool) -> ClientSession:
@@ -314,9 +314,9 @@ def is_modern(message: Any, head: RequestHead) -> bool:
     """Whether a message belongs to the era without sessions: by its metadata, else by the header."""
     params = message.get("params") if type(message) is dict else None
     meta = params.get("_meta") if type(params) is dict else None
-    if type(meta) is dict and _VERSION_KEY in meta:
+    if type(meta) is dict and VERSION_KEY in meta:
         return True
-    return head.field(VERSION) in MODERN
+    return head.field(VERSION_FIELD) in MODERN
 
 
 def _revision(message: dict[str, Any]) -> str:

@@ -9,17 +9,11 @@ from typing import Protocol
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, LimitReached, SessionLost
 from inspector.hints import Hint, Parameter
 from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.names import SESSION_FIELD
 from inspector.transports.base import Outgoing
 from inspector.transports.http_body import ReadGate
 from inspector.transports.http_client import HttpAnswer
-from inspector.transports.http_requests import (
-    JSON_TYPE,
-    RESUME_FIELD,
-    SESSION_FIELD,
-    SMALL_BODY,
-    STREAM_TYPE,
-    Requester,
-)
+from inspector.transports.http_requests import JSON_TYPE, RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_status import no_answer, status_problem
 from inspector.transports.http_stream import BEGINNING, RESUMING, EventStream, too_large
 from inspector.transports.response_matching import answers, parsed

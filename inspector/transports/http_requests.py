@@ -13,6 +13,7 @@ from inspector.addresses import shown_url
 from inspector.config.text_checks import checked_headers
 from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Refusal, Sink
 from inspector.transports.http_client import Endpoint, HttpAnswer
@@ -64,8 +65,6 @@ class Cookies:
 
 Fields = list[tuple[str, str]]
 
-SESSION_FIELD = "Mcp-Session-Id"
-VERSION_FIELD = "MCP-Protocol-Version"
 RESUME_FIELD = "Last-Event-ID"
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream"

@@ -15,6 +15,7 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.members import array_at
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
 
 _AUTH: CheckMode = "auth"
 _OPEN = "the server requires no authorization"
@@ -34,7 +35,7 @@ async def _begin(
     if not method:
         method = "server/discover" if visit.modern else "initialize"
     message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
-    revision = ("MCP-Protocol-Version", visit.revision)
+    revision = (VERSION_FIELD, visit.revision)
     extra: tuple[tuple[str, str], ...] = ()
     if method == "initialize":
         client = {"name": "inspector-check", "version": "1"}
@@ -315,12 +316,12 @@ async def every_request(visit: Visit) -> Outcome:
     if not token:
         return skipped("it needs a login")
     opened = await _begin(visit, ("Authorization", f"Bearer {token}"))
-    session = opened.header("mcp-session-id")
+    session = opened.header(SESSION_FIELD)
     if opened.refused or session is None:
         return skipped(f"no session was opened: {opened.brief}")
     visit.journal.redactor.add(session)
-    answer = await _begin(visit, ("Mcp-Session-Id", session), method="tools/list", params={})
-    await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
+    answer = await _begin(visit, (SESSION_FIELD, session), method="tools/list", params={})
+    await visit.web.send("DELETE", fields=((SESSION_FIELD, session), ("Authorization", f"Bearer {token}")))
     return expect(answer, answer.status == 401, f"A request in the session without the token got {answer.brief}.")
 
 

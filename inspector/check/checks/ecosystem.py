@@ -14,7 +14,7 @@ from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_post import RawPost, raw_post
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol.jsonrpc import Shape
-from inspector.transports.http_requests import SESSION_FIELD
+from inspector.protocol.names import SESSION_FIELD
 
 _BROWSER = "http://localhost:6274"
 """A local origin, as that of a tool in a browser."""

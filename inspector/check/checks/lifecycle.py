@@ -15,6 +15,7 @@ from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
 from inspector.protocol.members import array_at
+from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.revisions import LEGACY, REVISIONS
 
 _TOO_OLD = "1900-01-01"
@@ -293,7 +294,7 @@ async def _listed_first(visit: Visit, connection: RawConnection) -> RequestOutco
 async def _refused_revision(visit: Visit, method: str) -> Outcome:
     """A request with an unknown revision."""
     async with visit.connection() as connection:
-        meta = {"io.modelcontextprotocol/protocolVersion": _TOO_OLD}
+        meta = {VERSION_KEY: _TOO_OLD}
         response = await connection.request(method, {"_meta": meta})
     if response.code != UNSUPPORTED_VERSION:
         return bad(f"A request of revision {_TOO_OLD} got {response.reply}.", *response.events)

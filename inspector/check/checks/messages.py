@@ -22,6 +22,7 @@ from inspector.protocol.jsonrpc import (
     Shape,
 )
 from inspector.protocol.members import objects_at, value_at
+from inspector.protocol.names import VERSION_FIELD
 
 CHECKS = CheckTable("messages", needs=Need.NOTHING)
 
@@ -285,7 +286,7 @@ def _names(response: RequestOutcome) -> list[object]:
 
 def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
     """The headers of a request of this revision, without a session."""
-    return (JSON, ACCEPT, ("MCP-Protocol-Version", visit.revision))
+    return (JSON, ACCEPT, (VERSION_FIELD, visit.revision))
 
 
 def _error_code(frame: Frame) -> object:

@@ -18,8 +18,8 @@ from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
 from inspector.protocol.sample_values import sample
-from inspector.transports.http_requests import SESSION_FIELD, VERSION_FIELD
 
 _NO_SESSION = "00000000-0000-4000-8000-000000000000"
 _HANDSHAKES = 3

@@ -22,9 +22,10 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.headers import HeaderParam, mirrored
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
 from inspector.protocol.members import object_at, value_at
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
 from inspector.protocol.revisions import LEGACY
 from inspector.protocol.sample_values import sample
-from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
+from inspector.transports.http_requests import RESUME_FIELD
 
 _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""

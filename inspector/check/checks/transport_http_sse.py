@@ -11,8 +11,8 @@ from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import CLIENT
 from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
+from inspector.protocol.names import SESSION_FIELD
 from inspector.protocol.revisions import LEGACY, REVISIONS
-from inspector.transports.http_requests import SESSION_FIELD
 from inspector.transports.http_url import parse_url
 
 _STREAM = ("Accept", "text/event-stream")

@@ -23,6 +23,7 @@ from inspector.check.poison.judge import TextPlace
 from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.members import array_at, object_at, objects_at, value_at
+from inspector.protocol.names import SERVER_KEY
 
 T = TypeVar("T")
 MAX_VALUES = 10_000
@@ -71,7 +72,6 @@ DATA = ("tools/call", "resources/read", "prompts/get")
 """The methods whose results a model reads and others may have written."""
 _ORDINARY = frozenset("\u00ad\u200e\u200f\f")
 
-SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MAGIC = {
     "image/png": (b"\x89PNG",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -189,7 +189,7 @@ def _entry_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator
 
 
 def _server_info(result: dict[str, Any]) -> dict[str, Any]:
-    return object_at(result.get("serverInfo") or value_at(result, "_meta", SERVER_INFO))
+    return object_at(result.get("serverInfo") or value_at(result, "_meta", SERVER_KEY))
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:

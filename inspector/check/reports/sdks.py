@@ -16,12 +16,12 @@ from inspector.check.result import Result, SdkOrigin
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.names import SERVER_KEY
 
 MAX_EVENTS = 20_000
 """Messages of the server in which signs of an SDK are searched."""
 _MAX_CHARACTERS = 100_000
 _HANDSHAKES = ("initialize", "server/discover")
-_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 class Cause(NamedTuple):
@@ -281,7 +281,7 @@ def _info(message: Any) -> dict[str, Any]:
     if type(result) is not dict:
         return {}
     meta = result.get("_meta")
-    info = result.get("serverInfo") or (meta.get(_SERVER_KEY) if type(meta) is dict else None)
+    info = result.get("serverInfo") or (meta.get(SERVER_KEY) if type(meta) is dict else None)
     return info if type(info) is dict else {}
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.state.server import VERSION_KEY
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
+from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.official_schemas import validate_message
 from inspector.protocol.revisions import LEGACY, features
 

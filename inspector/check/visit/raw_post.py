@@ -16,7 +16,8 @@ from inspector.check.visit.visit import Visit
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.errors import HttpError
 from inspector.protocol import jsonrpc
-from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
+from inspector.transports.http_requests import RESUME_FIELD
 from inspector.transports.http_url import resolve
 
 Fields = Sequence[tuple[str, str]]

@@ -10,13 +10,13 @@ from inspector.check.visit.raw_connection import RawConnection, ServerState
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
-from inspector.client.state.server import VERSION_KEY
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
 
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from inspector.client.state.server import VERSION_KEY
 from inspector.protocol.headers import HeaderParam, mirrored, request_headers
 from inspector.protocol.members import value_at
-
-VERSION_FIELD = "MCP-Protocol-Version"
+from inspector.protocol.names import VERSION_FIELD, VERSION_KEY
 
 
 class HeaderFields:

@@ -18,10 +18,9 @@ from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.pending_requests import Call, ContinuedCall, RpcResponse
 from inspector.client.engine.subscription_stream import Listening
 from inspector.client.engine.tasks import TaskPoller
-from inspector.client.extensions import CAPABILITIES_KEY, CLIENT_KEY
 from inspector.client.state.calls import server_error
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.client.state.server import VERSION_KEY, Server, discovered
+from inspector.client.state.server import Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame
@@ -31,6 +30,7 @@ from inspector.protocol.extensions import TASKS
 from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from inspector.protocol.members import array_at, text_at, texts_at, value_at
+from inspector.protocol.names import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"

@@ -21,7 +21,7 @@ from inspector.client.inbox import MAX_QUESTIONS, TOPICS, Inbox, Question, Quest
 from inspector.client.state.calls import Progress
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.model import SessionModel
-from inspector.client.state.server import VERSION_KEY, Server, discovered
+from inspector.client.state.server import Server, discovered
 from inspector.client.state.tasks import Task
 from inspector.journal import durations
 from inspector.journal.exchange import RECEIVED_RESULTS, given_up_at, is_open, newest_progress, walk_open
@@ -31,6 +31,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import object_at, subject_of, text_at, texts_at, value_at
+from inspector.protocol.names import VERSION_KEY
 
 SECONDS = 0.01
 """Seconds that one call of `RecordedSession.advance` reads; the next call continues."""

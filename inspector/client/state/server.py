@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol.members import object_at, text_at, value_at
+from inspector.protocol.names import SERVER_KEY
 from inspector.protocol.revisions import FEATURES, Era, Features, features
 from inspector.text import repr_of
-
-VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-"""The metadata key with which a modern request names its revision."""
-SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 class Server:

@@ -15,6 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import object_at, value_at
+from inspector.protocol.names import SERVER_KEY
 
 ConnectionStepState = Literal["ok", "note", "failed", "waiting", "open"]
 
@@ -238,7 +239,7 @@ def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
 
 def _introduced(result: dict[str, Any]) -> str:
     """Return name, version and revisions, from a response of either era."""
-    info = result.get("serverInfo") or value_at(result, "_meta", "io.modelcontextprotocol/serverInfo")
+    info = result.get("serverInfo") or value_at(result, "_meta", SERVER_KEY)
     named = "no serverInfo"
     if type(info) is dict:
         named = " ".join(str(info[name]) for name in ("name", "version") if info.get(name))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from inspector.client.engine.header_fields import VERSION_FIELD, HeaderFields
-from inspector.client.state.server import VERSION_KEY
+from inspector.client.engine.header_fields import HeaderFields
 from inspector.journal import channels
 from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.format import Dir, Kind
@@ -18,8 +17,9 @@ from inspector.journal.query import Query
 from inspector.protocol import headers, jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import array_at, object_at, texts_at, value_at
+from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD, VERSION_KEY
 from inspector.serving.base import RequestHead
-from inspector.serving.http import SESSION, Binding
+from inspector.serving.http import Binding
 
 _LOOKED_AT = 5000
 """Maximum events of one kind that are read to determine the behaviour."""
@@ -110,7 +110,7 @@ class ServerBehaviour:
         heads = [
             n for n in range(request, self.initialize or 0) if index.kind(n) == Kind.HTTP and index.dir(n) == Dir.RECV
         ]
-        return any(field(self.journal.event(n).fields, SESSION) is not None for n in heads[-8:])
+        return any(field(self.journal.event(n).fields, SESSION_FIELD) is not None for n in heads[-8:])
 
     def _listened(self, otherwise: bool) -> bool:
         for n in self._of_kind(Kind.LIFE):

@@ -12,6 +12,7 @@ from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.log_lines import readable
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.names import SERVER_KEY
 from inspector.protocol.summaries import (
     MAX_READ,
     answer_summary,
@@ -28,7 +29,6 @@ from inspector.tui.widgets.paint import Piece
 from inspector.tui.work.call_events import steps
 
 _KEYS = 8
-_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _LISTS = {
     "tools": "tool",
     "resources": "resource",
@@ -224,7 +224,7 @@ def _by_members(view: View) -> list[Piece] | None:
 
 
 def _server(view: View) -> list[Piece]:
-    info = ServerInfo(view.members.get("serverInfo") or View(view.object("_meta")).object(_SERVER_INFO))
+    info = ServerInfo(view.members.get("serverInfo") or View(view.object("_meta")).object(SERVER_KEY))
     return [(one_line(info.display_name), "bright"), (f" {one_line(info.version)}", "bright")]
 
 
