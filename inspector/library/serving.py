@@ -179,7 +179,7 @@ class ReplayedSession(Session):
                 await self._hosting.enter_async_context(running(self.live.target))
             await self.mock.load()
             if self._options.era == "auto" and not self._options.protocol:
-                self._options = replace(self._options, era="modern" if self.mock.conduct.modern else "legacy")
+                self._options = replace(self._options, era="modern" if self.mock.behaviour.modern else "legacy")
             await super().connect()
         except BaseException:
             await self.close()

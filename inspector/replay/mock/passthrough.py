@@ -21,10 +21,10 @@ Upstream = Callable[[Journal, ConnectionListener], BareConnection]
 class PassthroughRequest(Protocol):
     """One request of the client, which receives the live server's response."""
 
-    def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
+    def forward_response(self, raw: bytes, message: dict[str, Any]) -> None:
         """Send the response."""
 
-    def pass_on(self, raw: bytes) -> None:
+    def forward_message(self, raw: bytes) -> None:
         """Send a message that belongs to the request."""
 
 
@@ -37,10 +37,10 @@ class Downstream(Protocol):
     def live_journal(self) -> Journal:
         """Return a recording for a connection to the live server."""
 
-    def push(self, raw: bytes) -> None:
+    def send(self, raw: bytes) -> None:
         """Send a message that belongs to no request."""
 
-    def hear_stderr(self, lines: Sequence[bytes]) -> None:
+    def forward_stderr(self, lines: Sequence[bytes]) -> None:
         """Handle lines of the live server's stderr."""
 
 
@@ -64,7 +64,7 @@ class Passthrough:
             if self._connection is None:
                 await self._open(message)
         answer = await self._ask(message, answering)
-        answering.deliver_foreign(encode({**answer, "id": message["id"]}), answer)
+        answering.forward_response(encode({**answer, "id": message["id"]}), answer)
 
     async def _open(self, message: dict[str, Any]) -> None:
         """Connect, and repeat the client's handshake if it made one."""
@@ -132,13 +132,13 @@ class Passthrough:
     def _pass_on(self, raw: bytes) -> None:
         under_way = [answering for _, answering in self._waiting.values() if answering is not None]
         if len(under_way) == 1:
-            under_way[0].pass_on(raw)
+            under_way[0].forward_message(raw)
         else:
-            self._client.push(raw)
+            self._client.send(raw)
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
         """Forward the live server's stderr."""
-        self._client.hear_stderr(lines)
+        self._client.forward_stderr(lines)
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Handle a request that gets no response."""

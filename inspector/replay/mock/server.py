@@ -26,6 +26,7 @@ from inspector.journal.journal import Journal, altered
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, encode, id_key
 from inspector.protocol.members import value_at
+from inspector.protocol.names import SESSION_FIELD
 from inspector.replay.mock.batch import Batch
 from inspector.replay.mock.faults import MockFault, MockFaults
 from inspector.replay.mock.http import ServerBehaviour, field, status_of, version_of
@@ -53,9 +54,9 @@ TYPES: dict[BodyForm, str] = {"json": "application/json", "sse": "text/event-str
 FINISH_WITHIN = 1.0
 """Seconds for which open requests are still answered after the client's last message."""
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
-_FORMS: dict[str, BodyForm] = {"application/json": "json", "text/event-stream": "sse"}
+_FORMS = {kind: form for form, kind in TYPES.items()}
 _DRAIN_EVERY = 64
-BREATH = 0.02
+RESPONSE_PAUSE = 0.02
 """Seconds before a response that follows other messages: some clients lose progress that they read together with the
 response.
 """
@@ -101,7 +102,7 @@ class Mock:
         self.requests = RecordedRequests(journal)
         self.timeline = Timeline(journal)
         self.tasks = TaskEnds(journal)
-        self.tally = MockStatistics()
+        self.statistics = MockStatistics()
         self.unreached: InspectorError | None = None
         """Why the live server of a passthrough could not be connected to."""
         self.on_stderr = on_stderr
@@ -124,13 +125,13 @@ class Mock:
         """
         await load(self.requests, self.journal)
         await self.timeline.read()
-        self.conduct = ServerBehaviour(self.journal)
-        self.binding: Binding = self.conduct.binding(**binding)
+        self.behaviour = ServerBehaviour(self.journal)
+        self.binding: Binding = self.behaviour.binding(**binding)
 
     def opens(self, client: ServedClient) -> MockClient:
         """Return the handler of a new client."""
-        self.tally.clients += 1
-        return MockClient(self, client, self.tally.clients)
+        self.statistics.clients += 1
+        return MockClient(self, client, self.statistics.clients)
 
     def new_journal(self, number: int) -> Journal:
         """Return the recording of a client."""
@@ -148,7 +149,7 @@ class Mock:
 
     def report(self) -> MockReport:
         """Return the answered, missed and unused requests."""
-        return report(self.tally, self.journal, self.requests.methods, self.seed, self.recordings)
+        return report(self.statistics, self.journal, self.requests.methods, self.seed, self.recordings)
 
     async def close(self) -> None:
         """Stop reading. `inspector.serving` closes the clients."""
@@ -191,9 +192,9 @@ class MockClient:
         self._silent: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Event()
         """Set when a task has ended or stays silent."""
-        self._asked: dict[Any, _OpenRequest] = {}
+        self._open_requests: dict[Any, _OpenRequest] = {}
         """By id."""
-        self.teller = _TimelineSender(self)
+        self.sender = _TimelineSender(self)
         self._passed: dict[str, int] = {}
         self._ready = False
         self.initialize: dict[str, Any] | None = None
@@ -204,7 +205,7 @@ class MockClient:
                 lambda by, text: self.journal.record_life("", "addon", by=by, text=text)
             )
             self._filter.opened()
-        self.teller.tell(0)
+        self.sender.send_after(0)
 
     # Incoming messages
 
@@ -262,7 +263,7 @@ class MockClient:
         elif shape in _ANSWERS:
             self._answered(message)
         else:
-            self._senseless(reply, arrived)
+            self._reply_to_invalid(reply, arrived)
         if shape in (Shape.NOTIFICATION, *_ANSWERS):
             self._record_head(reply, 202, [])
         reply.end()
@@ -272,12 +273,12 @@ class MockClient:
         if self._passthrough is None or not self._passthrough.answered(message):
             self.questions.answered(message)
 
-    def _senseless(self, reply: Reply, arrived: ClientMessage | None) -> None:
-        """Respond to an invalid message as recorded, or with its JSON-RPC error (section 5.1)."""
-        self.mock.tally.counts["invalid"] += 1
-        word = self._next_word("", self.mock.timeline.senseless)
-        if word:
-            self.teller.tell(word)
+    def _reply_to_invalid(self, reply: Reply, arrived: ClientMessage | None) -> None:
+        """Respond to an invalid message as recorded, or with its JSON-RPC error (section 5.1 of JSON-RPC 2.0)."""
+        self.mock.statistics.counts["invalid"] += 1
+        point = self._next_point("", self.mock.timeline.invalid)
+        if point:
+            self.sender.send_after(point)
         elif arrived is None or not arrived.reason:
             self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is not a JSON-RPC message.")
         elif not arrived.cut:  # A client that closed the connection cannot receive a response.
@@ -292,11 +293,11 @@ class MockClient:
         method = message["method"]
         if method == "notifications/cancelled":
             self._cancel(id_key(value_at(message, "params", "requestId")))
-        word = self._next_word(method, self.mock.timeline.notifications.get(method, ()))
-        if word:
-            self.teller.tell(word)
+        point = self._next_point(method, self.mock.timeline.notifications.get(method, ()))
+        if point:
+            self.sender.send_after(point)
 
-    def _next_word(self, method: str, numbers: list[int] | tuple[int, ...]) -> int:
+    def _next_point(self, method: str, numbers: list[int] | tuple[int, ...]) -> int:
         """Return the next recorded occurrence of a repeated message; 0 without one."""
         position = self._passed.get(method, 0)
         self._passed[method] = position + 1
@@ -304,41 +305,41 @@ class MockClient:
 
     def left(self, reply: Reply) -> None:
         """Handle a stream that its client closed: in the modern era this cancels its requests."""
-        if self.mock.conduct.modern:
-            for key in [key for key, asked in self._asked.items() if asked.reply is reply]:
+        if self.mock.behaviour.modern:
+            for key in [key for key, asked in self._open_requests.items() if asked.reply is reply]:
                 self._cancel(key)
 
     def _cancel(self, key: Any) -> None:
-        asked = self._asked.pop(key, None)
+        asked = self._open_requests.pop(key, None)
         if asked is not None:
-            self.mock.tally.counts["cancelled"] += 1
+            self.mock.statistics.counts["cancelled"] += 1
             asked.give_up()
 
     # Requests
 
     def _request(self, message: dict[str, Any], reply: Reply, head: RequestHead | None) -> None:
-        self.mock.tally.requests += 1
+        self.mock.statistics.requests += 1
         if message["method"] == "initialize":
             self.initialize = message
         key = id_key(message["id"])
         if key is None:
-            self.mock.tally.counts["invalid"] += 1
+            self.mock.statistics.counts["invalid"] += 1
             _Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id must be a string or a number.")
             return
-        asked = self._asked[key] = _OpenRequest(reply)
+        asked = self._open_requests[key] = _OpenRequest(reply)
         asked.task = self.start(self._answer(message, asked, head))
         asked.task.add_done_callback(lambda _: self._over(key, asked))
 
     def _over(self, key: Any, asked: _OpenRequest) -> None:
-        if self._asked.get(key) is asked:
-            del self._asked[key]
+        if self._open_requests.get(key) is asked:
+            del self._open_requests[key]
 
     async def _answer(self, message: dict[str, Any], asked: _OpenRequest, head: RequestHead | None) -> None:
         reply = asked.reply
         answering = _Answering(self, message, reply)
-        problem = self.mock.conduct.problem(head, message)
+        problem = self.mock.behaviour.problem(head, message)
         if problem is not None:
-            self.mock.tally.counts["refused"] += 1
+            self.mock.statistics.counts["refused"] += 1
             answering.error(*problem, status=400)
             return
         n = await self._order.find(message["method"], message.get("params"))
@@ -355,7 +356,7 @@ class MockClient:
         elif (
             message["method"] in HANDSHAKE
         ):  # A request for another era's handshake: the recorded server does not support that era.
-            self.mock.tally.counts["refused"] += 1
+            self.mock.statistics.counts["refused"] += 1
             self._error(message, answering)
         else:
             await self._miss(message, answering)
@@ -367,7 +368,7 @@ class MockClient:
             return None  # The live server responds instead.
         if method.endswith("/list") and method in self.mock.requests.methods:
             return None
-        return self.mock.conduct.default_answer(method)
+        return self.mock.behaviour.default_answer(method)
 
     def _task_ended(self, n: int, message: dict[str, Any]) -> dict[str, Any] | None:
         """Return the final state of a task that is polled more often than in the recording."""
@@ -378,23 +379,23 @@ class MockClient:
             return None
         state = self.mock.tasks.of(message.get("params"))
         if state is not None:
-            self.mock.tally.counts["answered"] += 1
+            self.mock.statistics.counts["answered"] += 1
         return state
 
     async def _play(self, n: int, message: dict[str, Any], reply: Reply) -> None:
         mock = self.mock
-        mock.tally.used.add(n)
+        mock.statistics.used.add(n)
         answering = _Answering(self, message, reply, n)
-        names = self.teller.names[n] = LiveIds(mock.journal.event(n).message, message)
+        names = self.sender.names[n] = LiveIds(mock.journal.event(n).message, message)
         if n in mock.timeline.listens:
-            await self.teller.listen(n, names, answering)
+            await self.sender.listen(n, names, answering)
             return
-        if self.teller.tell(n):
+        if self.sender.send_after(n):
             await asyncio.sleep(0)  # Messages that arrived before the response are sent before it.
         if not await ReplayedExchange(mock.journal, n, message, answering).run():
             await answering.without_answer()
         elif not self._ready:
-            self._say_ready(message, reply)
+            self._record_ready(message, reply)
 
     async def _miss(self, message: dict[str, Any], answering: _Answering) -> None:
         mock, method, params = self.mock, message["method"], message.get("params")
@@ -403,7 +404,7 @@ class MockClient:
         n = await self._order.last(method, params) if became == "last" else 0
         if became == "last" and not n:
             became = "error"
-        mock.tally.miss(UnrecordedRequest(self.number, method[:200], params_text(params), nearest, became))
+        mock.statistics.miss(UnrecordedRequest(self.number, method[:200], params_text(params), nearest, became))
         self.journal.record_note(
             f"missed: {method[:200]} is not in the recording" + (" with these parameters" if nearest else ""),
             missed=method[:200],
@@ -426,14 +427,14 @@ class MockClient:
         """Respond that a request is not in the recording."""
         code, text = self.mock.requests.missing(message["method"])
         # A modern client expects HTTP 400 from a legacy server (2026-07-28, "Versioning").
-        status = 400 if version_of(message) is not None and not self.mock.conduct.modern else None
+        status = 400 if version_of(message) is not None and not self.mock.behaviour.modern else None
         answering.error(code, text, data, status=status)
 
-    def _say_ready(self, message: dict[str, Any], reply: Reply) -> None:
+    def _record_ready(self, message: dict[str, Any], reply: Reply) -> None:
         """Record that the connection is ready, as any session does."""
         self._ready = True
         modern = version_of(message)
-        answer = self.mock.conduct.initialize
+        answer = self.mock.behaviour.initialize
         opening = self.mock.journal.event(answer).message if answer is not None else None
         revision = modern or value_at(opening, "result", "protocolVersion")
         if type(revision) is str:
@@ -452,25 +453,24 @@ class MockClient:
     def _record_head(self, reply: Reply, status: int, fields: list[list[str]]) -> None:
         if self.client.transport == "http":
             if self.client.session and not self._ready:
-                fields = [*fields, ["Mcp-Session-Id", self.client.session]]
+                fields = [*fields, [SESSION_FIELD, self.client.session]]
             self.journal.record_http(reply.channel, Dir.RECV, status=status, headers=fields)
 
     def live_journal(self) -> Journal:
         """Return a recording for a connection to the live server."""
         return self.mock.live_journal()
 
-    def hear_stderr(self, lines: Sequence[bytes]) -> None:
+    def forward_stderr(self, lines: Sequence[bytes]) -> None:
         """Forward the live server's stderr."""
         self.journal.record_stderr("stderr", lines)
         for line in lines:
             self.mock.on_stderr(line)
 
-    def push(self, raw: bytes, m: int = 0) -> None:
-        """Record and send a message that belongs to no request."""
-        self.send(raw, m)
-
     def send(self, raw: bytes, m: int = 0, reply: Reply | None = None) -> None:
-        """Record and send a message, after the filter; `m` is its event in the served recording."""
+        """Record and send a message, after the filter; `m` is its event in the served recording.
+
+        Without a reply it belongs to no request.
+        """
         if self._filter is None or not self._filter.handles_messages:
             self._put(Filtered(raw, None), m, reply)
             return
@@ -545,7 +545,7 @@ class MockClient:
         self.journal.close()
         self.journal.release()
 
-    async def silence(self) -> None:
+    async def stay_silent(self) -> None:
         """Stay silent in this task, without delaying the end."""
         task = asyncio.current_task()
         if task is not None:
@@ -617,10 +617,10 @@ class _Answering:
             self._body = raw
         elif answer:
             await self._answer(raw, m)
-        elif event.shape is Shape.NOTIFICATION and self._client.teller.tell_listener(m, event):
+        elif event.shape is Shape.NOTIFICATION and self._client.sender.send_to_subscriptions(m, event):
             return  # It belongs to no exchange: it only arrived during this call.
         elif (self._apart and channels.is_get(event.ch)) or self._form == "json":
-            self._client.push(raw, m)
+            self._client.send(raw, m)
         else:
             self._begin("sse")
             self.send(raw, m, cut=event.fields.get("cut") is True)
@@ -633,7 +633,7 @@ class _Answering:
         journal = self._client.mock.journal
         kind, dir = journal.index.kind(m), journal.index.dir(m)
         if dir == Dir.SEND and kind == Kind.RPC:
-            self._client.teller.tell(m)
+            self._client.sender.send_after(m)
         elif kind == Kind.HTTP and dir == Dir.RECV:
             self._head(journal.event(m).fields)
         elif kind == Kind.SSE:
@@ -693,28 +693,28 @@ class _Answering:
         mock = self._client.mock
         if self._sent and mock.options.speed is None:
             await self.reply.drain()
-            await mock.sleep(BREATH)
+            await mock.sleep(RESPONSE_PAUSE)
         delay, fault = self._client.faults.striking(m)
         if delay:
-            self._struck(f"delay={delay}", "delay", m)
+            self._record_fault(f"delay={delay}", "delay", m)
             await mock.sleep(delay / 1000)
         if fault is not None:
-            self._struck(fault.text, fault.kind, m)
-            if not self._damaged(fault, raw, m):
+            self._record_fault(fault.text, fault.kind, m)
+            if not self._apply_to_connection(fault, raw, m):
                 return
-            raw = self._changed(fault, raw)
+            raw = self._faulty_response(fault, raw)
         message = mock.journal.event(m).message
-        self._begin("json", status_of(message, modern=mock.conduct.modern and not mock.conduct.over_http))
+        self._begin("json", status_of(message, modern=mock.behaviour.modern and not mock.behaviour.over_http))
         self.send(raw, m)
         self.reply.end()
-        mock.tally.counts["answered"] += 1
-        self._client.teller.tell(m)
+        mock.statistics.counts["answered"] += 1
+        self._client.sender.send_after(m)
 
-    def _struck(self, text: str, kind: str, m: int) -> None:
-        self._client.mock.tally.counts[f"fault:{kind}"] += 1
+    def _record_fault(self, text: str, kind: str, m: int) -> None:
+        self._client.mock.statistics.counts[f"fault:{kind}"] += 1
         self._client.journal.record_note(f"fault: {text}", fault=kind, recorded=m)
 
-    def _damaged(self, fault: MockFault, raw: bytes, m: int) -> bool:
+    def _apply_to_connection(self, fault: MockFault, raw: bytes, m: int) -> bool:
         """Apply a fault to the connection; True if the response is still sent."""
         if fault.kind == "disconnect":
             self.reply.cut()
@@ -724,19 +724,19 @@ class _Answering:
             self.reply.cut(raw[: len(raw) // 2])
         return fault.kind in ("corrupt", "error")
 
-    def _changed(self, fault: MockFault, raw: bytes) -> bytes:
+    def _faulty_response(self, fault: MockFault, raw: bytes) -> bytes:
         if fault.kind == "corrupt":
             return self._client.faults.corrupted(raw)
         return encode(jsonrpc.error(self.id, fault.value, "This error was requested with --fault."))
 
-    def pass_on(self, raw: bytes) -> None:
+    def forward_message(self, raw: bytes) -> None:
         """Send a message of the live server during this request."""
         self._begin("sse")
         self.send(raw)
 
-    def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
+    def forward_response(self, raw: bytes, message: dict[str, Any]) -> None:
         """Send the live server's response."""
-        self._begin("json", status_of(message, modern=self._client.mock.conduct.modern))
+        self._begin("json", status_of(message, modern=self._client.mock.behaviour.modern))
         self.send(raw)
         self.reply.end()
 
@@ -749,7 +749,7 @@ class _Answering:
     def error(self, code: int, text: str, data: Any = None, *, status: int | None = None) -> None:
         """Respond with our own error."""
         body = jsonrpc.error(self.id, code, text, data)
-        self._begin("json", status or status_of(body, modern=self._client.mock.conduct.modern))
+        self._begin("json", status or status_of(body, modern=self._client.mock.behaviour.modern))
         self.send(encode(body))
         self.reply.end()
 
@@ -763,8 +763,8 @@ class _Answering:
             return
         state = mock.journal.index.state(self._n)
         if state in (State.CANCELLED, State.TIMED_OUT):
-            await self._client.silence()
-        mock.tally.counts["unanswered"] += 1
+            await self._client.stay_silent()
+        mock.statistics.counts["unanswered"] += 1
         if self._status is not None and self._status >= 400:
             if not channels.is_stdio(self.reply.channel):
                 self._client.begin(self.reply, "json", self._status, "text/plain; charset=utf-8")
@@ -794,15 +794,15 @@ class _TimelineSender:
         """By recorded `subscriptions/listen`, the open live ones, with the events that were sent to each."""
         self._delivered: set[int] = set()
 
-    def tell(self, word: int) -> bool:
+    def send_after(self, point: int) -> bool:
         """Send the messages that follow this point of the recorded conversation; True if there are any."""
-        events = self._mock.timeline.after.get(word)
-        if events is not None and word in self._delivered:
+        events = self._mock.timeline.after.get(point)
+        if events is not None and point in self._delivered:
             events = array("I", filter(self._is_missed, events)) if any(self._listens.values()) else None
         if not events:
             return False
-        self._delivered.add(word)
-        self._client.start(self._tell(word, events))
+        self._delivered.add(point)
+        self._client.start(self._send_events(point, events))
         return True
 
     def _is_missed(self, m: int) -> bool:
@@ -810,37 +810,37 @@ class _TimelineSender:
         listen = self._mock.timeline.listen_of(m, subscription_of(self._mock.journal.event(m).message))
         return any(m not in sent for _, _, sent in self._listens.get(listen, ()))
 
-    async def _tell(self, word: int, events: array[int]) -> None:
+    async def _send_events(self, point: int, events: array[int]) -> None:
         journal = self._mock.journal
-        clock = journal.index.time(word or events[0])
+        clock = journal.index.time(point or events[0])
         for done, m in enumerate(events, 1):
             await self._mock.wait(journal.index.time(m) - clock)
             clock = journal.index.time(m)
-            self._tell_one(m, journal.event(m))
+            self._send_event(m, journal.event(m))
             if done % _AT_ONCE == 0:
                 await self._client.client.drain()
                 await asyncio.sleep(0)
 
-    def _tell_one(self, m: int, event: Event) -> None:
+    def _send_event(self, m: int, event: Event) -> None:
         client, pair = self._client, self._mock.journal.index.pair(m)
         if event.kind == Kind.STDERR:
             client.journal.record_stderr("stderr", [event.bytes])
             self._mock.on_stderr(event.bytes)
-        elif self.tell_listener(m, event, once=True):
+        elif self.send_to_subscriptions(m, event, once=True):
             return
         elif event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
             id, answered = client.questions.ask(event.message["id"])
             answered.add_done_callback(lambda done: self._answered(pair) if not done.cancelled() else None)
-            client.push(asked_as(id, event.bytes, event.message), m)
+            client.send(asked_as(id, event.bytes, event.message), m)
         elif event.shape in _ANSWERS and pair in self.names:
-            client.push(self.names[pair].response(event.bytes, event.message), m)
+            client.send(self.names[pair].response(event.bytes, event.message), m)
         else:
-            client.push(event.bytes, m)
+            client.send(event.bytes, m)
 
     def _answered(self, answer: int) -> None:
         """Handle the client's answer to a question; `answer` is the recorded answer (0: none)."""
         if answer:
-            self.tell(answer)
+            self.send_after(answer)
 
     # Subscriptions
 
@@ -854,13 +854,13 @@ class _TimelineSender:
             acknowledged = self._mock.timeline.acknowledged.get(n)
             if acknowledged is not None:
                 sent.add(acknowledged)
-                self._tell_live(acknowledged, self._mock.journal.event(acknowledged), names, answering)
-            self.tell(n)
-            await self._client.silence()
+                self._send_to(acknowledged, self._mock.journal.event(acknowledged), names, answering)
+            self.send_after(n)
+            await self._client.stay_silent()
         finally:
             self._listens[n].remove(live)
 
-    def tell_listener(self, m: int, event: Event, *, once: bool = False) -> bool:
+    def send_to_subscriptions(self, m: int, event: Event, *, once: bool = False) -> bool:
         """Send an event to the open subscriptions that it belongs to; False if it belongs to none.
 
         `once`: not to those that have received it.
@@ -872,10 +872,10 @@ class _TimelineSender:
         for names, answering, sent in self._listens.get(listen, ()):
             if not once or m not in sent:
                 sent.add(m)
-                self._tell_live(m, event, names, answering)
+                self._send_to(m, event, names, answering)
         return bool(listen) or subscription is not None
 
-    def _tell_live(self, m: int, event: Event, names: LiveIds, answering: _Answering) -> None:
+    def _send_to(self, m: int, event: Event, names: LiveIds, answering: _Answering) -> None:
         if event.shape in _ANSWERS:
             answering.send(names.response(event.bytes, event.message), m)
             answering.reply.end()

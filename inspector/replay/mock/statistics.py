@@ -102,21 +102,21 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 
 
 def report(
-    tally: MockStatistics, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
+    statistics: MockStatistics, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
 ) -> MockReport:
     """Create the report. `requests` are the recorded ones by method; handshakes are not reported as unused."""
     asked = (events for method, events in requests.items() if method not in HANDSHAKE)
-    numbers = sorted(n for events in asked for n in events if n not in tally.used)
+    numbers = sorted(n for events in asked for n in events if n not in statistics.used)
     never = [
         (n, journal.index.method(n), params_text(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]
     ]
     return MockReport(
         str(journal.path or ""),
         seed,
-        tally.clients,
-        tally.requests,
-        dict(tally.counts),
-        tally.missed,
+        statistics.clients,
+        statistics.requests,
+        dict(statistics.counts),
+        statistics.missed,
         never,
         len(numbers),
         recordings,

@@ -26,7 +26,7 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _ASKING = (Shape.REQUEST, Shape.NOTIFICATION)
 _AT_ONCE = 1 << 14
 """Events that are read before other tasks run."""
-_HEARD = Query(kind=(Kind.RPC, Kind.INVALID), dir=(Dir.SEND, Dir.RECV)) | Query(kind=Kind.STDERR, dir=Dir.RECV)
+_MESSAGES = Query(kind=(Kind.RPC, Kind.INVALID), dir=(Dir.SEND, Dir.RECV)) | Query(kind=Kind.STDERR, dir=Dir.RECV)
 """The client's messages, and the server's own."""
 _SENT = Query(kind=Kind.RPC, dir=Dir.SEND)
 _ACKNOWLEDGEMENTS = Query(method=_ACKNOWLEDGED)
@@ -44,7 +44,7 @@ class Timeline:
         """By `subscriptions/listen`, the event that acknowledged it, which is sent first to each live one."""
         self.notifications: dict[str, list[int]] = {}
         """The client's notifications, by method, in order."""
-        self.senseless: list[int] = []
+        self.invalid: list[int] = []
         """The client's messages that are not JSON-RPC."""
         self.refusals: dict[int, int] = {}
         """By request, the error without an id in the response to its POST."""
@@ -54,27 +54,27 @@ class Timeline:
     async def read(self) -> None:
         """Read every event once."""
         index = self._journal.index
-        word = 0
-        last = self._last_said()
+        point = 0
+        last = self._last_sent()
         dropped = frozenset(index.dropped)
         for low in range(0, index.count, _AT_ONCE):
             if low:
                 await asyncio.sleep(0)
-            for n in _HEARD.forwards(index, low, low + _AT_ONCE):
+            for n in _MESSAGES.forwards(index, low, low + _AT_ONCE):
                 if n in dropped:
                     continue
                 if index.dir(n) is Dir.SEND:
-                    word = n
+                    point = n
                     self._sent(n)
                     continue
                 if index.method(n) == _ACKNOWLEDGED and self._acknowledges(n):
                     continue
                 if self._ends_exchange(n):
-                    word = n
+                    point = n
                 elif self._refuses(n):
-                    self.refusals[self._posted[index.channel(n)]] = word = n
+                    self.refusals[self._posted[index.channel(n)]] = point = n
                 elif self._stands_alone(n) and not (n > last and index.pair(n) in self.listens):
-                    self.after.setdefault(word, array("I")).append(n)
+                    self.after.setdefault(point, array("I")).append(n)
 
     def _sent(self, n: int) -> None:
         index = self._journal.index
@@ -88,14 +88,14 @@ class Timeline:
         elif shape == Shape.NOTIFICATION:
             self.notifications.setdefault(self._journal.index.method(n), []).append(n)
         elif shape == Shape.NONE:
-            self.senseless.append(n)
+            self.invalid.append(n)
 
     def _acknowledges(self, n: int) -> bool:
         """Whether this acknowledges a subscription, and is sent with it."""
         listen = self.listen_of(n, subscription_of(self._journal.event(n).message))
         return bool(listen) and self.acknowledged.setdefault(listen, n) == n
 
-    def _last_said(self) -> int:
+    def _last_sent(self) -> int:
         """Return the client's last message. The end of the connection ended every later subscription."""
         return _SENT.last(self._journal.index)
 
@@ -188,7 +188,7 @@ class TaskEnds:
     def _add_state(self, states: dict[str, dict[str, Any]], n: int) -> None:
         event = self._journal.event(n)
         if self._journal.index.method(n) == "tasks/result":
-            id = self._asked(n).get("taskId")
+            id = self._params(n).get("taskId")
             if type(id) is str and id in states and states[id].get("status") not in ENDED:
                 states[id] |= {"status": "completed" if event.shape is Shape.RESULT else "failed"}
             return
@@ -198,7 +198,7 @@ class TaskEnds:
         if type(value) is dict and type(value.get("taskId")) is str and type(value.get("status")) is str:
             states[value["taskId"]] = {key: item for key, item in value.items() if key != "_meta"}
 
-    def _asked(self, n: int) -> dict[str, Any]:
+    def _params(self, n: int) -> dict[str, Any]:
         """Return the parameters of the request that event `n` responds to."""
         request = self._journal.index.pair(n)
         return object_at(self._journal.event(request).message, "params") if request else {}

@@ -20,7 +20,7 @@ from inspector.own_commands import module_command
 from inspector.reasons import split_reason
 from inspector.replay.mock.server import Mock
 from inspector.serving.http import HttpServer
-from inspector.text import count, safe
+from inspector.text import count, quantity, safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
@@ -110,12 +110,14 @@ class ServeScreen(Dialog[None]):
         if server.problem:
             rows += fact("", safe(server.problem, _SHOWN), "error")
         if mock is not None:
-            tally, counts = mock.tally, mock.tally.counts
-            rows += fact("asked", f"{count(tally.requests)} requests from {count(tally.clients)} clients")
+            statistics, counts = mock.statistics, mock.statistics.counts
+            rows += fact(
+                "asked", f"{quantity(statistics.requests, 'request')} from {quantity(statistics.clients, 'client')}"
+            )
             rows += fact("answered", count(counts.get("answered", 0)))
             missed = counts.get("missed", 0)
             rows += fact("missed", count(missed), "finding" if missed else "normal")
-            for one in tally.missed[-_MISSED:]:
+            for one in statistics.missed[-_MISSED:]:
                 rows.append(Row([(" " * 14, "muted"), safe(f"{one.method} {one.params}", _SHOWN)], 14))
         rows += heading("Commands for the same server")
         rows += fact("over stdio", self.commands[0])

@@ -220,7 +220,7 @@ async def test_one_that_does_not_is_refused(serve, given, message):
     assert reply.begun == ("json", 400)
     assert reply.messages[0]["error"]["code"] == jsonrpc.HEADER_MISMATCH
     assert message in reply.messages[0]["error"]["message"]
-    assert client.handler.mock.tally.counts == {"refused": 1}
+    assert client.handler.mock.statistics.counts == {"refused": 1}
 
 
 async def test_a_revision_that_the_server_did_not_have_is_refused_over_any_transport(serve):
@@ -254,9 +254,9 @@ async def test_closing_the_stream_cancels_in_the_modern_era_only(serve):
         client = await serve(written)
         given = fields("tools/call", "slow") if cancelled else {}
         reply = client.ask(1, "tools/call", {"name": "slow", "_meta": META} if cancelled else {"name": "slow"}, **given)
-        await until(lambda used=client.handler.mock.tally.used, n=n: n in used)
+        await until(lambda used=client.handler.mock.statistics.used, n=n: n in used)
         client.handler.left(reply)
-        assert client.handler.mock.tally.counts["cancelled"] == cancelled
+        assert client.handler.mock.statistics.counts["cancelled"] == cancelled
 
 
 async def test_heads_are_recorded_without_their_secrets(serve):
@@ -280,5 +280,5 @@ async def test_what_was_served_over_http_can_be_served_over_http_again(serve):
     await first.call("initialize", {})
     assert first.handler.mock.binding.sessions
     again = await mocked(type("W", (), {"journal": first.handler.journal})())
-    assert again.conduct.over_http
+    assert again.behaviour.over_http
     assert again.binding.sessions

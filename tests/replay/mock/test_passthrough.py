@@ -57,7 +57,7 @@ async def test_the_live_server_is_asked_only_what_is_missed_after_the_same_hands
     assert call["params"] == {"name": "new", "_meta": {"progressToken": 5}}
     await client.call("tools/call", {"name": "newer"})
     assert len(server.asked("initialize")) == 1
-    assert [miss.became for miss in client.handler.mock.tally.missed] == ["passthrough"] * 2
+    assert [miss.became for miss in client.handler.mock.statistics.missed] == ["passthrough"] * 2
 
 
 async def test_an_answer_that_was_passed_on_is_recorded_with_a_note(serve):

@@ -9,7 +9,7 @@ from inspector.errors import RecordingError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
-from inspector.replay.mock.server import BREATH
+from inspector.replay.mock.server import RESPONSE_PAUSE
 from tests.processes import ROOT
 from tests.replay.scripted_mock import PATIENCE, KeptClient, Written, mocked, until
 
@@ -57,7 +57,7 @@ async def test_every_client_gets_a_handshake_response(written, serve):
     assert answer["result"]["serverInfo"] == {"name": "then"}
     client.say(jsonrpc.notification("notifications/initialized"))
     assert (await client.call("ping"))["result"] == {}
-    assert client.handler.mock.tally.counts["missed"] == 0
+    assert client.handler.mock.statistics.counts["missed"] == 0
 
 
 DECLARED = {
@@ -84,7 +84,7 @@ async def test_what_the_server_declared_has_a_default_answer(written, serve, met
     written.handshake(**DECLARED)
     client = await serve(written)
     assert (await client.call(method, {"uri": "a", "level": "debug"}))["result"] == result
-    assert client.handler.mock.tally.counts["missed"] == 0
+    assert client.handler.mock.statistics.counts["missed"] == 0
 
 
 async def test_what_the_server_did_not_declare_is_missed(written, serve):
@@ -115,7 +115,7 @@ async def test_which_era_is_requested_in_vain_is_no_miss(written, serve):
     written.handshake()
     client = await serve(written)
     assert error(await client.call("server/discover")) == jsonrpc.METHOD_NOT_FOUND
-    assert client.handler.mock.tally.counts == {"refused": 1}
+    assert client.handler.mock.statistics.counts == {"refused": 1}
 
 
 # Matching
@@ -291,7 +291,7 @@ async def test_the_recorded_pace_is_kept_on_request(serve):
     written.notify("notifications/message")
     written.answer(1, "A")
     written.notify("later")
-    for speed, waits in ((1.0, [1.0, 1.0, 1.0]), (4.0, [0.25, 0.25, 0.25]), (None, [BREATH])):
+    for speed, waits in ((1.0, [1.0, 1.0, 1.0]), (4.0, [0.25, 0.25, 0.25]), (None, [RESPONSE_PAUSE])):
         client = await serve(written, speed=speed)
         await client.call("tools/call", echo("a"))
         await until(lambda client=client: len(client.all) == 3)
@@ -461,7 +461,7 @@ async def test_the_last_answer_can_stand_in(written, serve):
     assert (await client.call("tools/call", {"name": "add", "arguments": {"a": 9}}))["result"] == "one"
     assert (await client.call("tools/call", {"name": "new"}))["result"] == "one"
     assert "error" in await client.call("prompts/list")
-    assert [miss.became for miss in client.handler.mock.tally.missed] == ["last", "last", "error"]
+    assert [miss.became for miss in client.handler.mock.statistics.missed] == ["last", "last", "error"]
 
 
 @pytest.mark.parametrize(("event", "silent"), [("cancel", True), ("timeout", True), ("lost", False), (None, False)])
@@ -477,11 +477,11 @@ async def test_a_request_without_an_answer_has_none_or_says_why(written, serve, 
         assert reply.sent == []
         client.say(jsonrpc.notification("notifications/cancelled", {"requestId": 1}))
         await until(lambda: reply.ended)
-        assert client.handler.mock.tally.counts["cancelled"] == 1
+        assert client.handler.mock.statistics.counts["cancelled"] == 1
     else:
         await until(lambda: reply.ended)
         assert error(reply.messages[0]) == -32000
-        assert client.handler.mock.tally.counts["unanswered"] == 1
+        assert client.handler.mock.statistics.counts["unanswered"] == 1
 
 
 async def test_a_call_that_is_cancelled_at_once_counts_as_used_up(written, serve):
@@ -549,7 +549,7 @@ async def test_what_is_not_a_message_is_answered_as_such(written, serve, data):
     assert reply.ended
     assert error(reply.messages[0]) in (jsonrpc.PARSE_ERROR, jsonrpc.INVALID_REQUEST)
     assert (await client.call("ping"))["result"] == {}
-    assert client.handler.mock.tally.counts["invalid"] == 1
+    assert client.handler.mock.statistics.counts["invalid"] == 1
 
 
 @pytest.mark.parametrize(
@@ -595,8 +595,8 @@ async def test_a_flood_is_answered_to_the_last(written, serve):
     client = await serve(written)
     replies = [client.ask(n, "tools/call", echo("a" if n % 2 else "b")) for n in range(2000)]
     await until(lambda: all(reply.ended for reply in replies))
-    assert client.handler.mock.tally.counts == {"answered": 1000, "missed": 1000}
-    assert len(client.handler.mock.tally.missed) == 1000
+    assert client.handler.mock.statistics.counts == {"answered": 1000, "missed": 1000}
+    assert len(client.handler.mock.statistics.missed) == 1000
 
 
 # Recordings
