@@ -5,10 +5,11 @@ from __future__ import annotations
 from inspector.addresses import is_loopback
 from inspector.doctor.diagnosis import Fix, StepCollector
 from inspector.doctor.http_requests import ProbeClient
-from inspector.transports.http_requests import SESSION_FIELD
+from inspector.protocol.names import SESSION_FIELD
 from inspector.transports.http_url import Url
 
 ORIGIN = "https://client.example"
+"""The origin of the page that the requests seem to come from."""
 WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-id")
 """Headers that a client in a browser must be allowed to send."""
 
@@ -20,24 +21,24 @@ async def check(chart: StepCollector, web: ProbeClient, url: Url) -> None:
         ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ", ".join(WANTED)),
     )
-    before = await web.send("OPTIONS", url, asked)
+    preflight = await web.send("OPTIONS", url, asked)
     answer = await web.ask(url, ("Origin", ORIGIN))
-    allowed = before.header("access-control-allow-origin")
-    details = [f"OPTIONS with Origin {ORIGIN}: {before.status or before.reason}, allows “{allowed}”"]
+    allowed = preflight.header("access-control-allow-origin")
+    details = [f"OPTIONS with Origin {ORIGIN}: {preflight.status or preflight.reason}, allows “{allowed}”"]
     if answer.status == 403:
         chart.add("browser", "info", "a page of another origin is refused (403), which is safe", details=details)
         return
-    seconds = before.seconds
+    seconds = preflight.seconds
     if not allowed or allowed not in ("*", ORIGIN):
         chart.add(
             "browser",
             "info",
-            "a client in a web page has no access: Access-Control-Allow-Origin is missing",
+            "a client in a web page has no access: no Access-Control-Allow-Origin names its origin",
             details=details,
             seconds=seconds,
         )
         return
-    headers = {word.strip().lower() for word in before.header("access-control-allow-headers").split(",")}
+    headers = {word.strip().lower() for word in preflight.header("access-control-allow-headers").split(",")}
     lacking = [name for name in WANTED if name not in headers and ("*" not in headers or name == "authorization")]
     exposed = answer.header("access-control-expose-headers").lower()
     problems = [f"may not send {name}" for name in lacking]

@@ -21,13 +21,13 @@ from inspector.text import duration, safe
 
 MAX_LENGTH = 49_000
 """Maximum characters of a diagram. Mermaid's own limit (`maxTextSize`) is 50,000, and a diagram cannot raise it."""
-LABEL = 80
+MAX_LABEL = 80
 """Maximum characters of a name or other short text."""
 MAX_READ = 1 << 20
 """Maximum bytes of a message that is searched for a name."""
 
-_PLAIN = re.compile(r"[^A-Za-z0-9 _/.,()+*'?!@-]")
-_WORD = re.compile(r"\b[Ee][Nn][Dd]\b")
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 _/.,()+*'?!@-]")
+_END = re.compile(r"\b[Ee][Nn][Dd]\b")
 _STATES = {
     State.PENDING: "never answered",
     State.CANCELLED: "cancelled",
@@ -54,7 +54,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
             continue
         total += 1
         if drawn < total - 1:
-            continue
+            continue  # An earlier line did not fit: the diagram has no gaps.
         length += len(line)
         if length > MAX_LENGTH:
             continue
@@ -82,7 +82,7 @@ def _line(journal: Journal, n: int) -> str:
     if kind == Kind.INVALID:
         return f"  {sender}-x{receiver}: {n} not read as JSON\n"
     if kind == Kind.STDERR:
-        output = next(journal.events(n, n)).text[: LABEL * 2]
+        output = next(journal.events(n, n)).text[: MAX_LABEL * 2]
         return f"  Note right of S: {n} stderr{text(' ' + output) if output.strip() else ''}\n"
     if kind == Kind.LIFE:
         event = next(journal.events(n, n))
@@ -97,7 +97,7 @@ def _life(event: Event) -> str:
     facts = [event.fields.get(key) for key in ("revision", "status", "signal") if event.fields.get(key) is not None]
     named = event.fields.get("for")
     about = [f"of {named}"] if type(named) is int and abs(named) < 1 << 53 else []
-    return f"  Note over C,S: {event.n} {text(' '.join((name, *about, *(safe(fact, LABEL) for fact in facts))))}\n"
+    return f"  Note over C,S: {event.n} {text(' '.join((name, *about, *(safe(fact, MAX_LABEL) for fact in facts))))}\n"
 
 
 def _message(journal: Journal, n: int) -> str:
@@ -127,9 +127,9 @@ def _message(journal: Journal, n: int) -> str:
 
 def text(value: str) -> str:
     """Return text as a safe part of a line: without Mermaid syntax and control characters."""
-    label = safe(value, LABEL)
+    label = safe(value, MAX_LABEL)
     # `end` alone is a keyword anywhere; an entity code inside it prevents that.
-    return _WORD.sub(lambda match: f"#{ord(match[0][0])};{match[0][1:]}", _PLAIN.sub(_entity, label)) or "#32;"
+    return _END.sub(lambda match: f"#{ord(match[0][0])};{match[0][1:]}", _NOT_PLAIN.sub(_entity, label)) or "#32;"
 
 
 def _entity(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from inspector.errors import SchemaError
-from inspector.hosts.facts import Fact, NameRule
+from inspector.hosts.facts import Fact, NameRule, host_facts
 from inspector.protocol.app_definitions import is_for_model
 from inspector.protocol.jsonrpc import NotJson, compact_json, parse
 from inspector.protocol.result_shape import has_structured
@@ -174,19 +174,19 @@ def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]
     """
     notes: list[HostNote] = []
     for fact in facts:
-        best: Measure | None = None
+        nearest: Measure | None = None
         faults = 0
         for measure in _measures(fact, server):
             if measure.ok:
-                best = measure if best is None or measure.amount > best.amount else best
+                nearest = measure if nearest is None or measure.amount > nearest.amount else nearest
                 continue
             faults += 1
             if faults <= MAX_FAULTS:
                 notes.append(HostNote(fact, *measure[:4], measure.tool, measure.numbers))
         if faults > MAX_FAULTS:
             notes.append(HostNote(fact, "tools", False, f"{faults - MAX_FAULTS:,} more tools", "see the others"))
-        elif not faults and best is not None:
-            notes.append(HostNote(fact, *best[:4], best.tool, best.numbers))
+        elif not faults and nearest is not None:
+            notes.append(HostNote(fact, *nearest[:4], nearest.tool, nearest.numbers))
     return notes
 
 
@@ -252,8 +252,6 @@ def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefiniti
 
 
 def _rule(fact: Fact, server: ServerDefinitions) -> NameRule | None:
-    from inspector.hosts.facts import host_facts
-
     return fact.name or host_facts().name_rule(fact.host)
 
 
@@ -392,9 +390,9 @@ def _pattern(pattern: str, tool: _Tool) -> Verdict:
 def _properties_pattern(pattern: str, tool: _Tool) -> Verdict:
     names = [name for name in View(tool.schema).object("properties") if type(name) is str]
     wrong = [name for name in names if re.fullmatch(pattern, name) is None]
-    properties_pattern = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
+    actual = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
     more = f", and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-    return Verdict(not wrong, properties_pattern + more, _described(pattern), len(names))
+    return Verdict(not wrong, actual + more, _described(pattern), len(names))
 
 
 _CLASSES = re.compile(r"\^(?P<first>\[[^\]]+\])?(?P<rest>\[[^\]]+\])(?:\{(?P<least>\d+),(?P<most>\d+)\}|\*)\$")

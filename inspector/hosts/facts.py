@@ -160,8 +160,7 @@ class HostFacts:
         if "all" in names:
             return self.facts
         for name in names:
-            if name not in self.labels:
-                raise UsageError(f"Unknown host “{name[:40]}”.", hint=self._nearest(name))
+            self.require(name)
         used = {inner for name in names for inner in self._closure(name)}
         replaced = {fact.instead_of for fact in self.facts if fact.host in names}
         return tuple(
@@ -180,11 +179,14 @@ class HostFacts:
                 todo += self.uses.get(used, ())
         return used_hosts
 
-    def _nearest(self, name: str) -> str:
-        from difflib import get_close_matches
+    def require(self, name: str) -> None:
+        """Raise `UsageError` for an unknown host, with the nearest one."""
+        if name not in self.labels:
+            from difflib import get_close_matches
 
-        near = get_close_matches(name.lower(), self.labels, 1, 0.5)
-        return f"Did you mean {near[0]}?" if near else f"Hosts are all, {', '.join(self.labels)}."
+            near = get_close_matches(name.lower(), self.labels, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"Hosts are all, {', '.join(self.labels)}."
+            raise UsageError(f"Unknown host “{name[:40]}”.", hint=hint)
 
     def name_rule(self, host: str) -> NameRule | None:
         """Return how a host names tools for a model; None if that is not known."""
@@ -228,8 +230,7 @@ def read_facts(data: dict[str, Any]) -> HostFacts:
 def client_of(host: str) -> HostClient | None:
     """Return how a host introduces itself; None if that is not known. Raises `UsageError` for an unknown host."""
     facts = host_facts()
-    if host not in facts.labels:
-        facts.choose((host,))
+    facts.require(host)
     return facts.clients.get(host)
 
 

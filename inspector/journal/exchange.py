@@ -28,8 +28,7 @@ RECEIVED_REQUESTS = Query(dir=Dir.RECV, shape=Shape.REQUEST)
 RECEIVED_RESULTS = Query(dir=Dir.RECV, shape=Shape.RESULT)
 """The server's results, without errors."""
 
-_FATES = frozenset((State.ERROR, State.TIMED_OUT, State.LOST))
-_GIVEN_UP = frozenset((*_FATES, State.CANCELLED))
+_GIVEN_UP = frozenset((State.ERROR, State.TIMED_OUT, State.LOST, State.CANCELLED))
 """The states of a request without a response. `ERROR` is also the state of one with an error response."""
 _RESPONSE_SHAPES = (Shape.RESULT, Shape.ERROR)
 _SENT_REQUEST = code_of(Kind.RPC, Dir.SEND, Shape.REQUEST)

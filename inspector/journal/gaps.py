@@ -30,24 +30,24 @@ class FoldedTime:
     def __init__(self) -> None:
         self.begins: array[int] = array("q")
         """By gap: its begin, in folded time."""
-        self._begins: array[int] = array("q")
-        self._ends: array[int] = array("q")
+        self._real_begins: array[int] = array("q")
+        self._real_ends: array[int] = array("q")
 
     def __len__(self) -> int:
-        return len(self._begins)
+        return len(self._real_begins)
 
     def add(self, begin: int, end: int) -> None:
         """Fold the gap between two times."""
         self.begins.append(self.folded(begin))
-        self._begins.append(begin)
-        self._ends.append(end)
+        self._real_begins.append(begin)
+        self._real_ends.append(end)
 
     def folded(self, t: int) -> int:
         """Return the folded time of a time."""
-        at = bisect_right(self._begins, t) - 1
+        at = bisect_right(self._real_begins, t) - 1
         if at < 0:
             return t
-        begin, end = self._begins[at], self._ends[at]
+        begin, end = self._real_begins[at], self._real_ends[at]
         if t >= end:
             return self.begins[at] + SHORT + t - end
         return self.begins[at] + SHORT * (t - begin) // (end - begin)
@@ -57,7 +57,7 @@ class FoldedTime:
         at = bisect_right(self.begins, folded) - 1
         if at < 0:
             return folded
-        passed, begin, end = folded - self.begins[at], self._begins[at], self._ends[at]
+        passed, begin, end = folded - self.begins[at], self._real_begins[at], self._real_ends[at]
         return end + passed - SHORT if passed >= SHORT else begin + (end - begin) * passed // SHORT
 
     def between(self, begin: int, end: int, step: int = 1) -> Iterator[tuple[int, int]]:
@@ -65,5 +65,5 @@ class FoldedTime:
         half = SHORT // 2
         at = bisect_left(self.begins, begin - half)
         while at < len(self) and (middle := self.begins[at] + half) <= end:
-            yield middle, self._ends[at] - self._begins[at]
+            yield middle, self._real_ends[at] - self._real_begins[at]
             at = bisect_left(self.begins, begin + ((middle - begin) // step + 1) * step - half, at + 1)

@@ -67,7 +67,7 @@ class IdTable:
         self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
-        """Return the number of different ids that are no whole numbers from 0."""
+        """Return the number of different ids that are not whole numbers from 0."""
         return len(self._texts)
 
     def number(self, value: Any) -> int:

@@ -24,7 +24,7 @@ from inspector.journal.journal import Journal, whole_journal
 from inspector.library.opening import open as opened
 from inspector.library.session import Session, parts, recorded, running
 from inspector.protocol.revisions import REVISIONS
-from inspector.text import repr_of, safe
+from inspector.text import quantity, repr_of, safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,7 +205,7 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
         yield from getattr(run.error, "__notes__", ())
     if faults:
         score = "" if report.score is None else f" (score {report.score} of 100)"
-        yield f"{safe(run.target)}: {len(faults)} findings{score}"
+        yield f"{safe(run.target)}: {quantity(len(faults), 'finding')}{score}"
     if report.below:
         yield f"{safe(run.target)}: {report.summary}"
     for result in faults[:_SHOWN]:

@@ -190,10 +190,10 @@ class Recording:
         from inspector.journal.filters import parse
         from inspector.journal.filters.conditions import Scan
 
-        numbers = parse(filter)
-        if numbers.by_finding:
+        parsed = parse(filter)
+        if parsed.by_finding:
             self.findings()
-        return numbers.forwards(Scan(self.journal), 1, len(self))
+        return parsed.forwards(Scan(self.journal), 1, len(self))
 
     def events(self, filter: str = "") -> Iterator[Event]:
         """Yield the events that match a filter, one at a time."""

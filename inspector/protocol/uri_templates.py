@@ -52,7 +52,7 @@ _OPERATORS = {
     "?": _Operator(first="?", separator="&", named=True, if_empty="="),
     "&": _Operator(first="&", separator="&", named=True, if_empty="="),
 }
-_FOR_LATER = "=,!@|"
+_RESERVED_OPERATORS = "=,!@|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,9 @@ class Template:
         count = 0
         for match in _PART.finditer(source):
             if match["stray"]:
-                what = "has no closing brace" if match["stray"] == "{" else "has no opening brace"
-                raise _wrong(
-                    source, match.start(), f"a brace {what}" if match["stray"] == "}" else f"an expression {what}"
-                )
+                is_open = match["stray"] == "{"
+                reason = "an expression has no closing brace" if is_open else "a brace has no opening brace"
+                raise _wrong(source, match.start(), reason)
             if match["text"] is not None:
                 parts.append(_literal(source, match["text"], match.start()))
                 continue
@@ -141,7 +140,7 @@ def _expression(source: str, inside: str, start: int) -> tuple[Variable, ...]:
     if not inside:
         raise _wrong(source, start, "an expression is empty")
     operator = inside[0] if inside[0] in _OPERATORS else ""
-    if inside[0] in _FOR_LATER:
+    if inside[0] in _RESERVED_OPERATORS:
         raise _wrong(source, start + 1, f"the operator {inside[0]} is reserved")
     expression = []
     at = start + 1 + len(operator)
@@ -182,7 +181,7 @@ def _pieces(variable: Variable, value: Any, operator: _Operator) -> list[str]:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return _of_list(variable, [_scalar(variable, inner) for inner in value if inner is not None], operator)
     text = _encode(_scalar(variable, value)[: variable.prefix], reserved=operator.reserved)
-    return [_named(variable.name, text, operator) if operator.named else text]
+    return [_named(variable.name, text, operator)]
 
 
 def _of_pairs(variable: Variable, pairs: list[tuple[str, str]], operator: _Operator) -> list[str]:
@@ -195,7 +194,7 @@ def _of_pairs(variable: Variable, pairs: list[tuple[str, str]], operator: _Opera
     if variable.explode:
         return [_named(key, text, operator) if operator.named else f"{key}={text}" for key, text in encoded]
     joined = ",".join(f"{key},{text}" for key, text in encoded)
-    return [_named(variable.name, joined, operator) if operator.named else joined]
+    return [_named(variable.name, joined, operator)]
 
 
 def _of_list(variable: Variable, items: list[str], operator: _Operator) -> list[str]:
@@ -204,12 +203,14 @@ def _of_list(variable: Variable, items: list[str], operator: _Operator) -> list[
     if not encoded:
         return []
     if variable.explode:
-        return [_named(variable.name, text, operator) if operator.named else text for text in encoded]
+        return [_named(variable.name, text, operator) for text in encoded]
     joined = ",".join(encoded)
-    return [_named(variable.name, joined, operator) if operator.named else joined]
+    return [_named(variable.name, joined, operator)]
 
 
 def _named(name: str, text: str, operator: _Operator) -> str:
+    if not operator.named:
+        return text
     return f"{name}={text}" if text else name + operator.if_empty
 
 

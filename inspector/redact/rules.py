@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path as File
+from pathlib import Path
 from typing import Any
 
 from inspector.compare.json_places import PathStep, parse_glob
@@ -87,7 +87,7 @@ class RedactionRules:
             near = get_close_matches(name, NAMES, 1)
             raise UsageError(
                 f"“{word[:80]}” is not a rule.",
-                hint=f"Do you mean {near[0]}?"
+                hint=f"Did you mean {near[0]}?"
                 if near
                 else f"Use $.a.path, /a pattern/, =a text, NAME or no-NAME; names are {', '.join(NAMES)}.",
             )
@@ -105,7 +105,7 @@ class RedactionRules:
 _KEYS = {"path", "pattern", "text", "name"}
 
 
-def read_rules(words: Iterable[str] = (), files: Sequence[File] = (), also: Iterable[str] = ()) -> RedactionRules:
+def read_rules(words: Iterable[str] = (), files: Sequence[Path] = (), also: Iterable[str] = ()) -> RedactionRules:
     """Return the ordinary rules and `also` those, as changed by files, then by what was typed. Raises `UsageError`."""
     rules = RedactionRules()
     rules.names.update(also)
@@ -116,7 +116,7 @@ def read_rules(words: Iterable[str] = (), files: Sequence[File] = (), also: Iter
     return rules
 
 
-def _read_file(rules: RedactionRules, file: File) -> None:
+def _read_file(rules: RedactionRules, file: Path) -> None:
     from inspector.documents import DocumentError, read_yaml
 
     try:

@@ -70,29 +70,21 @@ def outward(literal: str, value: str, edits: Sequence[Edit], offset: int) -> lis
         return []
     if len(value) == len(literal) - 2:  # nothing is escaped, or an escape is invalid and the text is used as it is
         shift = offset + 1
-        return [Edit(edit.start + shift, edit.end + shift, _inside(edit.text), edit.secrets) for edit in edits]
+        return [Edit(edit.start + shift, edit.end + shift, _escaped(edit.text), edit.secrets) for edit in edits]
     places = sorted({place for edit in edits for place in (edit.start, edit.end)})
     at: dict[int, int] = {}
-    waiting = iter(places)
-    next_place = next(waiting)
+    escapes = _ESCAPE.finditer(literal, 1, len(literal) - 1)
+    escape = next(escapes, None)
     raw, plain = 1, 0  # positions in the literal and in its value
-    for escape in _ESCAPE.finditer(literal, 1, len(literal) - 1):
-        run = escape.start() - raw
-        while next_place is not None and next_place <= plain + run:
-            at[next_place] = raw + next_place - plain
-            next_place = next(waiting, -1)
-            if next_place < 0:
-                break
-        if next_place < 0:
-            break
-        raw, plain = escape.end(), plain + run + 1
-    while next_place >= 0:
-        at[next_place] = raw + next_place - plain
-        next_place = next(waiting, -1)
-    return [Edit(offset + at[edit.start], offset + at[edit.end], _inside(edit.text), edit.secrets) for edit in edits]
+    for place in places:
+        while escape is not None and place > plain + escape.start() - raw:
+            raw, plain = escape.end(), plain + escape.start() - raw + 1
+            escape = next(escapes, None)
+        at[place] = raw + place - plain
+    return [Edit(offset + at[edit.start], offset + at[edit.end], _escaped(edit.text), edit.secrets) for edit in edits]
 
 
-def _inside(text: str) -> str:
+def _escaped(text: str) -> str:
     """Return a text escaped for a string literal."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 

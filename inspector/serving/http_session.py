@@ -12,9 +12,8 @@ from inspector.journal import channels
 from inspector.serving.base import BodyForm, Fields, Handler, HandlerFactory
 from inspector.serving.http_connection import ServedResponse
 
-KEPT_EVENTS = 1000
-KEPT_BYTES = 1 << 24
-"""Bytes that are kept of one stream for a client that resumes, and of messages without a listener."""
+KEPT_EVENTS, KEPT_BYTES = 1000, 1 << 24
+"""What is kept at most of one stream for a client that resumes, and of messages without a listener."""
 FIELDS: Fields = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"))
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _COMMENT = b": still here\n\n"
@@ -66,7 +65,7 @@ class ServedStream:
             before.finish()
         response.on_left = self._left
         response.begin(status, (*FIELDS, *fields))
-        self._beat()
+        self._keep_open()
 
     def prime(self) -> None:
         """Send an event without data, whose id the client can resume with before there is another (2025-11-25)."""
@@ -105,7 +104,7 @@ class ServedStream:
             self._finish()
 
     def _finish(self) -> None:
-        self._stop()
+        self._stop_timer()
         if self._response is not None:
             self._response.on_left = None
             self._response.finish()
@@ -113,7 +112,7 @@ class ServedStream:
 
     def cut(self, data: bytes = b"", retry: int | None = None) -> None:
         """Break the connection, after the beginning of an event. A resumable stream continues."""
-        self._stop()
+        self._stop_timer()
         response, self._response = self._response, None
         if response is not None:
             response.on_left = None
@@ -124,22 +123,22 @@ class ServedStream:
             response.abort()
 
     def _left(self) -> None:
-        self._stop()
+        self._stop_timer()
         self._response = None
         if self.on_left is not None:
             self.on_left()
 
-    def _beat(self) -> None:
+    def _keep_open(self) -> None:
         """Send a comment at intervals, so that proxies keep the connection open."""
-        self._stop()
-        self._timer = self._loop.call_later(self._keep_alive, self._still_here)
+        self._stop_timer()
+        self._timer = self._loop.call_later(self._keep_alive, self._send_comment)
 
-    def _still_here(self) -> None:
+    def _send_comment(self) -> None:
         if self._response is not None:
             self._response.write(_COMMENT)
-            self._beat()
+            self._keep_open()
 
-    def _stop(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -237,7 +236,7 @@ class PostReply:
 
 
 class ClientSession:
-    """A client session: the `Client` of its handler. `session` is its id, empty if the protocol has none."""
+    """A client session: the `ServedClient` of its handler. `session` is its id, empty if the protocol has none."""
 
     transport: Literal["http"] = "http"
 

@@ -21,7 +21,7 @@ from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.serving.base import RequestHead
 from inspector.serving.http_origins import RequestGuard, own_address, path_of
-from inspector.tap.http_recorder import HEAD, Channels, RequestWatch, ResponseWatch, reason
+from inspector.tap.http_recorder import MAX_HEAD, Channels, RequestWatch, ResponseWatch, reason
 from inspector.text import safe
 from inspector.transports.http_problems import explain
 from inspector.transports.http_url import Url, parse_url
@@ -97,8 +97,7 @@ class HttpTap:
 class _Side(asyncio.Protocol):
     """One side of a pair; its bytes go to `on_block`."""
 
-    def __init__(self, pair: _Pair, on_block: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
-        self._pair = pair
+    def __init__(self, on_block: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
         self._on_block = on_block
         self._ended = ended
         self.transport: asyncio.Transport | None = None
@@ -184,9 +183,9 @@ class _Pair:
         self._connecting: asyncio.Task[None] | None = None
         self._client_done = False
         self._refused = False
-        self.client = _Side(self, self._from_client, self._client_ended)
+        self.client = _Side(self._from_client, self._client_ended)
         self._heads = _Heads(tap, self._requests, self.client)
-        self.server = _Side(self, self._from_server, self._server_ended)
+        self.server = _Side(self._from_server, self._server_ended)
         self.client.other, self.server.other = self.server, self.client
 
     def _from_client(self, data: bytes) -> None:
@@ -311,7 +310,7 @@ class _Heads:
             self.held += data
             end = _END.search(self.held, looked)
             if end is None:
-                if len(self.held) > HEAD:
+                if len(self.held) > MAX_HEAD:
                     raise _Refused(431, "The head of a request is longer than 1 MiB.")
                 return
             head, data = bytes(self.held[: end.end()]), bytes(self.held[end.end() :])

@@ -25,7 +25,8 @@ from inspector.transports.http_stream import EventStream
 
 MAX_LENGTH = 1 << 28
 """Bytes of a body above which the rest is not recorded."""
-HEAD = 1 << 20
+MAX_HEAD = 1 << 20
+"""Bytes of the head of a message."""
 _SECRET_FIELDS = ("mcp-session-id", "authorization")
 
 
@@ -49,15 +50,15 @@ class TappedExchange:
         self.login = False
         """It is a step of a login, not a message."""
 
-    def asked(self) -> None:
-        """The head of the request is complete."""
+    def record_head(self) -> None:
+        """Record the head of the request."""
         _learn(self.journal, self.request.headers)
         self.journal.record_http(
             self.channel, Dir.SEND, method=self.method, url=self.url, headers=_fields(self.request)
         )
 
-    def sent(self, cut: bool = False) -> None:
-        """The request is complete, or broken off."""
+    def record_body(self, cut: bool = False) -> None:
+        """Record the body of the request; with `cut` it was broken off."""
         data = self.body.whole()
         if data:
             data, more = self.without_secrets(data, self.request.headers)
@@ -155,13 +156,13 @@ class RequestWatch:
         while True:
             event = self._parser.next_event()
             if isinstance(event, h11.Request):
-                self._now = self._tap.began(event)
-                self._now.asked()
+                self._now = self._tap.new_exchange(event)
+                self._now.record_head()
                 self.waiting.append(self._now)
             elif isinstance(event, h11.Data) and self._now is not None:
                 self._now.body.add(bytes(event.data))
             elif isinstance(event, h11.EndOfMessage) and self._now is not None:
-                self._now.sent()
+                self._now.record_body()
                 self._now = None
                 left = len(self._parser.trailing_data[0])
                 self._parser = _parser()
@@ -172,12 +173,12 @@ class RequestWatch:
     def end(self) -> None:
         """End the input."""
         if self._now is not None and not self.blind:
-            self._now.sent(cut=True)
+            self._now.record_body(cut=True)
             self._now = None
 
 
 def _parser() -> h11.Connection:
-    return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD)
+    return h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
 
 
 class ResponseWatch:
@@ -215,7 +216,7 @@ class ResponseWatch:
         if not self._requests.waiting:
             return None
         exchange = self._requests.waiting.popleft()
-        self._parser = parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD)
+        self._parser = parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD)
         # The parser needs the request: the answer to HEAD has no body, whatever its head says.
         asked = exchange.request
         headers = [(b"Host", b"tap"), *((b"Upgrade", value) for name, value in asked.headers if name == b"upgrade")]
@@ -284,7 +285,7 @@ class _Answer:
             kind = _field(event.headers, b"content-type").partition(b";")[0].strip().lower()
             if kind == b"text/event-stream":
                 self._stream = EventStream(
-                    cast(Sink, _Recorded(exchange.journal)), exchange.channel, exchange.url, MAX_LENGTH
+                    cast(Sink, _JournalSink(exchange.journal)), exchange.channel, exchange.url, MAX_LENGTH
                 )
 
     def data(self, data: bytes) -> None:
@@ -305,7 +306,7 @@ class _Answer:
             exchange.journal.record_received(exchange.channel, [data], more, cut=cut or self._body.cut)
 
 
-class _Recorded:
+class _JournalSink:
     """The part of a sink that an event stream needs."""
 
     def __init__(self, journal: Journal) -> None:
@@ -327,8 +328,8 @@ class Channels:
         self._base = base
         self._counts: dict[str, int] = {}
 
-    def began(self, request: h11.Request) -> TappedExchange:
-        """Add a started request."""
+    def new_exchange(self, request: h11.Request) -> TappedExchange:
+        """Return the exchange of a request that has begun, on a channel of its own."""
         kind = channels.of_method(request.method.decode("latin-1"))
         self._counts[kind] = self._counts.get(kind, 0) + 1
         target = request.target.decode("latin-1")

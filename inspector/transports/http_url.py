@@ -30,15 +30,15 @@ class Url:
     password: str = ""
 
     @property
-    def has_own_port(self) -> bool:
-        """Whether the port differs from the scheme's default."""
+    def has_default_port(self) -> bool:
+        """Whether the port is the default of the scheme."""
         return _PORTS[self.scheme] == self.port
 
     @property
     def netloc(self) -> str:
         """Host and port as in a `Host` header: without the scheme's default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.has_own_port else f"{host}:{self.port}"
+        return host if self.has_default_port else f"{host}:{self.port}"
 
     @property
     def address(self) -> str:

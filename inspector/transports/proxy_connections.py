@@ -49,7 +49,7 @@ class ProxyNetwork:
         return self.library.URL(
             scheme=url.scheme.encode(),
             host=url.host.encode(),
-            port=None if url.has_own_port else url.port,
+            port=None if url.has_default_port else url.port,
             target=url.target.encode("ascii"),
         )
 

@@ -142,5 +142,5 @@ def last_error() -> OSError:
 
 
 def error_number() -> int:
-    """Return the number of that error."""
+    """Return the number of the error of the function that was called last."""
     return ctypes.get_last_error()

@@ -117,14 +117,14 @@ class Playback:
     def __init__(
         self,
         session: RecordedSession,
-        playing: PlaybackOptions | None = None,
+        options: PlaybackOptions | None = None,
         *,
         follow_file: bool = False,
         opened_from: OpenedFrom | None = None,
     ) -> None:
         if opened_from is not None and opened_from.n:
-            playing = PlaybackOptions(at=f"#{opened_from.n}")
-        opened = playing or PlaybackOptions()
+            options = PlaybackOptions(at=f"#{opened_from.n}")
+        opened = options or PlaybackOptions()
         self.session = session
         self.follow_file = follow_file
         """The file is read while another process writes it."""
@@ -463,17 +463,16 @@ def waited_for(session: RecordedSession) -> list[int]:
 def player_hints(screen: Screen[None], player: Player, pane_hints: Sequence[KeyHint]) -> list[KeyHint]:
     """Return the keys of the player, and then those of the pane: the same ones at each position."""
     play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
-    arrows = [*_step(screen), *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "call")]
+    arrows = [
+        *_pair(screen, "replay.previous-frame", "replay.next-frame", "event"),
+        *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "call"),
+    ]
     if player.profile.errors or player.journal.findings.total:
         arrows += _pair(screen, "replay.previous-finding", "replay.next-finding", "error")
     return [*play, *arrows, *pane_hints, *hints(screen, "replay.seek")]
 
 
-def _step(screen: Screen[None]) -> list[KeyHint]:
-    return _pair(screen, "replay.previous-frame", "replay.next-frame", "event")
-
-
-def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[KeyHint]:
+def _pair(screen: Screen[None], back: str, on: str, title: str) -> list[KeyHint]:
     """Join two keys for both directions into one hint; a click presses the second."""
     both = hints(screen, back, on)
     if len(both) < 2:
@@ -481,4 +480,4 @@ def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -
     first, second = both
     if first.label[:-1] == second.label[:-1] and len(first.label) > 1:
         return [KeyHint(f"{first.label}{second.label[-1]}", title, second.key, second.verb)]
-    return [KeyHint(f"{first.label}{gap}{second.label}", title, second.key, second.verb)]
+    return [KeyHint(f"{first.label}{second.label}", title, second.key, second.verb)]

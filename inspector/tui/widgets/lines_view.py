@@ -30,6 +30,7 @@ SLICE = 0.004
 """Seconds of measuring before the interface gets its turn."""
 
 SIDEWAYS = 16
+"""Cells that a key scrolls sideways."""
 
 
 class LinesView(VirtualList):

@@ -30,7 +30,6 @@ MIN_FACT = 8
 
 _ROUND = "╭─╮│╰╯"
 _ASCII = "+-+|++"
-_TONES = {"ask": "ask", "error": "error"}
 
 
 class Pane(Container):
@@ -179,7 +178,7 @@ class Pane(Container):
     def render_lines(self, crop: Region) -> list[Strip]:
         theme = palette()
         width, height = self.outer_size
-        role = _TONES.get(self.tone, "accent" if self._within else "edge")
+        role = self.tone or ("accent" if self._within else "edge")
         box = _ASCII if ascii_only() else _ROUND
         if width < 2:
             return [paint.blank(crop.width, theme=theme)] * crop.height

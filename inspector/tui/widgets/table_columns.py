@@ -13,11 +13,14 @@ MEASURED = 200
 """Rows that determine the width of a column; cells of other rows may be cut."""
 
 GAP = 2
+"""Cells between two columns."""
 MAX_GAP = 5
+"""Cells that are added to it where all columns fit."""
 NARROWEST = 16
 """Cells to which a text column shrinks before columns are scrolled off the screen."""
 
 WIDEST = 40
+"""Cells of a column at most."""
 LONGEST = 800
 """Characters of a cell that are drawn."""
 
