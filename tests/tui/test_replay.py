@@ -392,7 +392,7 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
         await session.load("tools")
         assert [tool["name"] for tool in session.catalog.tools.items] == ["pay", "refund"]
         await session.close()
-        await shows(app, pilot, "from 1 clients")
+        await shows(app, pilot, "from 1 client")
         await pilot.press("escape")
         assert playback(screen).server.url
         await press(pilot, "s", "s", shows="not running")
