@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -44,12 +44,7 @@ class Suite(NamedTuple):
     """None: the sum of the cases."""
 
 
-def document(suite: str, cases: Iterable[Case]) -> str:
-    """Return a document with one suite."""
-    return documents([Suite(suite, list(cases))])
-
-
-def documents(suites: Sequence[Suite]) -> str:
+def junit_xml(suites: Sequence[Suite]) -> str:
     """Return the whole document."""
     everything = Suite("", [case for suite in suites for case in suite.cases], seconds=sum(map(_seconds, suites)))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_counts(everything)}>"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from inspector.junit import Case, Suite, documents
+from inspector.junit import Case, Suite, junit_xml
 
 ALLOWED = {
     "testsuites": ("testsuite", "name time tests failures errors"),
@@ -40,12 +40,12 @@ def refused(document: str) -> list[str]:
 
 
 def test_jenkins_reads_each_kind_of_case() -> None:
-    document = documents([Suite("one", CASES, (("recording", "r.mcp.jsonl"),)), Suite("two", [])])
+    document = junit_xml([Suite("one", CASES, (("recording", "r.mcp.jsonl"),)), Suite("two", [])])
     assert refused(document) == []
     assert [len(suite) for suite in ElementTree.fromstring(document)] == [len(CASES) + 1, 0]
     assert refused(document.replace("<testcase ", '<testcase line="1" ', 1)) == ["testcase: line"]
 
 
 def test_a_case_of_a_file_names_its_place() -> None:
-    case = ElementTree.fromstring(documents([Suite("s", [Case("c", "g", file="calls/a b.yaml", line=7)])]))[0][0]
+    case = ElementTree.fromstring(junit_xml([Suite("s", [Case("c", "g", file="calls/a b.yaml", line=7)])]))[0][0]
     assert (case.get("file"), case.get("line")) == ("calls/a b.yaml", "7")

@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.calls.results import ExpectationResult, FlowResult, RunResult, StepResult
 from inspector.config.paths import display_path
 from inspector.html_page import page_head
-from inspector.junit import Case, Suite, documents
+from inspector.junit import Case, Suite, junit_xml
 from inspector.markup import fence, span
 from inspector.text import cell_len, duration, quantity, safe, signs
 
@@ -156,7 +156,7 @@ def _padded(text: str, cells: int) -> str:
 
 def as_junit(run: RunResult) -> str:
     """The document. A flow that could not be run has one case more, with the error."""
-    return documents([_suite(flow, run) for flow in run.flows])
+    return junit_xml([_suite(flow, run) for flow in run.flows])
 
 
 def _suite(flow: FlowResult, run: RunResult) -> Suite:

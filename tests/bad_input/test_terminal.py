@@ -80,14 +80,14 @@ def test_json_writes_escapes(run: Run, serve: Serve, words: list[str], escape: s
 
 def test_a_junit_report_writes_escapes() -> None:
     case = junit.Case(f"the tool {EVIL}\x9b", "tools", f"It says \u202e{EVIL}", details=EVIL)
-    text = junit.document("server", [case])
+    text = junit.junit_xml([junit.Suite("server", [case])])
     assert "&#x9b;" in text
     assert "&#x202e;" in text
     assert UNSAFE.findall(text) == []
 
 
 def test_a_junit_report_has_the_same_value_where_xml_can_hold_it() -> None:
-    text = junit.document("server", [junit.Case("a\x9b\u202e\u2028\x7f<b> \x1b[2J", "tools")])
+    text = junit.junit_xml([junit.Suite("server", [junit.Case("a\x9b\u202e\u2028\x7f<b> \x1b[2J", "tools")])])
     (case,) = ElementTree.fromstring(text).iter("testcase")
     assert case.get("name") == "a\x9b\u202e\u2028\x7f<b> \ufffd[2J"
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from inspector.check.reports.policy import Ruling
 from inspector.check.reports.summary import Report
 from inspector.check.result import Result
-from inspector.junit import Case, Suite
-from inspector.junit import documents as junit
+from inspector.junit import Case, Suite, junit_xml
 
 _WHY: dict[Ruling, str] = {"known": "known from the baseline: ", "excluded": "excluded by the profile: "}
 """The prefix of the reason of a case that does not fail the run."""
@@ -27,7 +26,7 @@ def document(report: Report) -> str:
     if report.policy.fail_under:
         cases.append(Case("score", "score", report.summary if report.below else ""))
     name = f"inspector check {report.run.target}"
-    return junit([Suite(name, cases, (("headline", report.headline),), report.run.seconds)])
+    return junit_xml([Suite(name, cases, (("headline", report.headline),), report.run.seconds)])
 
 
 def _case(report: Report, result: Result) -> Case:

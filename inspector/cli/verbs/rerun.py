@@ -14,7 +14,7 @@ from inspector.cli.output_files import check_outputs, new_recording, write_repor
 from inspector.cli.session_setup import live_target
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, UsageError
-from inspector.junit import Case, document
+from inspector.junit import Case, Suite, junit_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,7 +196,7 @@ def _as_junit(out: Output, report: RerunReport, suite: str) -> str:
     ]
     if report.error is not None:
         cases.append(Case("connection", "connection", report.error.message, details=report.error.hint.command_line))
-    return document(suite, cases)
+    return junit_xml([Suite(suite, cases)])
 
 
 def _as_markdown(out: Output, report: RerunReport, title: str) -> str:

@@ -310,7 +310,7 @@ class PairScreen(FullScreen[None]):
         tools = [Tool(tool) for side in self.sides if (tool := side.tool(self.name_of_tool)) is not None]
         asked = next(filter(self._consent.reason, tools), None)
         names = f"{self.a.opened.name} and {self.b.opened.name}"
-        return asked is None or await self._consent.given(asked, names, arguments)
+        return asked is None or await self._consent.ask(asked, names, arguments)
 
     def _tick(self) -> None:
         """Show what has changed in both sessions."""

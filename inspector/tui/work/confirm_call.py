@@ -50,19 +50,19 @@ class CallConsent:
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
-        self._given: set[str] = set()
+        self._unasked: set[str] = set()
         """Tools that the user calls without another question."""
 
     def reason(self, tool: Tool) -> str:
         """Return why the user is asked before a call of this tool; empty if it is called at once."""
         mode = window_of(self._widget).settings.ask_before_call
-        if mode == "never" or tool.name in self._given:
+        if mode == "never" or tool.name in self._unasked:
             return ""
         return destruction(tool.raw, by_default=mode == "unannotated")
 
-    async def given(self, tool: Tool, server: str, arguments: Any) -> bool:
+    async def ask(self, tool: Tool, server: str, arguments: Any) -> bool:
         """Ask the user for this call. Returns whether to make it."""
         decision = await self._widget.app.push_screen_wait(ConfirmCall(tool, self.reason(tool), server, arguments))
         if decision == "session":
-            self._given.add(tool.name)
+            self._unasked.add(tool.name)
         return decision != "cancel"

@@ -85,7 +85,7 @@ class Sending:
             send()
 
     async def _ask(self, tool: Tool, arguments: Any, send: Callable[[], None]) -> None:
-        if await self._consent.given(tool, self._session.target.label, arguments):
+        if await self._consent.ask(tool, self._session.target.label, arguments):
             send()
 
     def _send(self, event: RequestPane.Send) -> None:

@@ -10,7 +10,7 @@ from inspector.config.paths import display_path
 from inspector.features.load.histogram import Histogram
 from inspector.features.load.plan import LoadPlan, number_text, rate_text
 from inspector.features.load.report import LoadReport, percent
-from inspector.junit import Case, Suite, documents
+from inspector.junit import Case, Suite, junit_xml
 from inspector.markup import fence, span
 from inspector.text import cell_len, count, duration, ellipsis, quantity, safe, signs, size
 
@@ -279,7 +279,7 @@ def as_junit(report: LoadReport) -> str:
     properties = [("plan", plan_line(report.plan)), ("verdict", report.verdict)]
     if report.recording:
         properties.append(("recording", display_path(Path(report.recording))))
-    return documents([Suite(f"load of {', '.join(report.plan.tools)}", cases, properties, report.seconds)])
+    return junit_xml([Suite(f"load of {', '.join(report.plan.tools)}", cases, properties, report.seconds)])
 
 
 def as_markdown(report: LoadReport) -> str:
