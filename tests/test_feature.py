@@ -319,10 +319,10 @@ async def test_a_document_of_another_package_names_the_url_of_a_server(install: 
         ("/in", []),
         ("/mcp", ["/mcp is not an MCP server, and the extra file names https://b.example/mcp"]),
     ):
-        chart = StepCollector(Privacy())
+        steps = StepCollector(Privacy())
         target = HttpTarget(f"http://127.0.0.1:9{path}")
-        await look_in_documents(chart, target, parse_url(target.url), 5.0)
-        assert [cause.text for cause in chart.causes] == [f"The path is wrong: {cause}." for cause in causes]
+        await look_in_documents(steps, target, parse_url(target.url), 5.0)
+        assert [cause.text for cause in steps.causes] == [f"The path is wrong: {cause}." for cause in causes]
 
 
 def test_a_check_with_the_id_of_another_is_skipped(install: Install) -> None:

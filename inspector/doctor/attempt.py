@@ -22,7 +22,7 @@ def explain(target: Target, journal: Journal, error: InspectorError) -> FailureC
     """
     if not isinstance(target, StdioTarget):
         return None
-    chart = StepCollector(Privacy(target.secrets), line_of(target, os.environ))
-    ProcessDoctor(chart, journal, Options(), TimeLimits(), target).explain(error, last_start(journal, len(journal)))
-    cause = chart.cause()
+    steps = StepCollector(Privacy(target.secrets), line_of(target, os.environ))
+    ProcessDoctor(steps, journal, Options(), TimeLimits(), target).explain(error, last_start(journal, len(journal)))
+    cause = steps.cause()
     return cause if cause is not None and cause.weight >= Weight.LIKELY else None

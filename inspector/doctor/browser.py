@@ -14,7 +14,7 @@ WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-
 """Headers that a client in a browser must be allowed to send."""
 
 
-async def check(chart: StepCollector, web: ProbeClient, url: Url) -> None:
+async def check(steps: StepCollector, web: ProbeClient, url: Url) -> None:
     """Send a browser's preflight request, and then a page's request."""
     asked = (
         ("Origin", ORIGIN),
@@ -26,11 +26,11 @@ async def check(chart: StepCollector, web: ProbeClient, url: Url) -> None:
     allowed = preflight.header("access-control-allow-origin")
     details = [f"OPTIONS with Origin {ORIGIN}: {preflight.status or preflight.reason}, allows “{allowed}”"]
     if answer.status == 403:
-        chart.add("browser", "info", "a page of another origin is refused (403), which is safe", details=details)
+        steps.add("browser", "info", "a page of another origin is refused (403), which is safe", details=details)
         return
     seconds = preflight.seconds
     if not allowed or allowed not in ("*", ORIGIN):
-        chart.add(
+        steps.add(
             "browser",
             "info",
             "a client in a web page has no access: no Access-Control-Allow-Origin names its origin",
@@ -50,7 +50,7 @@ async def check(chart: StepCollector, web: ProbeClient, url: Url) -> None:
         else "a client in a web page has access"
     )
     if is_loopback(url.host):
-        chart.add(
+        steps.add(
             "browser",
             "warn",
             f"{text}; any web page can access this local server",
@@ -59,4 +59,4 @@ async def check(chart: StepCollector, web: ProbeClient, url: Url) -> None:
             fix=Fix("Refuse an unexpected Origin with 403: otherwise any open page can call the server's tools."),
         )
     else:
-        chart.add("browser", "info", text, details=details, seconds=seconds)
+        steps.add("browser", "info", text, details=details, seconds=seconds)

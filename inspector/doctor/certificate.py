@@ -22,7 +22,7 @@ SOON = 14
 """Days before expiry from which a certificate is reported."""
 
 
-def report(chart: StepCollector, tls: Tls, url: Url, *, verify: bool) -> None:
+def report(steps: StepCollector, tls: Tls, url: Url, *, verify: bool) -> None:
     """Add the step of a TLS handshake with a server that uses TLS."""
     details = [f"subject: {tls.subject}", f"issuer: {tls.issuer}", f"names: {', '.join(tls.names) or 'none'}"]
     if tls.begins and tls.ends:
@@ -30,7 +30,7 @@ def report(chart: StepCollector, tls: Tls, url: Url, *, verify: bool) -> None:
     if not tls.verify_code:
         left = days_left(tls)
         if left is not None and left < SOON:
-            chart.add(
+            steps.add(
                 "tls",
                 "warn",
                 f"{tls.version}; the certificate expires in {left} days",
@@ -39,11 +39,11 @@ def report(chart: StepCollector, tls: Tls, url: Url, *, verify: bool) -> None:
                 fix=Fix("Renew the certificate."),
             )
         else:
-            chart.add("tls", "ok", f"{tls.version}, a trusted certificate", details=details, seconds=tls.seconds)
+            steps.add("tls", "ok", f"{tls.version}, a trusted certificate", details=details, seconds=tls.seconds)
         return
     what, fix = _problem(tls, url)
     if not verify:
-        chart.add(
+        steps.add(
             "tls",
             "warn",
             f"the certificate {what}; it is not verified for this target",
@@ -51,7 +51,7 @@ def report(chart: StepCollector, tls: Tls, url: Url, *, verify: bool) -> None:
             seconds=tls.seconds,
         )
         return
-    chart.add(
+    steps.add(
         "tls",
         "failed",
         f"the certificate {what}",

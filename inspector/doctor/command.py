@@ -57,9 +57,9 @@ def expanded_word(word: str) -> str:
 class CommandDoctor:
     """Checks a target's command; `program` is the file that it starts, once `check` has found it."""
 
-    def __init__(self, target: StdioTarget, chart: StepCollector, limits: TimeLimits, platform: str = NAME) -> None:
+    def __init__(self, target: StdioTarget, steps: StepCollector, limits: TimeLimits, platform: str = NAME) -> None:
         self.target = target
-        self.chart = chart
+        self.steps = steps
         self.limits = limits
         self.platform = platform
         self.name = target.command[0]
@@ -89,10 +89,10 @@ class CommandDoctor:
 
     def _folder(self) -> None:
         if os.path.isdir(self.folder):
-            self.chart.add("folder", "ok", self.folder)
+            self.steps.add("folder", "ok", self.folder)
             return
         what = "is not a folder" if os.path.exists(self.folder) else "does not exist"
-        self.chart.add(
+        self.steps.add(
             "folder",
             "failed",
             f"{self.folder} {what}",
@@ -104,7 +104,7 @@ class CommandDoctor:
 
     def _missing(self, seconds: float) -> None:
         cause, fix = self._why_missing()
-        self.chart.add(
+        self.steps.add(
             "command",
             "failed",
             f"{self.name}: not found",
@@ -203,7 +203,7 @@ class CommandDoctor:
 
     def _start(self, text: str, words: list[str]) -> Fix:
         """Return a fix that starts the server with other words."""
-        return started_with(text, words, self.target, self.chart.line)
+        return started_with(text, words, self.target, self.steps.line)
 
     # Arguments
 
@@ -222,7 +222,7 @@ class CommandDoctor:
                 continue
             fix = self._start(text, [*self.target.command[:at], *instead, *self.target.command[at + 1 :]])
             weight = Weight.PROOF if word in log else Weight.SYMPTOM
-            self.chart.add("arguments", "warn", cause.rstrip("."), fix=fix, cause=cause, weight=weight)
+            self.steps.add("arguments", "warn", cause.rstrip("."), fix=fix, cause=cause, weight=weight)
 
     def _runs(self, seconds: float) -> bool:
         """Check whether the system can start the file."""
@@ -259,10 +259,10 @@ class CommandDoctor:
             cause = f"{program} is not a program, and it has no “#!” line that names its interpreter."
             fix = Fix("Add a “#!” line at its top, or start it with its interpreter.", self._with_interpreter(program))
         if cause:
-            self.chart.add("command", "failed", cause.rstrip("."), seconds=seconds, fix=fix, cause=cause)
+            self.steps.add("command", "failed", cause.rstrip("."), seconds=seconds, fix=fix, cause=cause)
             return False
         location = f"{self.name}, found at {program}" if program != self.name else program
-        self.chart.add("command", "ok", location, seconds=seconds)
+        self.steps.add("command", "ok", location, seconds=seconds)
         return True
 
     def _interpreter(self, began: programs.ProgramFile) -> bool:
@@ -274,7 +274,7 @@ class CommandDoctor:
         python = "python" if self.platform == "win32" else "python3"
         runners = {".py": python, ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh", ".rb": "ruby"}
         runner = runners.get(os.path.splitext(program)[1])
-        return str(self.chart.line.on_command([runner, *self.target.command])) if runner else ""
+        return str(self.steps.line.on_command([runner, *self.target.command])) if runner else ""
 
     def _script(self) -> None:
         """The file that an interpreter is given to run."""
@@ -284,7 +284,7 @@ class CommandDoctor:
         if not word or "-m" in self.target.command[1 : self.target.command.index(word)]:
             return
         if os.path.exists(os.path.join(self.folder, word)):
-            self.chart.add("script", "ok", word)
+            self.steps.add("script", "ok", word)
             return
         built = bool(re.search(r"(?:^|[/\\])(?:dist|build|out|lib)[/\\]", word))
         fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
@@ -294,7 +294,7 @@ class CommandDoctor:
             words = [expanded if part == word else part for part in self.target.command]
             reason = ": no shell starts the server, so “~” and variables are not expanded"
             fix = self._start("Write the full path.", words)
-        self.chart.add(
+        self.steps.add(
             "script",
             "failed",
             f"{word} {missing}",
@@ -316,14 +316,14 @@ class CommandDoctor:
         for program, number in zip(asked, numbers, strict=True):
             name = os.path.basename(program)
             if not number:
-                self.chart.add("version", "warn", f"{name} does not report its version", seconds=watch.seconds)
+                self.steps.add("version", "warn", f"{name} does not report its version", seconds=watch.seconds)
                 continue
             least = program_versions.too_old(program, number)
             text = f"{name} {number}"
             if not least:
-                self.chart.add("version", "ok", text, seconds=watch.seconds)
+                self.steps.add("version", "ok", text, seconds=watch.seconds)
                 continue
-            self.chart.add(
+            self.steps.add(
                 "version",
                 "warn",
                 f"{text}: common SDKs require {least} or newer",
@@ -340,7 +340,7 @@ class CommandDoctor:
         path = programs.desktop_path(self.platform)
         program = programs.find(self.name, path, self.folder)
         if program is None:
-            self.chart.add(
+            self.steps.add(
                 "desktop",
                 "info",
                 f"a client that was not started from a shell may not find {self.name}",
@@ -348,6 +348,6 @@ class CommandDoctor:
                 fix=Fix(f"Set {self.program} as the command there."),
             )
         elif os.path.realpath(program) != os.path.realpath(self.program):
-            self.chart.add("desktop", "info", f"a client that was not started from a shell may find {program} instead")
+            self.steps.add("desktop", "info", f"a client that was not started from a shell may find {program} instead")
         else:
-            self.chart.add("desktop", "ok", f"{self.name} is also found without a shell")
+            self.steps.add("desktop", "ok", f"{self.name} is also found without a shell")

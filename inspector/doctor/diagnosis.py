@@ -149,7 +149,7 @@ class StepCollector:
     journal: Journal | None = None
     """Where each step is recorded as a note."""
     on_step: StepCallback = lambda _step: None
-    steps: list[DoctorStep] = field(default_factory=list)
+    added: list[DoctorStep] = field(default_factory=list)
     causes: list[FailureCause] = field(default_factory=list)
     last_words: tuple[str, ...] = ()
 
@@ -169,7 +169,7 @@ class StepCollector:
         fix = self._private(fix)
         private_details = tuple(self.privacy(detail)[:_MAX_LENGTH] for detail in list(details)[:_MAX_DETAILS])
         step = DoctorStep(name, verdict, self.privacy(text)[:_MAX_LENGTH], private_details, seconds, fix)
-        self.steps.append(step)
+        self.added.append(step)
         if cause:
             self.blame(cause, weight, fix)
         if self.journal is not None:

@@ -66,31 +66,31 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     entries = [entry for entry in listed.entries if only in ("", entry.name)]
     examined_entries = {id(entry): _examine(machine, entry) for entry in entries}
     secrets = [value for item in examined_entries.values() if item.target for value in item.target.secrets]
-    chart = StepCollector(Privacy(secrets, str(machine.home)))
+    steps = StepCollector(Privacy(secrets, str(machine.home)))
     files = where.files
     for file in files:
         if foreign_files.present(file.path):
-            _report_file(chart, file, listed)
+            _report_file(steps, file, listed)
     missing = list(dict.fromkeys(str(file.path) for file in files if not foreign_files.present(file.path)))
     if missing:
-        chart.add("file", "skipped", f"does not exist: {', '.join(missing)}")
+        steps.add("file", "skipped", f"does not exist: {', '.join(missing)}")
     for remark in reading.ignored(host, machine, where.workspaces, files):
-        _blame(chart, "file", remark, Weight.SYMPTOM if listed.entries else Weight.PROOF)
+        _blame(steps, "file", remark, Weight.SYMPTOM if listed.entries else Weight.PROOF)
     for problem in listed.problems:
         if problem.server and only in ("", problem.server):
             remark = problem.remark or Remark(f"{problem.message}.", problem.hint.command_line)
             if remark.is_choice:
-                chart.add(f"@{problem.server}", "skipped", remark.text.removesuffix("."), details=[str(problem.path)])
+                steps.add(f"@{problem.server}", "skipped", remark.text.removesuffix("."), details=[str(problem.path)])
             elif remark.about != "file":
-                _blame(chart, f"@{problem.server}", remark)
-    started = sum(_report_entry(chart, where, examined_entries[id(entry)]) for entry in entries)
-    cause = chart.cause()
+                _blame(steps, f"@{problem.server}", remark)
+    started = sum(_report_entry(steps, where, examined_entries[id(entry)]) for entry in entries)
+    cause = steps.cause()
     if cause is not None and cause.weight >= Weight.LIKELY:
-        return Diagnosis(f"--host {host.id}", "host", "fails", cause.text, cause.fix, tuple(chart.steps))
+        return Diagnosis(f"--host {host.id}", "host", "fails", cause.text, cause.fix, tuple(steps.added))
     text = f"{host.name} would start {started} of {quantity(len(entries), 'server')}."
     if not entries:
         text = f"{host.name} has no servers here."
-    return Diagnosis(f"--host {host.id}", "host", "starts", text, NO_FIX, tuple(chart.steps))
+    return Diagnosis(f"--host {host.id}", "host", "starts", text, NO_FIX, tuple(steps.added))
 
 
 def as_host_starts(
@@ -131,11 +131,11 @@ def start_time(host: Host, entry: ServerEntry) -> float | None:
     return None
 
 
-def report_host(chart: StepCollector, host: Host, entry: ServerEntry) -> None:
+def report_host(steps: StepCollector, host: Host, entry: ServerEntry) -> None:
     """Add what is known about how the host starts this entry."""
-    chart.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
+    steps.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
     for remark in _remarks(host, entry):
-        _blame(chart, "entry", remark, Weight.LIKELY)
+        _blame(steps, "entry", remark, Weight.LIKELY)
 
 
 def _examine(machine: Machine, entry: ServerEntry) -> ExaminedEntry:
@@ -157,23 +157,23 @@ def _started(where: HostFolder, examined_entry: ExaminedEntry) -> StdioTarget | 
     return as_started_by(where.host, target, where.machine, workspace)
 
 
-def _report_file(chart: StepCollector, file: HostFile, listed: ServerList) -> None:
+def _report_file(steps: StepCollector, file: HostFile, listed: ServerList) -> None:
     problem = next((problem for problem in listed.problems if problem.path == file.path and not problem.server), None)
     if problem is not None:
-        chart.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
+        steps.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
         return
     whole = next((remark for remark in listed.remarks(file.path) if remark.about == "file"), None)
     remark = whole or reading.misplaced(file.host, file)
     names = {file.top, *(entry.name for entry in listed.entries if entry.path == file.path)}
     twice = [key for key in _repeated(file.path) if key in names]
     if remark is not None:
-        _blame(chart, "file", remark)
+        _blame(steps, "file", remark)
     elif twice:
         text = f"{file.path} has “{twice[0]}” twice in one object: only the last one counts."
-        _blame(chart, "file", Remark(text, "Remove or rename one."), Weight.LIKELY)
+        _blame(steps, "file", Remark(text, "Remove or rename one."), Weight.LIKELY)
     else:
         count = sum(entry.path == file.path for entry in listed.entries)
-        chart.add("file", "ok", f"{file.path}: {quantity(count, 'server')}")
+        steps.add("file", "ok", f"{file.path}: {quantity(count, 'server')}")
 
 
 def _repeated(path: Path) -> list[str]:
@@ -185,18 +185,18 @@ def _repeated(path: Path) -> list[str]:
         return []
 
 
-def _report_entry(chart: StepCollector, where: HostFolder, examined_entry: ExaminedEntry) -> bool:
+def _report_entry(steps: StepCollector, where: HostFolder, examined_entry: ExaminedEntry) -> bool:
     """Add the step of one entry. True if the host would start it, as far as is known without a start."""
     host, entry = where.host, examined_entry.entry
     name = f"@{entry.name}"
     if entry.remark is not None and entry.remark.about == "file":
-        chart.add(name, "skipped", f"{host.name} does not read its file", details=[str(entry.path)])
+        steps.add(name, "skipped", f"{host.name} does not read its file", details=[str(entry.path)])
         return False
     if entry.remark is not None and entry.remark.is_choice:
-        chart.add(name, "skipped", entry.remark.text.removesuffix("."), details=[str(entry.path)])
+        steps.add(name, "skipped", entry.remark.text.removesuffix("."), details=[str(entry.path)])
         return False
     if entry.remark is not None:
-        _blame(chart, name, entry.remark, details=[str(entry.path)])
+        _blame(steps, name, entry.remark, details=[str(entry.path)])
         return False
     target, text = _started(where, examined_entry), entry.summary
     problem = examined_entry.problem
@@ -204,22 +204,22 @@ def _report_entry(chart: StepCollector, where: HostFolder, examined_entry: Exami
     unset = [variable for variable in examined_entry.missing if variable not in asked and not host.rule("stores")]
     if unset:
         text = f"{name} needs {', '.join(unset)}, which is not set in this shell."
-        _blame(chart, name, Remark(text, "Set it where the host is started."), Weight.LIKELY)
+        _blame(steps, name, Remark(text, "Set it where the host is started."), Weight.LIKELY)
         return False
     if problem is not None and not examined_entry.missing and not isinstance(problem, TrustNeeded):
-        _blame(chart, name, Remark(f"{problem.message.removesuffix('.')}.", problem.hint.command_line))
+        _blame(steps, name, Remark(f"{problem.message.removesuffix('.')}.", problem.hint.command_line))
         return False
     if isinstance(target, StdioTarget):
-        scratch = StepCollector(chart.privacy, chart.line)
+        scratch = StepCollector(steps.privacy, steps.line)
         CommandDoctor(target, scratch, TimeLimits(), where.machine.platform).inspect()
         cause = scratch.cause()
         if cause is not None:
-            chart.add(name, "failed", cause.text.removesuffix("."), fix=cause.fix, cause=f"{name}: {cause.text}")
+            steps.add(name, "failed", cause.text.removesuffix("."), fix=cause.fix, cause=f"{name}: {cause.text}")
             return False
         text = f"{target.describe()}, in {target.cwd or 'the folder of the host'}, with {_variables(host, target)}"
-    chart.add(name, "ok", text, details=[str(entry.path), *_known(host, entry)])
+    steps.add(name, "ok", text, details=[str(entry.path), *_known(host, entry)])
     for remark in _remarks(host, entry):
-        _blame(chart, name, replace(remark, text=f"{name}: {remark.text}"), Weight.LIKELY)
+        _blame(steps, name, replace(remark, text=f"{name}: {remark.text}"), Weight.LIKELY)
     return True
 
 
@@ -249,10 +249,10 @@ def _known(host: Host, entry: ServerEntry) -> Sequence[str]:
 
 
 def _blame(
-    chart: StepCollector, name: str, remark: Remark, weight: Weight = Weight.PROOF, details: Sequence[str] = ()
+    steps: StepCollector, name: str, remark: Remark, weight: Weight = Weight.PROOF, details: Sequence[str] = ()
 ) -> None:
     cited = [] if remark.fact is None else [f"source: {remark.fact.cited}"]
-    chart.add(
+    steps.add(
         name,
         _VERDICTS[weight],
         remark.text.removesuffix("."),

@@ -35,7 +35,7 @@ def is_login(answer: ProbeResponse) -> bool:
     return answer.body == "html" and (b'type="password"' in answer.start or b"type='password'" in answer.start)
 
 
-def report(chart: StepCollector, answer: ProbeResponse, url: Url, *, connected: bool, proxy: Url | None) -> bool:
+def report(steps: StepCollector, answer: ProbeResponse, url: Url, *, connected: bool, proxy: Url | None) -> bool:
     """Add the step; True if it explains why no session was opened."""
     details = [f"{name}: {value[:200]}" for name, value in answer.headers[:20]]
     if answer.start and answer.body in ("text", "json", "html"):
@@ -47,11 +47,11 @@ def report(chart: StepCollector, answer: ProbeResponse, url: Url, *, connected: 
         if answer.status in REDIRECTS:
             text = f"status {answer.status} to {answer.header('location')[:300]}"
     if connected:
-        chart.add("http", "ok", text, details=details, seconds=answer.seconds)
+        steps.add("http", "ok", text, details=details, seconds=answer.seconds)
         return False
-    cause, fix, weight = _cause(answer, url, proxy, chart.line)
+    cause, fix, weight = _cause(answer, url, proxy, steps.line)
     verdict: DoctorVerdict = "failed" if cause else "info" if answer.status in (401, 403) else "ok"
-    chart.add("http", verdict, text, details=details, seconds=answer.seconds, fix=fix, cause=cause, weight=weight)
+    steps.add("http", verdict, text, details=details, seconds=answer.seconds, fix=fix, cause=cause, weight=weight)
     return bool(cause)
 
 

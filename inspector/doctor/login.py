@@ -22,16 +22,16 @@ from inspector.transports.base import Outgoing
 
 
 async def check(
-    chart: StepCollector, target: HttpTarget, journal: Journal, refusal: ProbeResponse, seconds: float
+    steps: StepCollector, target: HttpTarget, journal: Journal, refusal: ProbeResponse, seconds: float
 ) -> bool:
     """Find the authorization server that the refusal names; True if a login is possible."""
     watch = Stopwatch()
     values = refusal.all("www-authenticate")
     challenge = chosen(parse(values))
     if values:
-        chart.add("challenge", "ok" if challenge else "warn", "; ".join(values)[:500])
+        steps.add("challenge", "ok" if challenge else "warn", "; ".join(values)[:500])
     else:
-        chart.add(
+        steps.add(
             "challenge",
             "warn",
             f"status {refusal.status} without WWW-Authenticate",
@@ -53,7 +53,7 @@ async def check(
         problem, hint = error.message, error.hint
     finally:
         await web.aclose()
-    steps = [_described(step) for step in authorization_steps(journal)]
+    details = [_described(step) for step in authorization_steps(journal)]
     if discovery is None:
         cause = (
             f"The server requires authorization, but its authorization server cannot be used: {problem.rstrip('.')}."
@@ -63,11 +63,11 @@ async def check(
                 f"The server requires authorization (status {refusal.status}) but names no authorization server: its "
                 "metadata is missing."
             )
-        chart.add(
+        steps.add(
             "authorization",
             "failed",
             problem.rstrip("."),
-            details=steps,
+            details=details,
             seconds=watch.seconds,
             fix=Fix(hint),
             cause=cause,
@@ -75,11 +75,11 @@ async def check(
         )
         return False
     if not discovery.resource.place and not discovery.server.place:
-        chart.add(
+        steps.add(
             "authorization",
             "failed",
             "no metadata of the server or of an authorization server",
-            details=steps,
+            details=details,
             seconds=watch.seconds,
             fix=Fix(Hint("Set the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
             cause=(
@@ -90,17 +90,17 @@ async def check(
         )
         return False
     ways = _ways(discovery.server)
-    chart.add(
+    steps.add(
         "authorization",
         "ok" if ways else "warn",
         f"{discovery.server.issuer}: {', '.join(ways) or 'no way to log in'}",
-        details=steps,
+        details=details,
         seconds=watch.seconds,
     )
-    chart.blame(
+    steps.blame(
         f"The server requires a login at {discovery.server.issuer}.",
         Weight.LIKELY,
-        Fix("Log in.", str(chart.line.with_verb("login"))),
+        Fix("Log in.", str(steps.line.with_verb("login"))),
     )
     return bool(ways)
 

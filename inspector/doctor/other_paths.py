@@ -41,7 +41,7 @@ def candidates(url: Url) -> list[Url]:
     return candidates
 
 
-async def check(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundUrl | None:
+async def check(steps: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundUrl | None:
     """Try the usual paths; return the first in order that responds as an MCP server."""
     watch = Stopwatch()
     places = candidates(url)
@@ -62,12 +62,12 @@ async def check(chart: StepCollector, web: ProbeClient, url: Url, seconds: float
     except TimeoutError:
         details.append(f"stopped after {seconds:g} s")
     if server is None:
-        chart.add("paths", "info", "no server was found at the usual paths", details=details, seconds=watch.seconds)
+        steps.add("paths", "info", "no server was found at the usual paths", details=details, seconds=watch.seconds)
         return None
     what = "a server that requires a login" if server.transport == "login" else "a server"
-    command = str(chart.line.on_url(server.url.text))
+    command = str(steps.line.on_url(server.url.text))
     fix = Fix("Use the URL of the server.", command)
-    chart.add(
+    steps.add(
         "paths",
         "warn",
         f"{what} is at {server.url.text}",
@@ -90,15 +90,15 @@ class UrlSource(NamedTuple):
     """Reads the URLs in the document for this URL, without credentials and at its host only."""
 
 
-async def look_in_documents(chart: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
+async def look_in_documents(steps: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
     """Read the documents of features. One that names another URL is a step with a fix; without a document is none."""
     for feature in features():
         source = feature.load_or_skip(feature.other_urls, UrlSource) if feature.other_urls else None
         if source is not None:
-            await _look_in(source, chart, target, url, seconds)
+            await _look_in(source, steps, target, url, seconds)
 
 
-async def _look_in(source: UrlSource, chart: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
+async def _look_in(source: UrlSource, steps: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
     watch = Stopwatch()
     try:
         async with asyncio.timeout(seconds):
@@ -108,7 +108,7 @@ async def _look_in(source: UrlSource, chart: StepCollector, target: HttpTarget, 
     others = [other for remote in named if (other := _parsed(remote)) is not None and other.text != url.text]
     if not others or url.text in named:
         return
-    chart.add(
+    steps.add(
         source.step,
         "warn",
         f"{source.document} names {shown_url(others[0].text)}",
@@ -116,7 +116,7 @@ async def _look_in(source: UrlSource, chart: StepCollector, target: HttpTarget, 
         seconds=watch.seconds,
         fix=Fix(
             f"Use the URL of {source.document}, if you trust it.",
-            str(chart.line.on_url(others[0].text, trusted=others[0].origin == url.origin)),
+            str(steps.line.on_url(others[0].text, trusted=others[0].origin == url.origin)),
         ),
         cause=f"The path is wrong: {url.target} is not an MCP server, and {source.document} names "
         f"{shown_url(others[0].text)}.",

@@ -84,7 +84,7 @@ class ProcessDoctor(SessionDoctor):
         lines = connection.stderr
         # A server that ended with our first request may say why.
         words = list(map(readable, lines)) if connection.exits and not connection.answered else display_lines(lines)
-        self.chart.last_words = tuple(self.chart.privacy(line)[:MAX_LINE] for line in words[-LAST_WORDS:])
+        self.steps.last_words = tuple(self.steps.privacy(line)[:MAX_LINE] for line in words[-LAST_WORDS:])
         self._started(opened)
         if not connection.started:
             return False
@@ -99,7 +99,7 @@ class ProcessDoctor(SessionDoctor):
         if not opened.connection.started:
             error = opened.error
             text = error.message if error is not None else "it was not started"
-            self.chart.add(
+            self.steps.add(
                 "start",
                 "failed",
                 text.rstrip("."),
@@ -115,21 +115,21 @@ class ProcessDoctor(SessionDoctor):
         text = f"process {spawned.get('pid')} in {spawned.get('cwd')}"
         if opened.connection.first_byte is not None:
             text += f", first output after {duration(opened.connection.first_byte * 1e6)}"
-        self.chart.add("start", "ok", text, details=details, seconds=opened.connection.first_byte)
+        self.steps.add("start", "ok", text, details=details, seconds=opened.connection.first_byte)
 
     # Output
 
     def _stdout(self, connection: ConnectionRecord, printed: StdoutNoise | None, *, failed: bool) -> None:
         if printed is None:
             if connection.carriage_returns:
-                self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
+                self.steps.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
             return
         text, cause, fix = _noise_words(printed)
         weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
         if failed and connection.exits and weight is Weight.LIKELY:
             cause = ""  # An exit has another cause than the output before it.
         lines = [line.decode("utf-8", "replace")[:200] for line in connection.noise[:10]]
-        self.chart.add(
+        self.steps.add(
             "stdout",
             "failed" if failed and weight is Weight.PROOF else "warn",
             text,
@@ -143,14 +143,14 @@ class ProcessDoctor(SessionDoctor):
         if not connection.stderr and not failed:
             return
         count = len(connection.stderr)
-        details = self.chart.last_words
-        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.chart.line)
+        details = self.steps.last_words
+        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.steps.line)
         known_cause = stderr_cause(connection.stderr[-200:], server) if failed else None
         if known_cause is None:
             text = f"{count} line{'s' * (count > 1)} on stderr" if count else "no output on stderr"
-            self.chart.add("stderr", "info", text, details=details)
+            self.steps.add("stderr", "info", text, details=details)
             return
-        self.chart.add(
+        self.steps.add(
             "stderr",
             "failed",
             known_cause.cause.rstrip("."),
@@ -167,11 +167,11 @@ class ProcessDoctor(SessionDoctor):
             if match and (match[3] or _is_this_machine(match[2])):
                 address = match[1] or f"http://127.0.0.1:{match[3]}"
                 url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", address)
-                self.chart.add(
+                self.steps.add(
                     "listens",
                     "failed",
                     f"it reports that it listens at {address}",
-                    fix=Fix("Connect to that URL, or make the server use stdio.", str(self.chart.line.on_url(url))),
+                    fix=Fix("Connect to that URL, or make the server use stdio.", str(self.steps.line.on_url(url))),
                     cause=f"It is a server at a URL, {address}, and does not use stdin and stdout.",
                 )
                 return True
@@ -183,9 +183,9 @@ class ProcessDoctor(SessionDoctor):
         if opened.read_stdin is None or opened.connection.answered or opened.connection.exits:
             return
         if opened.read_stdin:
-            self.chart.add("stdin", "ok", "it reads its stdin")
+            self.steps.add("stdin", "ok", "it reads its stdin")
         else:
-            self.chart.add(
+            self.steps.add(
                 "stdin",
                 "failed",
                 "it does not read its stdin",
@@ -203,7 +203,7 @@ class ProcessDoctor(SessionDoctor):
         after = f" after {duration(connection.lived * 1e6)}" if connection.lived is not None else ""
         if opened.server is not None:
             asked = " after the request server/discover" if "server/discover" in connection.asked else ""
-            self.chart.add(
+            self.steps.add(
                 "exit",
                 "warn",
                 f"it {how}{asked}, and was restarted",
@@ -217,7 +217,7 @@ class ProcessDoctor(SessionDoctor):
         cause = f"The server {how}{unanswered}{reason}."
         if status == 0 and not connection.answered:
             cause = "The server exited by itself with exit code 0 and without a response: it may lack arguments."
-        self.chart.add(
+        self.steps.add(
             "exit", "failed", f"it {how}{after}{reason}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )
 
@@ -225,7 +225,7 @@ class ProcessDoctor(SessionDoctor):
         server, error = opened.server, opened.error
         if server is not None:
             times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in opened.connection.answered.items()]
-            self.chart.add(
+            self.steps.add(
                 "handshake",
                 "ok",
                 introduced(opened),
@@ -234,7 +234,7 @@ class ProcessDoctor(SessionDoctor):
             )
             return
         if opened.connection.exits and not opened.connection.answered:
-            self.chart.add("handshake", "skipped", "not reached", details=opened.connection.steps)
+            self.steps.add("handshake", "skipped", "not reached", details=opened.connection.steps)
             return
         assert error is not None
         silent = not opened.connection.answered
@@ -246,7 +246,7 @@ class ProcessDoctor(SessionDoctor):
                 None: "does not respond",
             }
             cause = f"The server runs, but {reads[opened.read_stdin]}."
-        self.chart.add(
+        self.steps.add(
             "handshake",
             "failed",
             error.message.rstrip("."),
@@ -274,7 +274,7 @@ class ProcessDoctor(SessionDoctor):
         finally:
             await connection.close()
         if any(line.lower().startswith(b"content-length:") for line in listener.lines):
-            self.chart.add(
+            self.steps.add(
                 "framing",
                 "failed",
                 "it responds to Content-Length framing",
@@ -283,7 +283,7 @@ class ProcessDoctor(SessionDoctor):
                 cause=_FRAMING,
             )
         else:
-            self.chart.add(
+            self.steps.add(
                 "framing", "info", "it does not respond to Content-Length framing either", seconds=watch.seconds
             )
 

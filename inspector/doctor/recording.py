@@ -29,21 +29,21 @@ def diagnose_recording(target: RecordingTarget, name: str = "") -> Diagnosis:
 
     `name`: how the file is named, if not by its path.
     """
-    chart, watch = StepCollector(Privacy()), Stopwatch()
-    name = chart.privacy(name or target.describe())
+    steps, watch = StepCollector(Privacy()), Stopwatch()
+    name = steps.privacy(name or target.describe())
     try:
         journal = Journal.open(target.path)
     except RecordingError as error:
-        chart.add("file", "failed", error.message.rstrip("."), fix=Fix(error.hint), cause=_sentence(error.message))
+        steps.add("file", "failed", error.message.rstrip("."), fix=Fix(error.hint), cause=_sentence(error.message))
         return Diagnosis(
-            name, "recording", "fails", _sentence(error.message), Fix(error.hint), tuple(chart.steps), unusable=True
+            name, "recording", "fails", _sentence(error.message), Fix(error.hint), tuple(steps.added), unusable=True
         )
     try:
         while journal.refresh():
             pass
-        text = _contents(chart, journal, target)
+        text = _contents(steps, journal, target)
         first = max(1, len(journal) - 5000)
-        words = tuple(chart.privacy(line) for line in read_connection(journal, first).stderr[-LAST_WORDS:])
+        words = tuple(steps.privacy(line) for line in read_connection(journal, first).stderr[-LAST_WORDS:])
     finally:
         journal.release()
     return Diagnosis(
@@ -52,38 +52,38 @@ def diagnose_recording(target: RecordingTarget, name: str = "") -> Diagnosis:
         "opens",
         text,
         Fix("", f"inspector replay {command_words.quote(name)}"),
-        tuple(chart.steps),
+        tuple(steps.added),
         words,
         watch.seconds,
         name,
     )
 
 
-def _contents(chart: StepCollector, journal: Journal, target: RecordingTarget) -> str:
+def _contents(steps: StepCollector, journal: Journal, target: RecordingTarget) -> str:
     index = journal.index
     whose = journal.header.get("target")
     of = whose.get("label") if type(whose) is dict else None
     octets = target.path.stat().st_size
     lasted = index.time(index.count) if index.count else 0
-    chart.add(
+    steps.add(
         "file", "ok", f"{size(octets)}, {count(index.count)} events in {duration(lasted)}", details=_header(journal)
     )
     if journal.end_is_missing and not journal.raw_only:
-        chart.add("end", "warn", "the end line is missing: the writer was killed, or is still writing")
+        steps.add("end", "warn", "the end line is missing: the writer was killed, or is still writing")
     for notice in journal.notices[:10]:
-        chart.add("notice", "warn", notice)
+        steps.add("notice", "warn", notice)
     if len(journal.marks):
         notes = (mark.note for n in journal.marks.events() if (mark := journal.marks.of(n)) is not None)
         marked = quantity(len(journal.marks), "message")
-        chart.add("marks", "info", f"{marked} marked by the user", details=[note for note in notes if note])
+        steps.add("marks", "info", f"{marked} marked by the user", details=[note for note in notes if note])
     if index.invalid or index.errors:
-        chart.add("messages", "warn", f"{count(index.invalid)} unreadable, {count(index.errors)} error responses")
+        steps.add("messages", "warn", f"{count(index.invalid)} unreadable, {count(index.errors)} error responses")
     made = connection_steps(journal)
     for step in made:
-        chart.add(step.title, _VERDICTS[step.outcome], step.detail)
+        steps.add(step.title, _VERDICTS[step.outcome], step.detail)
     how = _ended(made)
     server = f" of {of}" if isinstance(of, str) and of else ""
-    return chart.privacy(f"It is a recording{server} with {count(index.count)} events, and can be opened{how}.")
+    return steps.privacy(f"It is a recording{server} with {count(index.count)} events, and can be opened{how}.")
 
 
 def _ended(steps: list[ConnectionStep]) -> str:

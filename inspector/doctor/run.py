@@ -49,31 +49,31 @@ async def diagnose(
     limits = limits or TimeLimits()
     longest = limits.others + options.max_timeout
     line = line or line_of(target, os.environ, "doctor")
-    chart = StepCollector(Privacy(target.secrets), line, journal, on_step or (lambda _step: None))
+    steps = StepCollector(Privacy(target.secrets), line, journal, on_step or (lambda _step: None))
     watch = Stopwatch()
     opened: OpenResult | None = None
-    usable = _config(chart, target, entry)
+    usable = _config(steps, target, entry)
     try:
         async with asyncio.timeout(longest):
             if isinstance(target, StdioTarget):
-                opened = await _stdio(chart, target, journal, options, limits, usable, connect)
+                opened = await _stdio(steps, target, journal, options, limits, usable, connect)
             else:
                 from inspector.doctor.url import UrlDoctor
 
-                opened = await UrlDoctor(chart, journal, options, limits, target, usable, connect=connect).check()
+                opened = await UrlDoctor(steps, journal, options, limits, target, usable, connect=connect).check()
     except TimeoutError:
-        chart.add(
+        steps.add(
             "time",
             "failed",
             f"not finished within {longest:g} s: the later steps are missing",
             cause=f"The examination did not finish within {longest:g} s.",
             weight=Weight.SYMPTOM,
         )
-    return _concluded(chart, target, opened, watch.seconds, str(journal.path or ""))
+    return _concluded(steps, target, opened, watch.seconds, str(journal.path or ""))
 
 
 async def _stdio(
-    chart: StepCollector,
+    steps: StepCollector,
     target: StdioTarget,
     journal: Journal,
     options: Options,
@@ -84,40 +84,40 @@ async def _stdio(
     from inspector.doctor.command import CommandDoctor
     from inspector.doctor.process import ProcessDoctor
 
-    command = CommandDoctor(target, chart, limits)
+    command = CommandDoctor(target, steps, limits)
     await command.check()
     if not usable:
-        chart.add("start", "skipped", "not started, because variables are not set")
+        steps.add("start", "skipped", "not started, because variables are not set")
         return None
-    opened = await ProcessDoctor(chart, journal, options, limits, target, connect=connect).check()
+    opened = await ProcessDoctor(steps, journal, options, limits, target, connect=connect).check()
     if opened.server is None and command.program is not None:
         command.suspect(opened.connection.stderr)
     return opened
 
 
-def _config(chart: StepCollector, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None) -> bool:
+def _config(steps: StepCollector, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None) -> bool:
     """Report the target's source; True if the target can be opened."""
     if entry is None:
         if target.name and target.source:
-            chart.add("config", "ok", f"@{target.name} in {target.source}")
+            steps.add("config", "ok", f"@{target.name} in {target.source}")
         return True
-    return report_entry(chart, entry)
+    return report_entry(steps, entry)
 
 
-def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
+def report_entry(steps: StepCollector, entry: ExaminedEntry) -> bool:
     """Add the steps of a config entry; True if it can be used."""
     server_entry = entry.entry
     where = f"@{server_entry.name} in {server_entry.path}"
     off = [] if not server_entry.disabled else ["it is disabled there"]
     details = [f"{server_entry.source_label}: {server_entry.summary}", *off]
     if entry.host is not None:
-        report_host(chart, entry.host, server_entry)
+        report_host(steps, entry.host, server_entry)
     if entry.missing:
         names = ", ".join(entry.missing)
         many = len(entry.missing) > 1
-        chart.add("config", "ok", where, details=details)
+        steps.add("config", "ok", where, details=details)
         what = "variables {}, which are" if many else "variable {}, which is"
-        chart.add(
+        steps.add(
             "variables",
             "failed",
             f"not set: {names}",
@@ -129,9 +129,9 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
             cause=f"{where} needs the environment {what.format(names)} not set.",
         )
     elif isinstance(entry.problem, TrustNeeded):
-        chart.add("config", "ok", where, details=details)
+        steps.add("config", "ok", where, details=details)
     elif entry.problem is not None:
-        chart.add(
+        steps.add(
             "config",
             "failed",
             entry.problem.message,
@@ -140,21 +140,21 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
             cause=f"{entry.problem.message}.",
         )
     else:
-        chart.add("config", "warn" if server_entry.disabled else "ok", where, details=details)
+        steps.add("config", "warn" if server_entry.disabled else "ok", where, details=details)
         if server_entry.definition.has_references:
-            chart.add("variables", "ok", "all variables have a value")
+            steps.add("variables", "ok", "all variables have a value")
     if entry.exposure is not None:
-        _report_trust(chart, entry, entry.exposure)
+        _report_trust(steps, entry, entry.exposure)
     return entry.usable
 
 
-def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure) -> None:
+def _report_trust(steps: StepCollector, entry: ExaminedEntry, exposure: Exposure) -> None:
     """Report what an entry outside the user's own config files exposes, and whether the user allowed it."""
     if not isinstance(entry.problem, TrustNeeded):
         text = "not your own config file" if entry.missing else "allowed, though it is not your own config file"
-        chart.add("trust", "warn" if entry.missing else "ok", text, details=exposure.facts())
+        steps.add("trust", "warn" if entry.missing else "ok", text, details=exposure.facts())
         return
-    chart.add(
+    steps.add(
         "trust",
         "failed",
         "not allowed: it is not your own config file",
@@ -165,11 +165,11 @@ def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure
 
 
 def _concluded(
-    chart: StepCollector, target: StdioTarget | HttpTarget, opened: OpenResult | None, seconds: float, recording: str
+    steps: StepCollector, target: StdioTarget | HttpTarget, opened: OpenResult | None, seconds: float, recording: str
 ) -> Diagnosis:
     from inspector.doctor.process import introduced
 
-    cause = chart.cause()
+    cause = steps.cause()
     outcome: DoctorOutcome = "fails"
     text, fix = (
         (cause.text, cause.fix)
@@ -179,20 +179,20 @@ def _concluded(
     if opened is not None and opened.server is not None:
         outcome = "connects"
         remark = f", but: {_decapitalised(text)}" if cause is not None and cause.weight >= Weight.LIKELY else "."
-        text = f"It connects: {chart.privacy(introduced(opened))}, in {opened.seconds:.1f} s{remark}"
+        text = f"It connects: {steps.privacy(introduced(opened))}, in {opened.seconds:.1f} s{remark}"
         fix = fix if remark != "." else NO_FIX
     elif opened is not None and isinstance(opened.error, AuthorizationNeeded):
         outcome = "authorization"
     return Diagnosis(
-        chart.privacy(target.describe()),
+        steps.privacy(target.describe()),
         target.kind,
         outcome,
         text,
         fix,
-        tuple(chart.steps),
-        chart.last_words,
+        tuple(steps.added),
+        steps.last_words,
         seconds,
-        chart.privacy(recording),
+        steps.privacy(recording),
     )
 
 
@@ -202,11 +202,11 @@ def _decapitalised(text: str) -> str:
 
 def of_entry(entry: ExaminedEntry) -> Diagnosis:
     """Return the diagnosis of a config entry without a usable target."""
-    chart = StepCollector(Privacy())
-    report_entry(chart, entry)
-    cause = chart.cause()
+    steps = StepCollector(Privacy())
+    report_entry(steps, entry)
+    cause = steps.cause()
     assert cause is not None
     outcome: DoctorOutcome = "trust" if isinstance(entry.problem, TrustNeeded) and not entry.missing else "fails"
     return Diagnosis(
-        chart.privacy(entry.entry.reference), entry.entry.kind, outcome, cause.text, cause.fix, tuple(chart.steps)
+        steps.privacy(entry.entry.reference), entry.entry.kind, outcome, cause.text, cause.fix, tuple(steps.added)
     )

@@ -8,7 +8,7 @@ from inspector.client.options import Options
 
 
 def without_person(options: Options) -> Options:
-    """Return the same options without a person to ask; logins that may not be used are not used here either."""
+    """Return the same options without a person to ask; an `authorize` of the caller's own is dropped."""
     if options.authorize is None:
         return options
     from inspector.auth.credential import Authorizer

@@ -72,9 +72,9 @@ class ConnectionRecord:
 
 @dataclass
 class SessionDoctor:
-    """Opens sessions with a target and reports to `chart`; everything is recorded in `journal`."""
+    """Opens sessions with a target and reports to `steps`; everything is recorded in `journal`."""
 
-    chart: StepCollector
+    steps: StepCollector
     journal: Journal
     options: Options
     limits: TimeLimits

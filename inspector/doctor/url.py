@@ -39,7 +39,7 @@ class UrlDoctor(SessionDoctor):
         try:
             url = parse_url(self.target.url)
         except ValueError as error:
-            self.chart.add(
+            self.steps.add(
                 "url",
                 "failed",
                 f"it is not a URL: {error}",
@@ -48,7 +48,7 @@ class UrlDoctor(SessionDoctor):
             )
             return None
         if not self.usable:
-            self.chart.add("url", "skipped", "no request, because variables are not set")
+            self.steps.add("url", "skipped", "no request, because variables are not set")
             return None
         self._url(url)
         proxy = self._proxy()
@@ -62,12 +62,12 @@ class UrlDoctor(SessionDoctor):
             web = ProbeClient(self.target, self.journal, self.limits.answer)
             return await self._speak(web, url, proxy)
         except UsageError as error:
-            self.chart.add("http", "failed", error.message, fix=Fix(error.hint), cause=error.message)
+            self.steps.add("http", "failed", error.message, fix=Fix(error.hint), cause=error.message)
             return None
 
     def _not_reached(self, *names: str) -> None:
         for name in names:
-            self.chart.add(name, "skipped", "not reached")
+            self.steps.add(name, "skipped", "not reached")
 
     # The URL and the proxy
 
@@ -89,7 +89,7 @@ class UrlDoctor(SessionDoctor):
         if scripts := mixed_scripts(url.host):
             remarks.append(f"its host mixes {scripts} letters")
         masked = secret_values.mask_url(url.text)
-        self.chart.add("url", "warn" if remarks else "ok", "; ".join((masked, *remarks)))
+        self.steps.add("url", "warn" if remarks else "ok", "; ".join((masked, *remarks)))
 
     def _proxy(self) -> Url | None:
         url = parse_url(self.target.url)
@@ -98,12 +98,12 @@ class UrlDoctor(SessionDoctor):
             skipped = [name for name in _proxy_variables() if os.environ.get(name)]
             if skipped:
                 reason = "loopback needs none" if is_loopback(url.host) else "none of them applies to this URL"
-                self.chart.add("proxy", "info", f"none: {', '.join(skipped)} set, and {reason}")
+                self.steps.add("proxy", "info", f"none: {', '.join(skipped)} set, and {reason}")
             return None
         try:
             return parse_url(text, PROXY_SCHEMES)
         except ValueError as error:
-            self.chart.add(
+            self.steps.add(
                 "proxy",
                 "failed",
                 f"the proxy cannot be used: {error}",
@@ -124,7 +124,7 @@ class UrlDoctor(SessionDoctor):
             addresses = await network.addresses(proxy.host, proxy.port, self.limits.name)
             tried = await asyncio.gather(*(network.try_port(ip, proxy.port, self.limits.port) for ip in addresses))
         except (OSError, TimeoutError) as error:
-            self.chart.add(
+            self.steps.add(
                 "proxy",
                 "failed",
                 f"{proxy.host} cannot be resolved",
@@ -135,11 +135,11 @@ class UrlDoctor(SessionDoctor):
             return False
         good = [attempt for attempt in tried if attempt.port == "open"]
         if good:
-            self.chart.add("proxy", "ok", f"{proxy.address}, {self._proxy_source()}", seconds=good[0].seconds)
+            self.steps.add("proxy", "ok", f"{proxy.address}, {self._proxy_source()}", seconds=good[0].seconds)
             return True
         what = "refuses the connection" if tried[0].port == "refused" else "does not accept connections"
         direct = await self._direct(url)
-        self.chart.add(
+        self.steps.add(
             "proxy",
             "failed",
             f"{proxy.address} {what}",
@@ -164,7 +164,7 @@ class UrlDoctor(SessionDoctor):
         try:
             addresses = await network.addresses(url.host, url.port, self.limits.name)
         except TimeoutError:
-            self.chart.add(
+            self.steps.add(
                 "name",
                 "failed",
                 f"{url.host}: no response within {self.limits.name:g} s",
@@ -174,7 +174,7 @@ class UrlDoctor(SessionDoctor):
             )
             return False
         except OSError as error:
-            self.chart.add(
+            self.steps.add(
                 "name",
                 "failed",
                 f"{url.host}: {error.strerror or error}",
@@ -184,7 +184,7 @@ class UrlDoctor(SessionDoctor):
             )
             return False
         if addresses != [url.host]:
-            self.chart.add("name", "ok", f"{url.host} is {', '.join(addresses)}", seconds=watch.seconds)
+            self.steps.add("name", "ok", f"{url.host} is {', '.join(addresses)}", seconds=watch.seconds)
         tried = await asyncio.gather(*(network.try_port(ip, url.port, self.limits.port) for ip in addresses))
         good = [attempt for attempt in tried if attempt.port == "open"]
         bad = [attempt for attempt in tried if attempt.port != "open"]
@@ -197,7 +197,7 @@ class UrlDoctor(SessionDoctor):
                 text += (
                     f", {', '.join(attempt.address for attempt in bad)} does not: clients that try only that one fail"
                 )
-            self.chart.add("port", "warn" if bad else "ok", text, details=details, seconds=seconds)
+            self.steps.add("port", "warn" if bad else "ok", text, details=details, seconds=seconds)
             return True
         await self._closed(url, tried, details, seconds)
         return False
@@ -212,13 +212,13 @@ class UrlDoctor(SessionDoctor):
                 if other.port == "open":
                     family, used = ("IPv6", "IPv4") if ":" in address else ("IPv4", "IPv6")
                     there = replace(url, host=address)
-                    self.chart.add(
+                    self.steps.add(
                         "port",
                         "failed",
                         f"refused on {tried[0].address}, accepted on {address}",
                         details=details,
                         seconds=seconds,
-                        fix=Fix("Use the bound address.", str(self.chart.line.on_url(there.text))),
+                        fix=Fix("Use the bound address.", str(self.steps.line.on_url(there.text))),
                         cause=f"The server listens on {family} only ({address}), but {url.host} is {used}.",
                     )
                     return
@@ -232,7 +232,7 @@ class UrlDoctor(SessionDoctor):
         else:
             cause = f"{url.address} cannot be reached: {tried[0].reason}."
             fix = Fix("Check the network, for example a VPN.")
-        self.chart.add(
+        self.steps.add(
             "port",
             "failed",
             f"port {url.port} does not accept connections",
@@ -246,7 +246,7 @@ class UrlDoctor(SessionDoctor):
         """Do the TLS handshake, or find out what else the port uses; True if a session can be tried."""
         tls = await network.try_tls(self._reached, url, self.limits.port)
         if tls.spoken or tls.verify_code:
-            certificate.report(self.chart, tls, url, verify=self.target.verify)
+            certificate.report(self.steps, tls, url, verify=self.target.verify)
             return not tls.verify_code or not self.target.verify
         plain = replace(url, scheme="http")
         web = ProbeClient(replace(self.target, url=plain.text, headers=()), self.journal, self.limits.port)
@@ -255,17 +255,17 @@ class UrlDoctor(SessionDoctor):
         finally:
             await web.close()
         if answer.status:
-            self.chart.add(
+            self.steps.add(
                 "tls",
                 "failed",
                 "it uses plain HTTP on this port",
                 seconds=tls.seconds,
                 details=[tls.reason],
-                fix=Fix("Use http.", str(self.chart.line.on_url(plain.text))),
+                fix=Fix("Use http.", str(self.steps.line.on_url(plain.text))),
                 cause=f"The server on {url.address} uses plain HTTP, but the URL says https.",
             )
         else:
-            self.chart.add(
+            self.steps.add(
                 "tls",
                 "failed",
                 f"the TLS handshake failed: {tls.reason}",
@@ -285,12 +285,12 @@ class UrlDoctor(SessionDoctor):
                 return None
             opened = await open_session(self.target, self.journal, self.options, connect=self.connect)
             connected = opened.server is not None
-            is_explained = http_report.report(self.chart, first, url, connected=connected, proxy=proxy)
+            is_explained = http_report.report(self.steps, first, url, connected=connected, proxy=proxy)
             if first.status in (401, 403) and not _own_authorization(self.target, first):
-                await login.check(self.chart, self.target, self.journal, first, self.limits.login)
+                await login.check(self.steps, self.target, self.journal, first, self.limits.login)
             self._session(opened, is_explained)
             if connected:
-                await browser.check(self.chart, web, url)
+                await browser.check(self.steps, web, url)
             else:
                 await self._instead(web, url, first, opened)
             return opened
@@ -302,13 +302,13 @@ class UrlDoctor(SessionDoctor):
         if not (tls.spoken or tls.verify_code):
             return False
         there = replace(url, scheme="https")
-        self.chart.add(
+        self.steps.add(
             "http",
             "failed",
             "it uses TLS on this port",
             details=[first.reason],
             seconds=first.seconds,
-            fix=Fix("Use https.", str(self.chart.line.on_url(there.text))),
+            fix=Fix("Use https.", str(self.steps.line.on_url(there.text))),
             cause=f"The server on {url.address} uses TLS, but the URL says http.",
         )
         return True
@@ -316,7 +316,7 @@ class UrlDoctor(SessionDoctor):
     def _session(self, opened: OpenResult, is_explained: bool) -> None:
         if opened.server is not None:
             times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in opened.connection.answered.items()]
-            self.chart.add(
+            self.steps.add(
                 "handshake",
                 "ok",
                 introduced(opened),
@@ -327,7 +327,7 @@ class UrlDoctor(SessionDoctor):
         error = opened.error
         assert error is not None
         wants = isinstance(error, AuthorizationNeeded)
-        self.chart.add(
+        self.steps.add(
             "handshake",
             "failed",
             error.message.rstrip("."),
@@ -350,19 +350,19 @@ class UrlDoctor(SessionDoctor):
             else:
                 other, name = "", ""
             if other:
-                self.chart.add(
+                self.steps.add(
                     "transport",
                     "failed",
                     f"it uses {name}",
                     fix=Fix(
                         Hint(UnsetParameters((Parameter.TRANSPORT,)), "."),
-                        str(self.chart.line.on_url(url.text, other)),
+                        str(self.steps.line.on_url(url.text, other)),
                     ),
                     cause=f"The server at this URL uses {name}.",
                 )
                 return
-        if not first.speaks and await other_paths.check(self.chart, web, url, self.limits.paths) is None:
-            await other_paths.look_in_documents(self.chart, self.target, url, self.limits.paths)
+        if not first.speaks and await other_paths.check(self.steps, web, url, self.limits.paths) is None:
+            await other_paths.look_in_documents(self.steps, self.target, url, self.limits.paths)
 
 
 def _tried(tried: PortAttempt) -> str:

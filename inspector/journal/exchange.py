@@ -255,7 +255,7 @@ def rounds(journal: Journal, request: int) -> list[int]:
 
 
 def whole_exchange(journal: Journal, n: int) -> list[int]:
-    """Return the events of the exchange of event `n` and of the other rounds of its call, ascending; `[n]` without."""
+    """Return the events of the exchange of event `n` and of the other rounds of its call, ascending; else `[n]`."""
     root = journal.index.root_of(n)
     exchange = (journal.index.exchange(request) for request in rounds(journal, root)) if root else ()
     return sorted({n, *chain.from_iterable(exchange)})

@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 _HOSTS = "hosts"
 """The group of the checks of hosts' limits."""
 _EVIDENCE = 3
+"""Messages that are shown of one finding."""
 _SHOWN = 20
+"""Findings that are shown."""
 _WIDTH = 300
+"""Characters of a text in a finding."""
 
 
 @dataclass(frozen=True, slots=True)

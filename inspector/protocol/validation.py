@@ -298,24 +298,24 @@ def _reason(error: Any, schema: Any) -> str:
 
 def _bad_reference(schema: Any) -> str:
     """Return the reference that cannot be followed: the first dangling one, else the first of all."""
-    bad_reference: list[str] = []
+    references: list[str] = []
     names: set[str] = set()
     waiting: list[Any] = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            bad_reference += [part[key] for key in ("$ref", "$dynamicRef", "$id") if isinstance(part.get(key), str)]
+            references += [part[key] for key in ("$ref", "$dynamicRef", "$id") if isinstance(part.get(key), str)]
             names |= {part[key] for key in ("$anchor", "$dynamicAnchor") if isinstance(part.get(key), str)}
         if isinstance(part, (dict, list)):
             waiting += part.values() if isinstance(part, dict) else part
-    for reference in bad_reference:
+    for reference in references:
         place = reference.removeprefix("#")
         inside = reference.startswith("#/") and bounds.resolve_pointer(schema, place) is None
         if inside or (reference.startswith("#") and place and place[0] != "/" and place not in names):
             return f"the reference {value_text(reference)} has no target"
     return (
-        f"the reference {value_text(bad_reference[0])} cannot be followed"
-        if bad_reference
+        f"the reference {value_text(references[0])} cannot be followed"
+        if references
         else "a reference cannot be followed"
     )
 
@@ -325,12 +325,12 @@ def _listed_errors(compiled: Any, value: Any, path: str, limit: int) -> list[Vio
         errors = compiled.iter_errors(value)
     except UnicodeEncodeError:
         errors = compiled.iter_errors(_without_surrogates(value))
-    listed_errors: dict[Violation, None] = {}
+    violations: dict[Violation, None] = {}
     for error in errors:
-        listed_errors[describe(error, path)] = None
-        if len(listed_errors) >= limit:
+        violations[describe(error, path)] = None
+        if len(violations) >= limit:
             break
-    return list(listed_errors)
+    return list(violations)
 
 
 def _unchecked(reason: str) -> Violation:

@@ -46,6 +46,7 @@ class RulePath:
 
 
 MAX_FILE = 1 << 20
+"""Bytes of a file with rules."""
 
 _OFF = frozenset((*(shape.name for shape in SHAPES if not shape.ordinary), "home"))
 
@@ -98,7 +99,10 @@ class RedactionRules:
         except (re.error, RecursionError, OverflowError) as error:
             raise UsageError(f"The pattern {name[:80]} cannot be used: {regex_reason(error)}.") from None
         if pattern.match("") is not None:
-            raise UsageError(f"The pattern {name[:80]} matches the empty text, and so everything.")
+            raise UsageError(
+                f"The pattern {name[:80]} matches the empty text, and so everything.",
+                hint="Write a pattern that needs a character, such as + instead of *.",
+            )
         self.patterns.append((name, pattern))
 
 
@@ -121,7 +125,9 @@ def _read_file(rules: RedactionRules, file: Path) -> None:
 
     try:
         if file.stat().st_size > MAX_FILE:
-            raise UsageError(f"{file} is larger than {MAX_FILE >> 20} MB, the limit for rules.")
+            raise UsageError(
+                f"{file} is larger than {MAX_FILE >> 20} MB, the limit for rules.", hint="Use several files."
+            )
         document = read_yaml(read_text(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {os_reason(error)}.") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal
 
 from inspector.errors import UsageError
@@ -88,8 +88,4 @@ def _of_day(journal: Journal, match: re.Match[str]) -> int:
             meant += timedelta(days=1)
     except OverflowError:
         return 0
-    return _microseconds(meant, began)
-
-
-def _microseconds(moment: datetime, began: datetime) -> int:
-    return max((moment - began) // timedelta(microseconds=1), 0)
+    return max((meant - began) // timedelta(microseconds=1), 0)

@@ -80,7 +80,7 @@ def _check(invocation: Invocation) -> None:
     if invocation.option("flow") is None:
         for other in ("set", "environment"):
             if invocation.option(other):
-                raise UsageError(f"--{other} needs --flow.", hint="It sets variables of a saved call.")
+                raise UsageError(f"--{other} needs --flow.", hint="Name a saved call with --flow FILE.")
         if invocation.arguments["tool"] is None:
             raise UsageError("`inspector load` needs a TOOL, or --flow FILE.", hint="inspector load TOOL -- COMMAND")
     elif invocation.arguments["tool"] is not None or invocation.option("args") is not None:
@@ -145,7 +145,7 @@ def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     where = out.safe(target.describe_fully(), 400)
     if not has_user():
         raise UsageError(
-            f"{where} is not on this machine, and would get {calls}.", hint="If you may do that, add --yes."
+            f"{where} is not on this machine, and would get {calls}.", hint="Add --yes if you may load that server."
         )
     if not out.confirms(f"{where} is not on this machine. Send it {calls}?"):
         raise UsageError("No call was sent.", hint="Answer y, or choose a server on this machine.")

@@ -14,6 +14,7 @@ from inspector.transports.request_matching import HANDSHAKE
 MAX_KEPT = 1000
 """Maximum misses that are stored; further ones are only counted."""
 EXCERPT = 200
+"""Characters of the parameters of a request that are stored."""
 
 
 @dataclass(frozen=True, slots=True)

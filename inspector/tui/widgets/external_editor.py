@@ -29,7 +29,7 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
     return words or ["vi"]
 
 
-async def edit_externally(app: App[object], text: str, *, suffix: str = ".json") -> str | None:
+async def edit_externally(app: App[object], text: str) -> str | None:
     """Open `text` in the user's editor and return the saved text; None if the editor failed.
 
     The text is in a temporary file that only the user can read (mode 0600), in a folder that is deleted afterwards with
@@ -37,7 +37,7 @@ async def edit_externally(app: App[object], text: str, *, suffix: str = ".json")
     open. Raises `UsageError` if the editor cannot be started.
     """
     command = editor_command(os.environ)
-    with paths.private_temporary(f"value{suffix}") as path:
+    with paths.private_temporary("value.json") as path:
         with paths.private_open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
             file.write(text)
         status = await _run(app, [*command, str(path)])
