@@ -33,6 +33,8 @@ async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) 
     assert report.problem == ""
     (first, *_) = report.results
     assert first.check.id in report.faults
+    alone = await inspector.check(App(), only=first.check.id, revisions="2025-06-18")
+    assert ": 1 finding (score " in alone.faults
     document = json.loads(json.dumps(report.as_json()))
     assert (document["format"], document["score"]) == ("mcp-check", report.score)
     again = await inspector.check(App(), baseline=document, **selection)
