@@ -225,7 +225,7 @@ _MAX_ROUNDS = 100
 _MAX_APART = 200
 """Most requests of the same method between two rounds of one call."""
 _LARGEST = 1 << 20
-"""Bytes of a message that is read for this: a key waits for it, and results of many megabytes ask no questions."""
+"""Bytes of a message that is read to find rounds: a key press waits for it, and no larger result asks questions."""
 
 
 def rounds(journal: Journal, request: int) -> list[int]:

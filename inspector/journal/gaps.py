@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 FOLD = 2.0
-"""Seconds of a gap that is not folded yet."""
+"""Seconds above which a gap is folded."""
 FOLD_US = round(FOLD * 1_000_000)
 SHORT = 200_000
 """Microseconds that a folded gap counts for."""

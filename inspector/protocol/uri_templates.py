@@ -18,6 +18,7 @@ from inspector.text import safe
 LENGTH_LIMIT = 100_000
 """Characters of a template, and of its expansion."""
 VARIABLE_LIMIT = 1_000
+"""Variables of a template."""
 
 _UNRESERVED = "-._~"
 _RESERVED = ":/?#[]@!$&'()*+,;="

@@ -19,12 +19,13 @@ HANDSHAKE = ("initialize", "server/discover", "ping")
 Match = Literal["exact", "params", "similar", "method", "sequence"]
 """The rule for finding a recorded request, see `UsedRequests.find`."""
 
-_OURS = "io.modelcontextprotocol/"
+_PROTOCOL_KEYS = "io.modelcontextprotocol/"
 _AT_ONCE = 256
 """Requests that are read from the file before other tasks run."""
-_SAFE = 1 << 53
+_MAX_EXACT = 1 << 53
+"""Whole numbers below it are exact as a float."""
 _COMPARED = 500
-"""Recorded requests that are compared to find the nearest."""
+"""Recorded requests, and values in each, that are compared to find the nearest."""
 
 RequestKey = tuple[str, str]
 
@@ -190,7 +191,9 @@ def canonical(params: Any) -> str:
     keys."""
     if type(params) is dict and type(params.get("_meta")) is dict:
         meta = {
-            key: value for key, value in params["_meta"].items() if key != "progressToken" and not key.startswith(_OURS)
+            key: value
+            for key, value in params["_meta"].items()
+            if key != "progressToken" and not key.startswith(_PROTOCOL_KEYS)
         }
         params = {key: value for key, value in params.items() if key != "_meta"}
         if meta:
@@ -222,7 +225,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if type(value) is list:
         return [_plain(item) for item in value]
-    if type(value) is float and value.is_integer() and abs(value) < _SAFE:
+    if type(value) is float and value.is_integer() and abs(value) < _MAX_EXACT:
         return int(value)
     return value
 
