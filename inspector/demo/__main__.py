@@ -76,9 +76,9 @@ def main(words: list[str]) -> None:
     options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
     tools, prompts = all_tools(), all_prompts()
     if options is None:
-        world, address, auth, attached = DemoState(tools, prompts), None, None, False
+        state, address, auth, attached = DemoState(tools, prompts), None, None, False
     else:
-        world = DemoState(
+        state = DemoState(
             tools,
             prompts,
             items=options.items,
@@ -92,11 +92,11 @@ def main(words: list[str]) -> None:
         if address is None:
             from inspector.demo.stdio import serve
 
-            serve(world)
+            serve(state)
         else:
             from inspector.demo.http import serve_http
 
-            serve_http(world, *address, auth=auth, attached=attached)
+            serve_http(state, *address, auth=auth, attached=attached)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -60,9 +60,9 @@ class ClientRequest:
     in_task = False  # whether the request has been answered and the work goes on as a task
 
     def __init__(
-        self, world: DemoState, features: DemoFeatures, channel: Channel, request_id: Any, params: dict[str, Any]
+        self, state: DemoState, features: DemoFeatures, channel: Channel, request_id: Any, params: dict[str, Any]
     ) -> None:
-        self.world = world
+        self.state = state
         self.features = features
         self.channel = channel
         self.request_id = request_id
@@ -175,7 +175,7 @@ class TaskCall(ClientRequest):
     in_task = True
 
     def __init__(self, task: DemoTask, origin: ClientRequest) -> None:
-        super().__init__(origin.world, origin.features, Channel(), origin.request_id, origin.params)
+        super().__init__(origin.state, origin.features, Channel(), origin.request_id, origin.params)
         self.task = task
         self._origin = origin
 

@@ -49,7 +49,7 @@ def _starting(known: Iterable[str], value: str) -> tuple[list[str], int]:
 def _for_prompt(
     call: ClientRequest, prompt: Any, name: str, value: str, chosen: dict[str, Any]
 ) -> tuple[list[str], int]:
-    known = call.world.prompt(prompt)
+    known = call.state.prompt(prompt)
     if name not in [argument["name"] for argument in known.definition.get("arguments", ())]:
         raise RpcError(INVALID_PARAMS, f"The prompt {prompt} has no argument {name}")
     if prompt == "explain-code" and name == "language":
@@ -63,7 +63,7 @@ def _for_prompt(
     if name == "language":
         return _starting(_LANGUAGES, value)
     if name == "uri":
-        listed = call.world.resources.page(0, MAX_VALUES)
+        listed = call.state.resources.page(0, MAX_VALUES)
         return _starting([resource["uri"] for resource in listed], value)
     return [], 0
 
@@ -71,12 +71,12 @@ def _for_prompt(
 def _for_template(
     call: ClientRequest, template: Any, name: str, value: str, chosen: dict[str, Any]
 ) -> tuple[list[str], int]:
-    if template not in [entry["uriTemplate"] for entry in call.world.resources.templates]:
+    if template not in [entry["uriTemplate"] for entry in call.state.resources.templates]:
         raise RpcError(INVALID_PARAMS, f"Unknown template {template}")
     if name not in UriTemplate(template).names():
         raise RpcError(INVALID_PARAMS, f"The template {template} has no variable {name}")
     if template == ITEM + "{id}":
-        return _numbers(value, call.world.resources.items)
+        return _numbers(value, call.state.resources.items)
     if name == "country":
         return _starting(document()["cities"], value)
     if name == "city":

@@ -33,26 +33,26 @@ def _lister(kind: str, key: str, entries: Entries) -> Handler:
 
 
 def _tools(call: ClientRequest, start: int, stop: int) -> Page:
-    tools = call.world.tools(call.features)
+    tools = call.state.tools(call.features)
     return [tool.definition for tool in tools[start:stop]], len(tools)
 
 
 def _resources(call: ClientRequest, start: int, stop: int) -> Page:
-    return call.world.resources.page(start, stop), len(call.world.resources)
+    return call.state.resources.page(start, stop), len(call.state.resources)
 
 
 def _templates(call: ClientRequest, start: int, stop: int) -> Page:
-    templates = call.world.resources.templates
+    templates = call.state.resources.templates
     return templates[start:stop], len(templates)
 
 
 def _prompts(call: ClientRequest, start: int, stop: int) -> Page:
-    prompts = call.world.prompts()
+    prompts = call.state.prompts()
     return [prompt.definition for prompt in prompts[start:stop]], len(prompts)
 
 
 def _call_tool(call: ClientRequest) -> dict[str, Any]:
-    tool = call.world.tool(call.params.get("name"), call.features)
+    tool = call.state.tool(call.params.get("name"), call.features)
     wrong = problems(call.arguments, tool.definition["inputSchema"])
     if wrong:
         return failure(f"The arguments do not match the schema of {tool.name}:\n" + "\n".join(wrong))
@@ -64,7 +64,7 @@ def _call_tool(call: ClientRequest) -> dict[str, Any]:
 
 def _read_resource(call: ClientRequest) -> dict[str, Any]:
     uri = call.text_param("uri")
-    contents = call.world.resources.read(uri)
+    contents = call.state.resources.read(uri)
     if uri.startswith(GUARDED) and not _allows(call, uri):
         raise RpcError(INVALID_PARAMS, "The user did not allow this to be read", {"uri": uri})
     return {"contents": contents}
@@ -82,7 +82,7 @@ def _allows(call: ClientRequest, uri: str) -> bool:
 
 
 def _get_prompt(call: ClientRequest) -> dict[str, Any]:
-    return call.world.prompt(call.params.get("name")).get(call)
+    return call.state.prompt(call.params.get("name")).get(call)
 
 
 HANDLERS: dict[str, Handler] = {

@@ -1,6 +1,6 @@
 """The server's offers: a tool and a prompt, each with its listed definition and its function.
 
-The functions get a `Call`, whose `world` contains these tools and prompts. This module cannot import that class, so a
+The functions get a `Call`, whose `state` contains these tools and prompts. This module cannot import that class, so a
 call is `Any` here, and each function's annotation has the type.
 """
 

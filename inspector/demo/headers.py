@@ -25,7 +25,7 @@ def check_version(head: RequestHead, revision: str) -> None:
         _refuse(VERSION, sent, revision)
 
 
-def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) -> None:
+def check_headers(head: RequestHead, message: dict[str, Any], state: DemoState) -> None:
     """Raises RpcError (-32020) if another header is missing or differs from the request."""
     from inspector.protocol import headers  # only over HTTP: it would delay each start
     from inspector.protocol.members import value_at
@@ -39,7 +39,7 @@ def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) 
         sent = _read(head, "Mcp-Name", encoded=True)
         if sent != name:
             _refuse("Mcp-Name", sent, name)
-    tool = world.find_tool(name) if method == "tools/call" else None
+    tool = state.find_tool(name) if method == "tools/call" else None
     if tool is not None:
         mirrored, reasons = headers.mirrored(tool.definition)
         for header, path in () if reasons else mirrored:

@@ -109,9 +109,9 @@ def _refuse(reply: Reply, status: int, problem: RpcError) -> None:
 class SessionHandler:
     """One session with a handshake."""
 
-    def __init__(self, world: DemoState, client: ServedClient) -> None:
+    def __init__(self, state: DemoState, client: ServedClient) -> None:
         self._push = PushChannel(client.push)
-        self._session = LegacySession(world, self._push, "http")
+        self._session = LegacySession(state, self._push, "http")
 
     def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Handle one message, or a batch."""
@@ -143,8 +143,8 @@ class SessionHandler:
 class ModernHandler:
     """The requests without a session; each names its client."""
 
-    def __init__(self, world: DemoState) -> None:
-        self._world = world
+    def __init__(self, state: DemoState) -> None:
+        self._state = state
         self._running: dict[Reply, Modern] = {}
 
     def received(self, arrived: ClientMessage, reply: Reply) -> None:
@@ -160,7 +160,7 @@ class ModernHandler:
             reply.end()
             return
         self._running = {other: modern for other, modern in self._running.items() if other.open}
-        self._running[reply] = modern = Modern(self._world, "http", arrived.head)
+        self._running[reply] = modern = Modern(self._state, "http", arrived.head)
         modern.receive(message, ReplyChannel(reply, endless=stream_of(message["method"]) is not None))
         asyncio.get_running_loop().call_later(STREAM_AFTER, reply.begin, "sse")
 
@@ -179,7 +179,7 @@ class ModernHandler:
 class SseSession:
     """A session of HTTP+SSE, which lives as long as its stream."""
 
-    def __init__(self, world: DemoState, response: ServedResponse, ended: Any) -> None:
+    def __init__(self, state: DemoState, response: ServedResponse, ended: Any) -> None:
         self.id = os.urandom(16).hex()
         self._ended = ended
         self._stream = ServedStream("", resumable=False, keep_alive=15.0, kind="message")
@@ -187,7 +187,7 @@ class SseSession:
         self._stream.attach(response)
         response.write(f"event: endpoint\ndata: {MESSAGES}?session_id={self.id}\n\n".encode())
         self._channel = PushChannel(self._stream.send)
-        self.session = LegacySession(world, self._channel, "sse")
+        self.session = LegacySession(state, self._channel, "sse")
 
     def receive(self, message: Any) -> None:
         """Handle one message; its response goes to the stream."""
@@ -202,17 +202,17 @@ class SseSession:
 class DemoServer(HttpServer):
     """The endpoint of both eras, and those of HTTP+SSE; with a `gate` only for clients that log in."""
 
-    def __init__(self, world: DemoState, host: str, port: int) -> None:
-        legacy = bool(world.handshakes)
+    def __init__(self, state: DemoState, host: str, port: int) -> None:
+        legacy = bool(state.handshakes)
         limits = ConnectionLimits(body=MAX_BODY_BYTES)
         binding = Binding(ENDPOINT, sessions=legacy, listening=legacy, resumable=True, limits=limits)
         super().__init__(self._open_handler, host, port, binding)
-        self.world = world
+        self.state = state
         self.gate: TokenCheck | None = None
         self.sse_sessions: dict[str, SseSession] = {}
 
     def _open_handler(self, client: ServedClient) -> SessionHandler | ModernHandler:
-        return SessionHandler(self.world, client) if client.session else ModernHandler(self.world)
+        return SessionHandler(self.state, client) if client.session else ModernHandler(self.state)
 
     @property
     def origin(self) -> str:
@@ -221,7 +221,7 @@ class DemoServer(HttpServer):
 
     async def stop(self) -> None:
         """End the subscriptions with their results, and all sessions."""
-        for subscription in list(self.world.subscriptions):
+        for subscription in list(self.state.subscriptions):
             subscription.stop()
         await asyncio.sleep(0)
         await self.close()
@@ -245,7 +245,7 @@ class DemoServer(HttpServer):
         if refused is not None:
             response.whole(*refused)
         elif place == STREAM:
-            session = SseSession(self.world, response, lambda ended: self.sse_sessions.pop(ended.id, None))
+            session = SseSession(self.state, response, lambda ended: self.sse_sessions.pop(ended.id, None))
             self.sse_sessions[session.id] = session
         elif place == MESSAGES:
             self._message(request, response)
@@ -257,7 +257,7 @@ class DemoServer(HttpServer):
         return self.gate.answer(Request(request.head, request.body)) if self.gate is not None else None
 
     def _refused(self, head: RequestHead, place: str) -> RequestRefusal | None:
-        if place in _OLD and self.world.handshakes:
+        if place in _OLD and self.state.handshakes:
             if head.method != _OLD[place]:
                 return refusal(405, f"Method not allowed: {head.method[:20]}", [("Allow", _OLD[place])])
             if place == STREAM and not accepts(head, "text/event-stream"):
@@ -293,7 +293,7 @@ class DemoServer(HttpServer):
         """Return the session of a message; None if it was refused, which has been answered."""
         message, name = arrived.message, head.field(SESSION_FIELD)
         modern = head.field(VERSION_FIELD) in MODERN or head.field("mcp-method") is not None or is_modern(message)
-        if not self.world.handshakes or (self.world.modern and modern):
+        if not self.state.handshakes or (self.state.modern and modern):
             return self._shared_session(head, begins=False)
         if name is None and isinstance(message, dict) and message.get("method") == "initialize" and "id" in message:
             try:
@@ -311,14 +311,14 @@ class DemoServer(HttpServer):
 
 
 def serve_http(
-    world: DemoState, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
+    state: DemoState, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
 ) -> None:
     """Serves until interrupted or terminated; writes the URL to stderr first.
 
     With `auth` only clients that log in; when `attached`, also only until stdin ends.
     """
     try:
-        asyncio.run(_serve(DemoServer(world, host, port), auth, attached))
+        asyncio.run(_serve(DemoServer(state, host, port), auth, attached))
     except UsageError as problem:
         raise SystemExit(str(problem)) from None
 
@@ -333,7 +333,7 @@ async def _serve(server: DemoServer, auth: IssuerSettings | None, attached: bool
 
         server.gate, issuers = await open_gate(auth, server.origin)
     print(f"demo server on {server.url}", file=sys.stderr, flush=True)
-    if server.world.handshakes:
+    if server.state.handshakes:
         print(f"and with HTTP+SSE on {server.origin}{STREAM}", file=sys.stderr, flush=True)
     for authority in server.gate.authorities if server.gate is not None else ():
         print(f"authorization server: {authority.issuer}", file=sys.stderr, flush=True)

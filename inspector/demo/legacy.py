@@ -64,7 +64,7 @@ class SessionTasks:
         """Serves tools/call with or without a task; raises RpcError (-32601) if the tool does not support it."""
         handler = HANDLERS["tools/call"]
         requested = call.params.get("task")
-        tool = call.world.tool(call.params.get("name"), call.features)
+        tool = call.state.tool(call.params.get("name"), call.features)
         support = tool.definition.get("execution", {}).get("taskSupport", "forbidden")
         if requested is None and support == "required":
             raise RpcError(METHOD_NOT_FOUND, f"{tool.name} can only be called as a task")
@@ -189,8 +189,8 @@ class _Batch(Channel):
 class LegacySession:
     """The state of one session. `out` receives messages that belong to no request."""
 
-    def __init__(self, world: DemoState, out: Channel, transport: str) -> None:
-        self.world = world
+    def __init__(self, state: DemoState, out: Channel, transport: str) -> None:
+        self.state = state
         self.out = out
         self.transport = transport
         self.features: DemoFeatures | None = None
@@ -212,7 +212,7 @@ class LegacySession:
             "resources/unsubscribe": self._unsubscribe,
         }
         self._tasks = SessionTasks(self._say, lambda: self.level)
-        world.watch(self._on_change)
+        state.watch(self._on_change)
 
     def receive(self, message: Any, channel: Channel) -> bool:
         """Handles one message (or a batch); true if all its requests have responses when this returns."""
@@ -231,12 +231,12 @@ class LegacySession:
         if self.closed:
             return
         self.closed = True
-        self.world.unwatch(self._on_change)
+        self.state.unwatch(self._on_change)
         with self._lock:
             subscribed = list(self._subscriptions)
             self._subscriptions.clear()
         for uri in subscribed:
-            self.world.unfollow(uri)
+            self.state.unfollow(uri)
         self._serving.drop()
         self._tasks.close()
 
@@ -270,7 +270,7 @@ class LegacySession:
             if not isinstance(params, dict):
                 raise RpcError(INVALID_PARAMS, "params must be an object")
             if self.features is None and method not in ("initialize", "ping"):
-                if self.world.modern:
+                if self.state.modern:
                     raise RpcError(
                         INVALID_PARAMS, f"{method} before initialize, and without the _meta of the modern era"
                     )
@@ -280,8 +280,8 @@ class LegacySession:
         except RpcError as problem:
             channel.answer(encode(error(request_id, problem)))
             return True
-        slow = self.world.takes_long(method, params)
-        delay = self.world.delay if method in HANDLERS else 0.0
+        slow = self.state.takes_long(method, params)
+        delay = self.state.delay if method in HANDLERS else 0.0
         return self._serving.run(call, handler, delay=delay, slow=slow)
 
     def _of_tasks(self, method: str) -> Handler | None:
@@ -307,7 +307,7 @@ class LegacySession:
         if self.features is not None:
             raise RpcError(INVALID_REQUEST, "Already initialized")
         check_initialize(call.params)
-        requested, known = call.params["protocolVersion"], self.world.handshakes
+        requested, known = call.params["protocolVersion"], self.state.handshakes
         features = DemoFeatures(requested if requested in known else known[-1])
         self.client, self.capabilities = call.params["clientInfo"], call.params["capabilities"]
         self.features = features
@@ -337,17 +337,17 @@ class LegacySession:
 
     def _subscribe(self, call: ClientRequest) -> dict[str, Any]:
         uri = call.text_param("uri")
-        self.world.resources.read(uri)  # raises for an unknown one
+        self.state.resources.read(uri)  # raises for an unknown one
         if uri not in self._subscriptions:
             self._subscriptions.add(uri)
-            self.world.follow(uri)
+            self.state.follow(uri)
         return {}
 
     def _unsubscribe(self, call: ClientRequest) -> dict[str, Any]:
         uri = call.text_param("uri")
         if uri in self._subscriptions:
             self._subscriptions.remove(uri)
-            self.world.unfollow(uri)
+            self.state.unfollow(uri)
         return {}
 
     def _on_change(self, topic: str, uri: str) -> None:
@@ -395,8 +395,8 @@ class LegacyCall(ClientRequest):
 
     def __init__(self, session: LegacySession, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
         # Before the handshake only initialize and ping are served, which do not depend on the revision.
-        features = session.features or DemoFeatures(session.world.handshakes[-1])
-        super().__init__(session.world, features, channel, request_id, params)
+        features = session.features or DemoFeatures(session.state.handshakes[-1])
+        super().__init__(session.state, features, channel, request_id, params)
         self._session = session
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:

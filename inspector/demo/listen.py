@@ -24,9 +24,9 @@ class LastingRequest(ClientRequest):
     """A request whose stream delivers messages with its id until one side ends it."""
 
     def __init__(
-        self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
+        self, state: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
-        super().__init__(world, features, channel, message["id"], message["params"])
+        super().__init__(state, features, channel, message["id"], message["params"])
         self._serving = serving
         self._over = threading.Event()
         self._lock = threading.RLock()
@@ -38,7 +38,7 @@ class LastingRequest(ClientRequest):
     def _begin(self, method: str, params: dict[str, Any]) -> None:
         """Sends the first message; raises RpcError."""
         self._serving.add(self)
-        self.world.subscriptions.append(self)
+        self.state.subscriptions.append(self)
         self._send(method, params)
 
     def cancel(self) -> None:
@@ -63,7 +63,7 @@ class LastingRequest(ClientRequest):
             self._over.set()
             self.channel.answer(final)
         self._serving.remove(self)
-        self.world.subscriptions.remove(self)
+        self.state.subscriptions.remove(self)
         return True
 
     def _send(self, method: str, params: dict[str, Any]) -> None:
@@ -77,17 +77,17 @@ class ListenRequest(LastingRequest):
     """A subscription request. Every message for it has its id."""
 
     def __init__(
-        self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
+        self, state: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
-        super().__init__(world, features, channel, message, serving)
+        super().__init__(state, features, channel, message, serving)
         notifications = self.params.get("notifications")
         if not isinstance(notifications, dict):
             raise RpcError(INVALID_PARAMS, "notifications must be an object")
         self._topics = [topic for topic, key in _LISTS.items() if notifications.get(key) is True]
-        self._uris = [uri for uri in _names(notifications, "resourceSubscriptions") if world.resources.exists(uri)]
+        self._uris = [uri for uri in _names(notifications, "resourceSubscriptions") if state.resources.exists(uri)]
         if "taskIds" in notifications:
             need_tasks(self)
-        self._tasks = [name for name in _names(notifications, "taskIds") if world.tasks.find(name) is not None]
+        self._tasks = [name for name in _names(notifications, "taskIds") if state.tasks.find(name) is not None]
 
     def begin(self) -> None:
         """Acknowledges the subscription, and sends its changes from then on; raises RpcError."""
@@ -98,9 +98,9 @@ class ListenRequest(LastingRequest):
             agreed["taskIds"] = self._tasks
         with self._lock:  # no change is missed from now on, and none is sent before the acknowledgement
             self._begin("notifications/subscriptions/acknowledged", {"notifications": agreed})
-            self.world.watch(self._on_change)
+            self.state.watch(self._on_change)
         for uri in self._uris:
-            self.world.follow(uri)
+            self.state.follow(uri)
 
     def end(self, how: str = "result") -> None:
         """Ends the subscription from the server's side: by its "result", as "cancelled", or in "silence"."""
@@ -111,9 +111,9 @@ class ListenRequest(LastingRequest):
     def _finish(self, final: bytes | None) -> bool:
         ended = super()._finish(final)
         if ended:
-            self.world.unwatch(self._on_change)
+            self.state.unwatch(self._on_change)
             for uri in self._uris:
-                self.world.unfollow(uri)
+                self.state.unfollow(uri)
         return ended
 
     def _on_change(self, topic: str, name: str) -> None:
@@ -122,7 +122,7 @@ class ListenRequest(LastingRequest):
         elif topic == "updated" and name in self._uris:
             self._send("notifications/resources/updated", {"uri": name})
         elif topic == "task" and name in self._tasks:
-            task = self.world.tasks.find(name)
+            task = self.state.tasks.find(name)
             if task is not None:
                 self._send("notifications/tasks", in_full(task))
 

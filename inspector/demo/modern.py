@@ -64,8 +64,8 @@ def is_modern(message: Any) -> bool:
 class Modern:
     """The requests on one connection. Over HTTP that is one request, whose `head` must match it."""
 
-    def __init__(self, world: DemoState, transport: str, head: RequestHead | None = None) -> None:
-        self.world = world
+    def __init__(self, state: DemoState, transport: str, head: RequestHead | None = None) -> None:
+        self.state = state
         self.transport = transport
         self._head = head
         self._serving = Serving()
@@ -116,15 +116,15 @@ class Modern:
         if handler is None and stream is None:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}", status=404)
         if self._head is not None:
-            check_headers(self._head, message, self.world)
+            check_headers(self._head, message, self.state)
         if handler is None:
             assert stream is not None
-            stream(self.world, features, channel, message, self._serving).begin()
+            stream(self.state, features, channel, message, self._serving).begin()
             return False
-        call = ModernCall(self.world, features, channel, message, lambda: self._describe(call))
+        call = ModernCall(self.state, features, channel, message, lambda: self._describe(call))
         self._serving.add(call)
-        slow = self.world.takes_long(method, message["params"])
-        delay = self.world.delay if method in HANDLERS else 0.0
+        slow = self.state.takes_long(method, message["params"])
+        delay = self.state.delay if method in HANDLERS else 0.0
         return self._serving.run(call, _finished(method, handler), delay=delay, slow=slow)
 
     def _check_meta(self, message: dict[str, Any]) -> DemoFeatures:
@@ -139,7 +139,7 @@ class Modern:
         revision = meta[PREFIX + "protocolVersion"]
         if self._head is not None:
             check_version(self._head, revision)
-        if revision not in self.world.modern:
+        if revision not in self.state.modern:
             raise self._unsupported({"protocolVersion": revision}, "Unsupported protocol version: this server supports")
         level = meta.get(PREFIX + "logLevel")
         if level is not None and level not in LEVELS:
@@ -148,12 +148,12 @@ class Modern:
 
     def _unsupported(self, params: Any, words: str) -> RpcError:
         requested = params.get("protocolVersion") if isinstance(params, dict) else None
-        data = {"supported": self.world.modern, "requested": requested if isinstance(requested, str) else ""}
-        return RpcError(UNSUPPORTED_VERSION, f"{words} {', '.join(self.world.modern)}", data, status=400)
+        data = {"supported": self.state.modern, "requested": requested if isinstance(requested, str) else ""}
+        return RpcError(UNSUPPORTED_VERSION, f"{words} {', '.join(self.state.modern)}", data, status=400)
 
     def _discover(self, call: ClientRequest) -> dict[str, Any]:
         return {
-            "supportedVersions": self.world.modern,
+            "supportedVersions": self.state.modern,
             "capabilities": {
                 "tools": {"listChanged": True},
                 "resources": {"subscribe": True, "listChanged": True},

@@ -25,7 +25,7 @@ def _explain(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict
 
 
 def _summarize(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    entries = call.world.resources.read(given["uri"])
+    entries = call.state.resources.read(given["uri"])
     return [("user", text("Summarize what follows.")), *(("user", embedded(entry)) for entry in entries)]
 
 
@@ -44,7 +44,7 @@ def _interview(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, di
         ("user", text(f"Let us talk about {given['topic']}.")),
         ("assistant", text("Gladly. What would you like to know first?")),
         ("user", text("Start with this, please:")),
-        ("user", link(call.world.resources.page(0, 1)[0])),
+        ("user", link(call.state.resources.page(0, 1)[0])),
     ]
 
 

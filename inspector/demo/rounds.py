@@ -31,12 +31,12 @@ _ANSWERS: dict[str, dict[str, tuple[type, ...]]] = {
 class InputRequired(Exception):
     """A call needs input of its client before it can continue."""
 
-    def __init__(self, requests: dict[str, Any], state: str | None) -> None:
+    def __init__(self, requests: dict[str, Any], request_state: str | None) -> None:
         self.result: dict[str, Any] = {"resultType": "input_required"}
         if requests:
             self.result["inputRequests"] = requests
-        if state is not None:
-            self.result["requestState"] = state
+        if request_state is not None:
+            self.result["requestState"] = request_state
 
 
 class ModernCall(ClientRequest):
@@ -48,13 +48,13 @@ class ModernCall(ClientRequest):
 
     def __init__(
         self,
-        world: DemoState,
+        state: DemoState,
         features: DemoFeatures,
         channel: Channel,
         message: dict[str, Any],
         describe: Callable[[], dict[str, Any]],
     ) -> None:
-        super().__init__(world, features, channel, message["id"], message["params"])
+        super().__init__(state, features, channel, message["id"], message["params"])
         self.method: str = message["method"]
         self._describe = describe
         self._pauses = 0
@@ -66,19 +66,19 @@ class ModernCall(ClientRequest):
             self._read_rounds()
 
     def _read_rounds(self) -> None:
-        fresh, state = self.params.get("inputResponses", {}), self.params.get("requestState")
+        fresh, request_state = self.params.get("inputResponses", {}), self.params.get("requestState")
         if not isinstance(fresh, dict):
             raise RpcError(INVALID_PARAMS, "inputResponses must be an object")
         self._fresh = fresh
-        if state is not None:
-            brought = self.world.signer.read(self._identity(), state)
+        if request_state is not None:
+            brought = self.state.signer.read(self._identity(), request_state)
             self._answers, self._rounds = brought["answers"], brought["rounds"]
 
     def _identity(self) -> list[Any]:
         return [self.method, {key: self.params.get(key) for key in ("name", "arguments", "uri")}]
 
-    def _state(self, rounds: int) -> str:
-        return self.world.signer.sign(self._identity(), {"answers": self._answers, "rounds": rounds})
+    def _request_state(self, rounds: int) -> str:
+        return self.state.signer.sign(self._identity(), {"answers": self._answers, "rounds": rounds})
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
         log_level = self.meta.get(PREFIX + "logLevel")
@@ -110,13 +110,13 @@ class ModernCall(ClientRequest):
         if needed:
             # Roots alone are requested without a state: a client must support that, too.
             plain = not self._answers and not self._rounds and {question[0] for question in questions} == {"roots/list"}
-            raise InputRequired(needed, None if plain else self._state(self._rounds))
+            raise InputRequired(needed, None if plain else self._request_state(self._rounds))
         return answers
 
     def come_back(self) -> None:
         self._pauses += 1
         if self._pauses > self._rounds:
-            raise InputRequired({}, self._state(self._pauses))
+            raise InputRequired({}, self._request_state(self._pauses))
 
     def describe_client(self) -> dict[str, Any]:
         return self._describe()
@@ -156,13 +156,13 @@ def need_tasks(call: ClientRequest) -> None:
 def call_tool(call: ClientRequest) -> dict[str, Any]:
     """Serves tools/call: a tool that can be a task becomes one for every client that supports tasks."""
     handler = HANDLERS["tools/call"]
-    tool = call.world.tool(call.params.get("name"), call.features)
+    tool = call.state.tool(call.params.get("name"), call.features)
     support = tool.definition.get("execution", {}).get("taskSupport", "forbidden")
     if support == "required":
         need_tasks(call)
     if support == "forbidden" or not declares_tasks(call):
         return handler(call)
-    task = call.world.tasks.add(MAX_LIFE, lambda changed: call.world.tell("task", changed.id))
+    task = call.state.tasks.add(MAX_LIFE, lambda changed: call.state.tell("task", changed.id))
     created = {"resultType": "task", **described(task, "Ms")}
     within = TaskCall(task, call)
     task.run(within, lambda: {"resultType": "complete", **handler(within)}, errors_fail=False)
@@ -188,12 +188,12 @@ def in_full(task: DemoTask) -> dict[str, Any]:
 
 def _get(call: ClientRequest) -> dict[str, Any]:
     need_tasks(call)
-    return in_full(call.world.tasks.get(call.text_param("taskId")))
+    return in_full(call.state.tasks.get(call.text_param("taskId")))
 
 
 def _update(call: ClientRequest) -> dict[str, Any]:
     need_tasks(call)
-    task = call.world.tasks.get(call.text_param("taskId"))
+    task = call.state.tasks.get(call.text_param("taskId"))
     given = call.params.get("inputResponses")
     if not isinstance(given, dict):
         raise RpcError(INVALID_PARAMS, "inputResponses must be an object")
@@ -210,7 +210,7 @@ def _update(call: ClientRequest) -> dict[str, Any]:
 
 def _cancel(call: ClientRequest) -> dict[str, Any]:
     need_tasks(call)
-    call.world.tasks.get(call.text_param("taskId")).cancel()
+    call.state.tasks.get(call.text_param("taskId")).cancel()
     return {}
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.demo.revisions import DemoFeatures
 
     class Subscription(Protocol):
-        """A subscription, as the world uses it."""
+        """A subscription, as the state uses it."""
 
         def stop(self) -> None: ...
 

@@ -42,9 +42,9 @@ class _Stdout(Channel):
 class StdioConnection:
     """A stdio connection: a session for clients with a handshake, and requests without one, side by side."""
 
-    def __init__(self, world: DemoState, out: Channel, transport: str) -> None:
-        self._session = LegacySession(world, out, transport) if world.handshakes else None
-        self._modern = Modern(world, transport) if world.modern else None
+    def __init__(self, state: DemoState, out: Channel, transport: str) -> None:
+        self._session = LegacySession(state, out, transport) if state.handshakes else None
+        self._modern = Modern(state, transport) if state.modern else None
 
     def receive(self, message: Any, channel: Channel) -> None:
         """Takes one message (or a batch)."""
@@ -62,10 +62,10 @@ class StdioConnection:
             self._session.close()
 
 
-def serve(world: DemoState) -> None:
+def serve(state: DemoState) -> None:
     """Serves until stdin ends."""
     channel = _Stdout()
-    connection = StdioConnection(world, channel, "stdio")
+    connection = StdioConnection(state, channel, "stdio")
     for line in sys.stdin.buffer:
         if line.isspace():
             continue

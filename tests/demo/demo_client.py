@@ -215,8 +215,8 @@ class MemoryPeer(Peer):
                     self.send(raw)
 
         self._channel = Here()
-        self.world = DemoState(all_tools(), all_prompts(), **world)
-        self._connection = StdioConnection(self.world, self._channel, "memory")
+        self.state = DemoState(all_tools(), all_prompts(), **world)
+        self._connection = StdioConnection(self.state, self._channel, "memory")
 
     def send(self, message: Any) -> None:
         self._connection.receive(decode(json.dumps(message).encode()), self._channel)

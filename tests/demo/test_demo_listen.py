@@ -80,7 +80,7 @@ def test_the_clock_ticks_while_a_client_is_subscribed(modern: Modern) -> None:
     number, _ = listen(client, resourceSubscriptions=["demo://clock"])
     client.wait(lambda _message: len(methods_for(client, number)) > 3)
     client.notify("notifications/cancelled", {"requestId": number})
-    assert client.world._followers == 0
+    assert client.state._followers == 0
 
 
 def test_progress_and_log_messages_do_not_come_to_who_listens(modern: Modern) -> None:  # SUB-06
@@ -96,7 +96,7 @@ def test_progress_and_log_messages_do_not_come_to_who_listens(modern: Modern) ->
 def test_a_malformed_filter_is_refused(modern: Modern, requested: Any) -> None:
     client = modern()
     assert client.error("subscriptions/listen", {"notifications": requested})["code"] == -32602
-    assert client.world.subscriptions == []
+    assert client.state.subscriptions == []
 
 
 def test_a_client_that_cancels_is_reported_nothing_more(modern: Modern) -> None:

@@ -325,7 +325,7 @@ def test_closing_the_stream_cancels_the_request(
         finally:
             cancelled.set()
 
-    tool = inside.world.find_tool("forget")
+    tool = inside.state.find_tool("forget")
     assert tool
     monkeypatch.setattr(tool, "run", run)
     meta = {"_meta": about_client(logLevel="info")}
@@ -341,7 +341,7 @@ def test_closing_the_stream_of_a_subscription_ends_it(inside: DemoServer) -> Non
     connection = posted(inside.url, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     response = connection.getresponse()
     assert b"acknowledged" in response.readline()
-    (subscription,) = inside.world.subscriptions
+    (subscription,) = inside.state.subscriptions
     ended = threading.Event()
     subscription.when_cancelled(ended.set)
     response.close()

@@ -50,7 +50,7 @@ def _book_trip(call: ClientRequest) -> dict[str, Any]:
 def _search(call: ClientRequest) -> dict[str, Any]:
     arguments = call.arguments
     sort = arguments.get("sort", {})
-    resources = call.world.resources.find(arguments["query"], int(arguments.get("limit", 5)))
+    resources = call.state.resources.find(arguments["query"], int(arguments.get("limit", 5)))
     if not resources:
         return failure(f"No resource has “{arguments['query']}” in its name.")
     resources.sort(key=lambda resource: resource.get(sort.get("by", "name"), 0), reverse=sort.get("descending", False))

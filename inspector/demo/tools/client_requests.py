@@ -90,7 +90,7 @@ def _ask_user(call: ClientRequest) -> dict[str, Any]:
 
 
 def _visit(call: ClientRequest) -> dict[str, Any]:
-    name = f"visit-{call.world.next_visit()}"
+    name = f"visit-{call.state.next_visit()}"
     visit = {
         "mode": "url",
         "url": f"https://example.com/demo/connect?visit={name}",
@@ -105,7 +105,7 @@ def _ask_link(call: ClientRequest) -> dict[str, Any]:
     answer = _ask(call, "elicitation.url", "elicitation/create", visit)
     if answer.get("action") != "accept":
         return result(f"The user chose to {answer.get('action')}.")
-    call.sleep(call.world.tick)
+    call.sleep(call.state.tick)
     if call.features.elicitation_ids:
         call.notify("notifications/elicitation/complete", {"elicitationId": visit["elicitationId"]})
     return result("The user agreed to open the link, and the visit is (as we pretend) complete.")
@@ -116,13 +116,13 @@ def _need_link(call: ClientRequest) -> dict[str, Any]:
     _need(call, "elicitation.url")
     if not call.features.elicitation_ids:
         return _ask_link(call)
-    if call.world.visited:
-        call.world.visited = False
+    if call.state.visited:
+        call.state.visited = False
         return result("The link was opened (as we pretend), so here is your answer.")
-    call.world.visited = True
+    call.state.visited = True
     visit = _visit(call)
     done = {"elicitationId": visit["elicitationId"]}
-    call.later(call.world.tick, "notifications/elicitation/complete", done)
+    call.later(call.state.tick, "notifications/elicitation/complete", done)
     raise RpcError(URL_ELICITATION_REQUIRED, "A link must be opened first", {"elicitations": [visit]})
 
 

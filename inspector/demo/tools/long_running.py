@@ -46,7 +46,7 @@ def _burst(call: ClientRequest) -> dict[str, Any]:
         elif kind == "progress":
             call.progress(number, total, f"{number} of {total}")
         else:
-            call.world.changed("tools")
+            call.state.changed("tools")
     return result(f"Sent {total} notifications, except those that the client does not want.")
 
 
@@ -148,8 +148,8 @@ def _task_endless(call: ClientRequest) -> dict[str, Any]:
 def _change_list(call: ClientRequest) -> dict[str, Any]:
     topic, action = call.arguments.get("list", "tools"), call.arguments.get("action", "add")
     if action == "add":
-        return result(f"Added {call.world.add_extra(topic)} to the {topic}.")
-    removed = call.world.remove_extra(topic)
+        return result(f"Added {call.state.add_extra(topic)} to the {topic}.")
+    removed = call.state.remove_extra(topic)
     if removed is None:
         return failure(f"There is nothing to remove from the {topic}: add something first.")
     return result(f"Removed {removed} from the {topic}.")
@@ -158,13 +158,13 @@ def _change_list(call: ClientRequest) -> dict[str, Any]:
 @tool("touch-resource")
 def _touch_resource(call: ClientRequest) -> dict[str, Any]:
     uri = call.arguments.get("uri", "demo://readme")
-    call.world.touch(uri)
+    call.state.touch(uri)
     return result(f"{uri} was touched.")
 
 
 @tool("end-listening", needs="listening")
 def _end_listening(call: ClientRequest) -> dict[str, Any]:
-    subscriptions = list(call.world.subscriptions)
+    subscriptions = list(call.state.subscriptions)
     for subscription in subscriptions:
         subscription.end(call.arguments.get("how", "result"))
     return result(f"Ended {len(subscriptions)} subscriptions.")

@@ -73,7 +73,7 @@ def _play_tone(call: ClientRequest) -> dict[str, Any]:
 
 @tool("embed-text")
 def _embed_text(call: ClientRequest) -> dict[str, Any]:
-    return result("The readme:", embedded(call.world.resources.read("demo://readme")[0]))
+    return result("The readme:", embedded(call.state.resources.read("demo://readme")[0]))
 
 
 @tool("embed-blob")
@@ -83,7 +83,7 @@ def _embed_blob(call: ClientRequest) -> dict[str, Any]:
 
 @tool("link-resources")
 def _link_resources(call: ClientRequest) -> dict[str, Any]:
-    listed = call.world.resources.page(0, int(call.arguments.get("count", 3)))
+    listed = call.state.resources.page(0, int(call.arguments.get("count", 3)))
     return result("See also:", *(link(resource) for resource in listed))
 
 
@@ -98,7 +98,7 @@ def _mixed(call: ClientRequest) -> dict[str, Any]:
         text("For the model alone.", annotations=for_model, _meta={"demo.example/weight": 2}),
         image(picture(32, 24), annotations=for_user),
         audio(tone(660, 0.05)),
-        link(call.world.resources.page(0, 1)[0], annotations=for_model),
+        link(call.state.resources.page(0, 1)[0], annotations=for_model),
         embedded(contents("demo://inline/data.json", "application/json", '{"answer": 42}'), annotations=for_user),
     )
 

@@ -54,10 +54,10 @@ def interval(params: dict[str, Any], mode: str) -> int:
 
 
 class Ticks:
-    """The ticks of a world from a cursor on."""
+    """The ticks of a demo server from a cursor on."""
 
-    def __init__(self, world: DemoState, cursor: Any, every: int) -> None:
-        self._tick = max(world.tick, 0.0001)
+    def __init__(self, state: DemoState, cursor: Any, every: int) -> None:
+        self._tick = max(state.tick, 0.0001)
         self.every = every
         newest = self.newest
         self.at = newest  # the number of the last tick that was delivered
@@ -118,7 +118,7 @@ def _poll(call: ClientRequest) -> dict[str, Any]:
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise RpcError(INVALID_PARAMS, "maxEvents must be a positive integer")
     cursor = call.params.get("cursor")
-    ticks = Ticks(call.world, cursor, every)
+    ticks = Ticks(call.state, cursor, every)
     events = [] if cursor is None or ticks.truncated else ticks.next_events(min(limit, AT_ONCE))
     return {
         "events": events,
@@ -146,10 +146,10 @@ class EventsRequest(LastingRequest):
     """A request `events/stream`: its events as notifications with its id, until it is cancelled."""
 
     def __init__(
-        self, world: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
+        self, state: DemoState, features: DemoFeatures, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
-        super().__init__(world, features, channel, message, serving)
-        self._ticks = Ticks(world, self.params.get("cursor"), interval(self.params, "push"))
+        super().__init__(state, features, channel, message, serving)
+        self._ticks = Ticks(state, self.params.get("cursor"), interval(self.params, "push"))
 
     def begin(self) -> None:
         """Confirms the subscription, and sends its events from then on; raises RpcError."""
@@ -158,12 +158,12 @@ class EventsRequest(LastingRequest):
         threading.Thread(target=self._deliver, daemon=True).start()
 
     def _deliver(self) -> None:
-        beat = time.monotonic() + self.world.beat
+        beat = time.monotonic() + self.state.beat
         while not self._over.wait(min(self._ticks.pause, max(beat - time.monotonic(), 0.0))):
             for event in self._ticks.next_events(AT_ONCE):
                 self._send("notifications/events/event", {**event, "cursor": str(event["data"]["tick"])})
             if time.monotonic() >= beat:
-                beat = time.monotonic() + self.world.beat
+                beat = time.monotonic() + self.state.beat
                 self._send("notifications/events/heartbeat", {"cursor": self._ticks.cursor})
 
 

@@ -74,7 +74,7 @@ def test_what_is_refused(modern: Modern, method: str, params: dict[str, Any], co
 
 def test_a_stream_is_confirmed_delivers_beats_and_ends(modern: Modern) -> None:
     peer = modern(tick=TICK)
-    peer.world.beat = 0.05
+    peer.state.beat = 0.05
     number = peer.start("events/stream", {"name": "clock.ticked"})
     peer.wait(lambda message: message.get("method") == "notifications/events/heartbeat")
     mine = [message for message in peer.received if "method" in message]
@@ -85,7 +85,7 @@ def test_a_stream_is_confirmed_delivers_beats_and_ends(modern: Modern) -> None:
     amount = len(peer.received)
     poll(peer)
     assert len(peer.received) == amount + 1
-    assert peer.world.subscriptions == []
+    assert peer.state.subscriptions == []
 
 
 def test_the_list_follows_the_rules_of_results(modern: Modern) -> None:
