@@ -90,8 +90,12 @@ class BareConnection:
         outgoing = Outgoing(data, message)
         if shape is Shape.REQUEST and id_key(message["id"]) is not None:
             outgoing = self._request(data, message)
-        elif shape is Shape.NOTIFICATION and self._cancels_by_closing(message):
-            return 0
+        elif shape is Shape.NOTIFICATION:
+            if self._cancels_by_closing(message):
+                return 0
+            if self._modern_over_http:
+                params = object_at(message, "params")
+                outgoing.headers = self._fields.of(message["method"], params, self.revision)
         outgoing.user_headers = user_headers
         self.transport.send(outgoing)
         return outgoing.n
@@ -111,11 +115,14 @@ class BareConnection:
 
     def _cancels_by_closing(self, message: dict[str, Any]) -> bool:
         """The modern era over HTTP cancels a request by closing its stream (C-HTTP-36)."""
-        if message["method"] != "notifications/cancelled" or self.transport.name != "http":
+        if message["method"] != "notifications/cancelled" or not self._modern_over_http:
             return False
         id = value_at(message, "params", "requestId")
-        modern = bool(self.revision) and self.revision not in LEGACY
-        return modern and isinstance(id, (int, str)) and self.transport.close_stream(id)
+        return isinstance(id, (int, str)) and self.transport.close_stream(id)
+
+    @property
+    def _modern_over_http(self) -> bool:
+        return bool(self.revision) and self.revision not in LEGACY and self.transport.name == "http"
 
     def close_stream(self, id: int | str) -> None:
         """Close the stream of a request: the modern era's cancellation over HTTP."""

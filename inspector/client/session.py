@@ -44,7 +44,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.file_inputs import file_values
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.members import texts_at
+from inspector.protocol.members import object_at, texts_at
 from inspector.transports.base import Outgoing, Transport
 
 # A lookup in an enum costs more than the comparison; `on_frame` does it for each message.
@@ -464,6 +464,8 @@ class Session(SessionModel):
         """Send a message that is not a request. Return its number in the journal, 0 if the connection is lost."""
         message = self.journal.redactor.restored(self._traced(message) if "method" in message else message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
+        if outgoing.method:
+            outgoing.headers = self.driver.headers(outgoing.method, object_at(message, "params"))
         outgoing.user_headers = tuple(headers)
         try:
             self.transport.send(outgoing)
@@ -504,6 +506,8 @@ class Session(SessionModel):
                 self.pending.fail(call, error)
             return call
         outgoing = Outgoing(data, message)
+        if jsonrpc.shape_of(message) == Shape.NOTIFICATION:
+            outgoing.headers = self.driver.headers(message["method"], object_at(message, "params"))
         self.transport.send(outgoing)
         return outgoing.n
 

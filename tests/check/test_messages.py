@@ -229,3 +229,17 @@ async def test_an_answer_to_a_notification_is_found_when_the_server_is_slow():
     found, journal = await checked(Case("BASE-10", R4, None), late, {})
     journal.release()
     assert found.outcome.text == "An unknown notification was answered."
+
+
+def lacks_fields(request):
+    named = request.field("Mcp-Method")
+    return request.method == "POST" and (not named or (named == "tools/call" and not request.field("Mcp-Name")))
+
+
+def refuses_missing_fields(request, reply):
+    reply.json({"jsonrpc": "2.0", "id": None, "error": {"code": -32020, "message": "No."}}, 400)
+
+
+@pytest.mark.parametrize("id", ["BASE-07", "BASE-08", "BASE-09"])
+async def test_a_server_may_look_at_the_header_fields_before_it_reads_the_body(id):
+    await is_not_blamed(WebCase(id, R5, None, right=Says(lacks_fields, refuses_missing_fields)))

@@ -315,6 +315,13 @@ def test_errors_and_their_status(code: Any, data: Any, status: int, rules: list[
     assert court.rules(n) == rules
 
 
+def test_an_error_about_the_header_fields_of_a_notification_came_over_http() -> None:
+    court = Modern(http=True)
+    court.channels["notified"] = "post-9"
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32020, "message": "m"}}
+    assert court.rules(court.receive(error, "notified", status=400)) == []
+
+
 def test_an_error_about_header_fields_where_there_are_none() -> None:
     court = Modern()
     court.request("tools/call", {"name": "t"}, id=1)

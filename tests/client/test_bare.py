@@ -136,6 +136,18 @@ async def test_a_call_of_the_modern_era_repeats_in_its_header_what_the_list_aske
         assert len(TOOLS) > 1
 
 
+async def test_a_notification_has_the_header_fields_of_the_requests_before_it(opened):
+    """C-HTTP-30."""
+    async with Web(Modern()) as web:
+        connection, listener = await opened(HttpTarget(web.url))
+        connection.send(modern("tools/list"))
+        await until(lambda: listener.frames)
+        connection.send(b'{"jsonrpc":"2.0","method":"notifications/x"}')
+        await until(lambda: len(web.requests) == 2)
+        assert web.requests[1].field("mcp-protocol-version") == "2026-07-28"
+        assert web.requests[1].field("mcp-method") == "notifications/x"
+
+
 async def test_a_cancellation_closes_the_stream_where_that_is_how_it_is_reported(opened):
     """C-HTTP-36."""
     begun, ended = asyncio.Event(), asyncio.Event()

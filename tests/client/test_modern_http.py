@@ -127,6 +127,17 @@ async def test_every_post_says_revision_and_method_and_what_it_names(visit):
     ]
 
 
+async def test_a_notification_says_revision_and_method_too(visit):
+    """C-HTTP-30."""
+    web, session = await visit(Modern())
+    session.notify("notifications/x", {})
+    session.send_raw(b'{"jsonrpc":"2.0","method":"notifications/y"}')
+    await until(lambda: len(web.requests) == 3)
+    for request in web.requests:
+        assert request.field("mcp-protocol-version") == "2026-07-28"
+        assert request.field("mcp-method") == request.rpc_method
+
+
 async def test_a_revision_put_into_meta_by_hand_is_that_of_the_header(visit):
     """C-HTTP-30."""
     web, session = await visit(Modern(x=complete()))

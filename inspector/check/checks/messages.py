@@ -72,7 +72,7 @@ async def broken_json(visit: Visit) -> Outcome:
     """An incomplete object, then a valid request."""
     if visit.visited.transport == "http":
         answer = await post(visit, b"{not json", _fields(visit))
-        if answer.code == PARSE_ERROR:
+        if answer.code in (PARSE_ERROR, HEADER_MISMATCH):
             return good("", *answer.events)
         if not answer.status:
             return bad(f"Invalid JSON got {answer.brief}.", *answer.events)
@@ -99,7 +99,7 @@ async def no_request(visit: Visit) -> Outcome:
         if visit.visited.transport == "http":
             answer = await post(visit, jsonrpc.encode(message), _fields(visit))
             code, reply, events = answer.code, answer.brief, answer.events
-            fine = code == INVALID_REQUEST
+            fine = code in (INVALID_REQUEST, HEADER_MISMATCH)
             refused = answer.refused
         else:
             async with visit.connection() as connection:
@@ -127,7 +127,7 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
         return bad(f"Parameters of the wrong type got {response.reply}.", *response.events)
     if response.code == METHOD_NOT_FOUND and not visit.can("tools"):
         return skipped("the server has no tools")
-    if response.code != INVALID_PARAMS:
+    if response.code not in (INVALID_PARAMS, HEADER_MISMATCH):
         return doubtful(f"Parameters of the wrong type got {response.reply}.", *response.events)
     return good("", *response.events)
 

@@ -347,10 +347,8 @@ class Judge:
 
     def _status(self, event: Event) -> int:
         """The HTTP status of a message; recorded only if it is not 200."""
-        if event.ch not in self.state.streams:
-            return 0
         status = event.fields.get("status")
-        return status if type(status) is int else _OK
+        return status if type(status) is int else _OK if event.ch in self.state.streams else 0
 
     def _answered(self, event: Event, message: dict[str, Any]) -> tuple[str, int]:
         """The method of the request of a response, and its number (0: unknown); in a batch, according to its id."""
