@@ -19,7 +19,9 @@ pytestmark = pytest.mark.slow
 async def test_a_result_has_its_rows_and_earlier_calls_open_beside_it(size: tuple[int, int], least: int) -> None:
     async with on_demo(size=size) as (app, pilot):
         await press(pilot, *"/list-orders", "enter", "ctrl+r", shows="rows  6 columns")
-        await becomes(app, pilot, lambda: "1000" in screen_text(app), "drawn")
+        work = main_screen(app).panes.work
+        await becomes(app, pilot, lambda: "1000" in screen_text(app) and work.result.has_focus_within, "drawn")
+        await press(pilot, "alt+r", until=lambda: work.request.has_focus_within, what="the form")
         text = screen_text(app)
         assert len(re.findall(r"│ 1\d{3}  ", text)) >= least, text
         if size == (50, 12):  # On the smallest screen a field and a row are shown.
