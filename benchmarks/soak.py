@@ -240,6 +240,7 @@ class Person:
     def answer(self) -> None:
         self.call("ask")
         self.terminal.shows(b"decline", patience=PATIENCE)  # A key of the question, so it has the focus.
+        self.terminal.watch(0.6)  # What is pressed as a question comes is not an answer.
         self.press(CALL, "answered")
         self.terminal.shows(b"Oslo", patience=PATIENCE)
         self.terminal.watch(0.3)

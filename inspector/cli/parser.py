@@ -318,7 +318,7 @@ def notes_on(invocation: Invocation) -> list[str]:
     Old names, a revision that may be misspelt, and options that the server gets.
     """
     notes = [
-        f"note: {option.old} is now {option.flags[-1]}. The next version does not take {option.old}."
+        f"note: {option.old} is now {option.flags[-1]}. A later version does not take {option.old}."
         for option in invocation.verb.options
         if option.old and invocation.flags.get(option.name) == option.old
     ]

@@ -76,7 +76,7 @@ def test_an_old_name_works_with_a_note_and_is_shown_nowhere(run: Run, name: str)
         invocation = scan(known)
         assert option.name in invocation.values
         assert notes_on(invocation) == [
-            f"note: {option.old} is now {option.flags[-1]}. The next version does not take {option.old}."
+            f"note: {option.old} is now {option.flags[-1]}. A later version does not take {option.old}."
         ]
         page = run(*([name] if name != "open" else []), "--help-all").out.split()
         assert option.old not in page or option.old in {flag for other in load(name).options for flag in other.flags}
