@@ -72,6 +72,8 @@ def _backslash(match: re.Match[str]) -> str:
     escape = match[0][1:]
     if len(escape) == 1:
         return _CONTROLS.get(escape, escape)
+    if escape.count("x") > 1:
+        return bytes.fromhex(escape.replace("\\x", "")[1:]).decode("utf-8", "replace")
     if "\\" in escape:
         return chr(0x10000 + (int(escape[1:5], 16) - 0xD800 << 10) + int(escape[7:], 16) - 0xDC00)
     code = int(escape[1:], 16)
@@ -93,10 +95,13 @@ _HEX = "[0-9A-Fa-f]"
 _MORE = f"%[89ABab]{_HEX}"
 _OCTETS = f"%(?:[0-7]{_HEX}|[CDcd]{_HEX}{_MORE}|[Ee]{_HEX}(?:{_MORE}){{2}}|[Ff][0-7](?:{_MORE}){{3}})"
 _SURROGATES = rf"u[Dd][89ABab]{_HEX}{{2}}\\u[Dd][C-Fc-f]{_HEX}{{2}}"
+_MORE_BYTES = rf"\\x[89ABab]{_HEX}"
+_BYTES = rf"x(?:[CDcd]{_HEX}{_MORE_BYTES}|[Ee]{_HEX}(?:{_MORE_BYTES}){{2}}|[Ff][0-7](?:{_MORE_BYTES}){{3}})"
+"""A character as bytes in Python, `\\xc3\\xa9`."""
 _DECODERS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         "\\",
-        lazy_pattern(rf"\\(?:{_SURROGATES}|u{_HEX}{{4}}|x{_HEX}{{2}}|U{_HEX}{{8}}|[nrtbf]|[^A-Za-z0-9])"),
+        lazy_pattern(rf"\\(?:{_SURROGATES}|{_BYTES}|u{_HEX}{{4}}|x{_HEX}{{2}}|U{_HEX}{{8}}|[nrtbf]|[^A-Za-z0-9])"),
         _backslash,
     ),
     ("%", lazy_pattern(_OCTETS), _percent),

@@ -48,6 +48,7 @@ TEXTUAL: dict[str, Callable[[str], str]] = {
 OTHERS: dict[str, Callable[[str], str]] = {
     "shell": shlex.quote,
     "Python": repr,
+    "bytes in Python": lambda text: repr(text.encode()),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
     "base64 of URLs": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
 }
@@ -125,6 +126,13 @@ def test_a_secret_whose_letters_are_escaped_although_they_need_not_be(escape: st
     secret, around = "ghp-0Az9.tail", "no secret "
     before, text = (encoded("".join(escape.format(ord(c)) for c in part), names) for part in (around, secret))
     assert SecretFinder([secret]).replaced(f"{before}{text} {before}", "…") == f"{before}… {before}"
+
+
+@pytest.mark.parametrize("secret", ['p"a\\ss/wörd', "пароль/ключ", "a1!b2@c3#🦊4€"])
+@pytest.mark.parametrize("names", [[], ["JSON"], ["JSON", "URL"]], ids="+".join)
+def test_a_secret_in_bytes_as_python_writes_them(secret: str, names: list[str]) -> None:
+    for text in (repr(f"({secret})".encode()), "".join(f"\\x{byte:02X}" for byte in f"({secret})".encode())):
+        assert SecretFinder([secret]).replaced(encoded(text, names), "Mark").count("Mark") == 1
 
 
 @pytest.mark.parametrize("break_at", [3, 11, 30])
