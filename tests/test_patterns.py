@@ -56,6 +56,7 @@ MADE_LATER = {
     "inspector.demo.schema": "patterns of the demo's own schemas",
     "inspector.demo.resources": "templates of the demo",
     "inspector.config.folder_names": "the home folder",
+    "inspector.lazy_pattern": "patterns of other modules: found where they are written",
     "inspector.config.host_files.reading": "texts in a table: tested",
     "inspector.config.host_files.table": "texts in a table: tested",
     "inspector.doctor.sdk_versions": "texts in a table: tested as values",
@@ -118,10 +119,10 @@ def _in_code(module: str, made_later: set[str]) -> Iterator[Use]:
     tree, names = modules()[module], vars(importlib.import_module(module))
     parents = {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node, ast.Call):
             continue
-        method = node.func.attr
-        if ast.unparse(node.func.value) != "re" or method not in {"compile", *_METHODS}:
+        method = ast.unparse(node.func).removeprefix("re.").replace("lazy_pattern", "compile")
+        if ast.unparse(node.func) not in {"lazy_pattern", f"re.{method}"} or method not in {"compile", *_METHODS}:
             continue
         flags = [word.value for word in node.keywords if word.arg == "flags"]
         position = {"compile": 1, "search": 2, "match": 2, "fullmatch": 2, "findall": 2, "finditer": 2}.get(method, 9)

@@ -18,10 +18,8 @@ from inspector.transports.withheld import NOT_PASSED
 _SDK = "@modelcontextprotocol/sdk"
 _INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.+)$")
 """A file of an installed package: the folder of packages, the package, the rest."""
-_PACKAGE_PATH = re.compile(
-    r"((?:[A-Za-z]:)?[/\\][^'\"(]{0,400}[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\'\")\s]+)"
-)
-"""The folder of packages and the package, anywhere in a line."""
+_PACKAGE_PATH = re.compile(r"^[^/\\]*?((?:[A-Za-z]:)?[/\\].*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\)\s]+)")
+"""The folder of packages and the package, in a line up to a quote or a bracket."""
 _LOADERS = ("bindings", "node-gyp-build", "prebuild-install", "@mapbox/node-pre-gyp")
 """Packages that load the native part of another one."""
 _BUILT = ("/dist/", "/build/", "/out/", "/lib/")
@@ -74,7 +72,8 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
 def not_built(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     """Return the cause for the native part of a package: it was not built, or for another version of Node."""
     at = server.log.index(match.string)
-    paths = (_PACKAGE_PATH.search(line) for line in server.log[max(at - 1, 0) :])
+    parts = (part for line in server.log[max(at - 1, 0) :] for part in re.split("['\"(]", line))
+    paths = map(_PACKAGE_PATH.match, parts)
     package = next((path for path in paths if path is not None and path[2].replace("\\", "/") not in _LOADERS), None)
     if package is None:
         return None
