@@ -96,10 +96,10 @@ async def running(columns: int, rows: int) -> AsyncIterator[tuple[InspectorApp, 
 
 async def shows(app: InspectorApp, pilot, text: str) -> None:
     """Wait until the screen has a text, and has been drawn."""
-    for _ in range(1200):
+    for _ in range(300):
         await pilot.pause(0.1)
         if text in (shown := "\n".join(row.text for row in screen(app))):
-            await pilot.pause(0.15)
+            await pilot.pause(0.5)  # A key that comes sooner is meant for what was there before.
             return
     raise TimeoutError(f"the screen never showed {text!r}:\n{shown}")
 
