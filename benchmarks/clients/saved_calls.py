@@ -66,7 +66,7 @@ async def run_flows(command: list[str], count: int, shared: bool) -> dict[str, f
         kept.mkdir()
         collection = Collection.read([folder])
         target = StdioTarget(tuple(command))
-        opener = SessionOpener(lambda _: target, lambda _: Options(), Settings(), keep=kept, judge=Judge)
+        opener = SessionOpener(lambda _: target, lambda _: Options(), Settings(), folder=kept, judge=Judge)
         memory = Memory(count)
         run = CollectionRun(
             collection.flows, opener, Secrets(), RunOptions(shared=shared, server=shlex.join(command)), memory
