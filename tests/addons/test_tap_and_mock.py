@@ -115,7 +115,7 @@ async def test_a_mock_sees_changed_requests_and_its_responses_are_changed(mock):
 
 async def test_a_question_of_a_mock_is_answered_by_the_addon(mock):
     id, answered = mock.handler.questions.ask("q")
-    mock.handler.push(jsonrpc.encode(jsonrpc.request(id, "roots/list")))
+    mock.handler.send(jsonrpc.encode(jsonrpc.request(id, "roots/list")))
     await asyncio.wait_for(answered, 5)
     question, answer = altered(mock.handler.journal)
     assert (question["dir"], json.loads(answer["raw"])["result"]) == ("recv", {"from": "addon"})
