@@ -1,6 +1,6 @@
 """The version, for every package."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def platform_text() -> str:
