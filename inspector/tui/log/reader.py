@@ -152,7 +152,7 @@ class LogReader:
         self.folding = Folding(journal, starts=True)
         """Which events are folded into the row of another, also at the start of the session."""
         self._of_messages = Folding(journal)
-        """The same without the start of the session. It lags behind until it is used."""
+        """The same without the start of the session."""
         self.view = MessageView(journal, None, by_exchange=False, folding=self.folding)
         self._owner, self._journal, self._on_rows = owner, journal, on_rows
         self._seen = (-1, -1, -1)
@@ -179,15 +179,15 @@ class LogReader:
     def tick(self) -> None:
         """Fold and read what is new."""
         count = self._journal.index.count
-        # The detail of a message reads the first one, whatever is shown.
-        foldings = {self.folding, *([self.view.folding] if self.view.folding is not None else [])}
-        for folding in foldings:
+        # The detail of a message reads `folding`, whatever is shown, and a filter would wait for the other one.
+        for folding in dict.fromkeys((self.view.folding or self.folding, self.folding, self._of_messages)):
             self._fold(folding)
+            if folding.seen < count:
+                self._more.start(FOLD_PAUSE)
+                break
         first, self._refolded = self._refolded, None
         if first is not None:
             self._on_rows(first)
-        if any(folding.seen < count for folding in foldings):
-            self._more.start(FOLD_PAUSE)
         seen = self._depends_on
         if seen != self._seen:
             self._seen = seen
