@@ -18,6 +18,8 @@ SECONDS = 120.0
 """The time of a program for one answer."""
 MAX_OUTPUT = 16 << 20
 """The bytes of an answer."""
+_REST_SECONDS = 0.2
+"""The time for the end of a program after its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,10 @@ class AnswerProgram:
         finally:
             if process.returncode is None:
                 process.kill()
-                await process.wait()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(words, 0.2)
+            # Programs that it started may keep its pipes open.
+            rest = asyncio.ensure_future(_rest(process, words))
+            await asyncio.wait({rest}, timeout=_REST_SECONDS)
+            rest.cancel()
         if status is None:
             raise InspectorError(f"its output has more than {MAX_OUTPUT >> 20} MiB")
         if status:
@@ -79,6 +82,21 @@ class AnswerProgram:
             return parse(output)
         except NotJson as problem:
             raise InspectorError(f"its output is not JSON: {problem}") from None
+
+
+async def _rest(process: asyncio.subprocess.Process, words: asyncio.Future[bytes]) -> None:
+    """Wait for the end of a program. For asyncio it comes when its pipes have been read to their end."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    await _discard(process.stdout)
+    await words
+    await _discard(process.stderr)
+    await process.wait()
+
+
+async def _discard(stream: asyncio.StreamReader) -> None:
+    while await stream.read(1 << 16):
+        pass
 
 
 async def _read(stream: asyncio.StreamReader) -> bytes:

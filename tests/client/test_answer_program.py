@@ -1,5 +1,6 @@
 """Programs that answer the server's questions: JSON on stdin, JSON on stdout, limits."""
 
+import asyncio
 import sys
 
 import pytest
@@ -72,6 +73,25 @@ async def test_a_program_that_fails_declines_and_says_why(connect, monkeypatch, 
     assert answer["result"] == {"action": "decline"}
     assert problem in note
     assert note.endswith("The question was declined.")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+async def test_output_that_is_not_read_does_not_delay_the_end_of_a_program(connect, monkeypatch, stream):
+    """With Python 3.11 to 3.14, asyncio waits for the end of a process until its output has been read."""
+    read = answer_program._read
+
+    async def read_late(stream):
+        output = await read(stream)
+        await asyncio.sleep(0.5)  # Meanwhile asyncio reads as much as it keeps, and then no more.
+        return output
+
+    monkeypatch.setattr(answer_program, "_read", read_late)
+    monkeypatch.setattr(answer_program, "MAX_OUTPUT", 1 << 20)
+    monkeypatch.setattr(answer_program, "SECONDS", 2.0)
+    code = f"[sys.{stream}.write('x' * 65536) for _ in range(64)]"
+    answer, [note] = await answer_to(connect, "elicitation/create", FORM, elicitation=program(code))
+    assert answer["result"] == {"action": "decline"}
+    assert ("more than 1 MiB" if stream == "stdout" else "more than 2 s") in note
 
 
 async def test_a_program_that_cannot_be_started_or_ignores_the_question(connect):
