@@ -43,6 +43,10 @@ def table(rows):
     return dumps({"content": content, "structuredContent": {"rows": objects}})
 
 
+def _error(id, code, text):
+    return b'{"jsonrpc":"2.0","id":%b,"error":{"code":%d,"message":"%b"}}' % (id, code, text)
+
+
 class Answers:
     """`of(raw)` gives the messages that answer one message, in order; long runs come as a generator.
 
@@ -70,15 +74,25 @@ class Answers:
         self._pages = {}
 
     def of(self, raw, modern=False):
-        message = json.loads(raw)
+        try:
+            message = json.loads(raw)
+        except ValueError:
+            return (_error(b"null", -32700, b"Parse error"),)
+        if not isinstance(message, dict):
+            return (_error(b"null", -32600, b"Invalid Request"),)
         if "id" not in message or "method" not in message:
             return ()
         id, method, params = dumps(message["id"]), message["method"], message.get("params") or {}
+        if not isinstance(params, dict):
+            return (_error(id, -32602, b"Invalid params"),)
         modern = modern and VERSION_KEY in raw
         if method == "tools/call":
             return self._call(id, params.get("arguments") or {}, modern)
         if method == "tools/list":
-            return (self._result(id, self._page(int(params.get("cursor") or 0), modern), modern),)
+            start = str(params.get("cursor") or "0")
+            if not start.isdecimal() or int(start) > len(self.tools):
+                return (_error(id, -32602, b"Invalid cursor"),)
+            return (self._result(id, self._page(int(start), modern), modern),)
         if method == "server/discover" and modern:
             return (
                 self._result(
@@ -101,7 +115,7 @@ class Answers:
             )
         if method in ("ping", "logging/setLevel"):
             return (self._result(id, b"{}"),)
-        return (b'{"jsonrpc":"2.0","id":' + id + b',"error":{"code":-32601,"message":"Method not found"}}',)
+        return (_error(id, -32601, b"Method not found"),)
 
     def _result(self, id, body, modern=False):
         return b'{"jsonrpc":"2.0","id":' + id + b',"result":' + (body[:-1] + COMPLETE if modern else body) + b"}"
