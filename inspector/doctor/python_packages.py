@@ -18,6 +18,7 @@ from inspector.transports.withheld import NOT_PASSED
 
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
 _SITE = re.compile(r"(?:File \"|\()([^\"()]{1,400}?[/\\](?:site|dist)-packages)[/\\]")
+_FRAME = re.compile(r"File \"([^\"<>]{1,400})\", line \d+")
 _PACKAGES = {
     "bs4": "beautifulsoup4", "cv2": "opencv-python", "Crypto": "pycryptodome", "dateutil": "python-dateutil",
     "discord": "discord.py", "docx": "python-docx", "dotenv": "python-dotenv", "fitz": "PyMuPDF", "git": "GitPython",
@@ -33,6 +34,7 @@ _TAKES_WITH = {("uvx",): 1, ("uv", "run"): 2, ("uv", "tool", "run"): 3, ("uv", "
 """Commands that take `--with PACKAGE`, and the position of their options."""
 _SOURCES = ("", "src", "lib", "python", "packages/*", "packages/*/src", "libs/*", "apps/*")
 """Where a project has its own packages."""
+_WRONG_PACKAGE = Fix("Install another version of that package, or tell its author.")
 _CONTAINERS = ("docker", "podman", "nerdctl")
 _APART = (*_CONTAINERS, "uvx", "pipx")
 """Programs that start a server away from the files of the project."""
@@ -78,9 +80,38 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
             f"Python does not find the server's own package, {module}.",
             Fix(Hint("Install the project that contains it, or start it in its folder (", Parameter.CWD, ").")),
         )
+    script = _importing_file(server)
+    if _is_installed_command(script):
+        return StderrCause(
+            f"The package that installed the command {os.path.basename(script)} does not contain the module {module}, "
+            "which the command imports.",
+            _WRONG_PACKAGE,
+        )
+    if script and _has(os.path.dirname(script), module):
+        file = "/".join(re.split(r"[/\\]", script)[-2:])
+        return StderrCause(
+            f"{file} imports {module}, which is in the same folder, but Python does not search there.",
+            _WRONG_PACKAGE
+            if _SITE.search(f'File "{script}')
+            else Fix(f"Import it as a part of its package: from . import {module}"),
+        )
     return StderrCause(
         f"It cannot import the Python module {module}, which is not installed in its environment.",
         install(_PACKAGES.get(module, module), server),
+    )
+
+
+def _importing_file(server: ServerFacts) -> str:
+    """Return the file of the last frame of a traceback; empty if there is none."""
+    return next((frames[-1] for line in reversed(server.log) if (frames := _FRAME.findall(line))), "")
+
+
+def _is_installed_command(path: str) -> bool:
+    """Whether a package installed this program, as pip and uv write it."""
+    folder = os.path.dirname(path)
+    inside = ("lib/python3*/site-packages", "Lib/site-packages")
+    return os.path.basename(folder) in ("bin", "Scripts") and any(
+        glob(os.path.join(glob_escaped(os.path.dirname(folder)), *site.split("/"))) for site in inside
     )
 
 

@@ -180,6 +180,21 @@ SETUPS = {
         environment=".venv",
         never=("pip install",),
     ),
+    "a command whose package was built without its module": Setup(
+        "The package that installed the command weather does not contain the module weather_mcp, which the command imports.",
+        ("Install another version of that package, or tell its author.",),
+        words=("./env-of-server/bin/weather",),
+        files={"env-of-server/bin/weather": "#!{python}\nimport sys\nfrom weather_mcp import main\nsys.exit(main())\n"},
+        packages={},
+        never=("pip install",),
+    ),
+    "a package that imports its own part as if it were in the path": Setup(
+        "weather/server.py imports tools, which is in the same folder, but Python does not search there.",
+        ("Install another version of that package, or tell its author.",),
+        words=(PYTHON, "-m", "weather"),
+        packages={"weather/__init__.py": "", "weather/__main__.py": "import weather.server\n", "weather/server.py": "import tools\n", "weather/tools.py": ""},
+        never=("pip install",),
+    ),
     "a package of the same workspace": Setup(
         "Node does not find the server's own package, @acme/shop, which is in {home}/packages/shop.",
         ("npm install",),
