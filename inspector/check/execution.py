@@ -47,11 +47,10 @@ class CheckExecution:
         refused = self._selection.refuses(check)
         if refused or check.probe is None:
             return skipped(refused)
-        if visit.shared.problem:
+        is_over = time.monotonic() > self.until
+        if visit.shared.problem and not is_over:
             return skipped(Skip.NO_SESSION, visit.shared.problem)
-        reason = self._server.loss
-        if not reason and time.monotonic() > self.until:
-            reason = limit_reached(self._selection)
+        reason = self._server.loss or (limit_reached(self._selection) if is_over else "")
         in_session = not check.apart and not check.surveys
         if not reason and in_session and visit.session.phase != "ready":
             reason = await self._restart(visit)

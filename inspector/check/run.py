@@ -319,7 +319,7 @@ class Runner:
         return [name for name in self.selection.revisions if survey.speaks(name) or name not in survey.offered]
 
     async def _open_revision(self, revision: str, survey: RevisionSurvey) -> _OpenVisit | None:
-        """Open the session of a revision; None if the server does not support it.
+        """Open the session of a revision; None if the server does not support it. Without time it has a problem.
 
         The first one is opened as a client does it, which also shows the era.
         """
@@ -329,10 +329,9 @@ class Runner:
         session = Session(self.target, self.journal, options, connect=process.connect)
         first = len(self.journal) + 1
         began = time.monotonic()
-        self.journal.record_life("", "reopen", by="check", why=f"session of {'the server' if chooses else revision}")
         error: InspectorError | None = None
         try:
-            await self._started(session)
+            await self._started(session, f"session of {'the server' if chooses else revision}")
             self._server.startup = max(self._server.startup, time.monotonic() - began)
         except InspectorError as failed:
             error = failed
@@ -341,7 +340,8 @@ class Runner:
             survey.problems[revision] = error.message
             self._failures.append(error)
         opened = session.server.revision if chooses and error is None else revision
-        if opened not in self.selection.revisions or not survey.speaks(opened):
+        unreached = bool(survey.spoken) and time.monotonic() > self._execution.until
+        if opened not in self.selection.revisions or not (survey.speaks(opened) or unreached):
             await _end(session)
             if error is not None and not survey.spoken:
                 self.run.error = error if isinstance(error, ConnectionProblem) else None
@@ -353,10 +353,14 @@ class Runner:
             visit.visit.shared.problem = error.message
         return visit
 
-    async def _started(self, session: Session) -> None:
+    async def _started(self, session: Session, why: str) -> None:
         """Open a session over stdio, at most until the end of the run."""
+        left = self._execution.until - time.monotonic()
         try:
-            async with asyncio.timeout(self._execution.until - time.monotonic()):
+            if left <= 0:
+                raise TimeoutError
+            self.journal.record_life("", "reopen", by="check", why=why)
+            async with asyncio.timeout(left):
                 await session.open()
         except TimeoutError:
             limit = self.selection.limits.run

@@ -23,6 +23,8 @@ MAX_VISITS = 3
 """Visits of one check that are listed individually."""
 MAX_STARTS = 8
 """Starts of the server whose purpose is shown."""
+MAX_REASONS = 8
+"""Reasons of skipped checks that are shown."""
 _WAITED = re.compile(r"\b\d+(?:\.\d+)? s\b")
 """A measured time: sentences that differ only in it are shown as one."""
 
@@ -64,15 +66,8 @@ def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> I
     if report.excluded:
         names = ", ".join(checked.check.id for checked in report.excluded)
         yield f"{paint.sign('note')} not counted, because {out.safe(report.sdk, 80)} causes it: {names}"
-    skipped = [checked for checked in report.checked if checked.verdict == "skip"]
-    if skipped and not verbose:
-        reasons: dict[str, int] = {}
-        for checked in skipped:
-            reason = checked.results[0].outcome.text
-            reasons[reason] = reasons.get(reason, 0) + 1
-        yield f"{paint.sign('skip')} {len(skipped)} skipped"
-        for reason, number in sorted(reasons.items(), key=lambda item: -item[1])[:8]:
-            yield f"    {number:3}  {out.safe(reason, 200)}"
+    if not verbose:
+        yield from _skipped(out, paint, report)
     if report.checked:
         yield ""
     yield from _areas(report, paint)
@@ -93,6 +88,24 @@ def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> I
         if len(report.starts) > MAX_STARTS:
             yield f"    and {len(report.starts) - MAX_STARTS} more, see --json"
     yield out.safe(report.summary, 500)
+
+
+def _skipped(out: Output, paint: VerdictColours, report: Report) -> Iterator[str]:
+    """How many checks were skipped and why; those that the server or the time prevented by name, first."""
+    reasons: dict[str, list[CheckSummary]] = {}
+    for checked in report.checked:
+        if checked.verdict == "skip":
+            reasons.setdefault(checked.skipped.text, []).append(checked)
+    if not reasons:
+        return
+    yield f"{paint.sign('skip')} {sum(map(len, reasons.values()))} skipped"
+    rows = sorted(reasons.items(), key=lambda row: (not row[1][0].is_prevented, -len(row[1])))
+    for reason, skipped in rows[:MAX_REASONS]:
+        names = ", ".join(checked.check.id for checked in skipped if checked.is_prevented)
+        yield f"    {len(skipped):3}  {out.safe(reason, 200)}{names and f': {out.safe(names, 200)}'}"
+    if rest := rows[MAX_REASONS:]:
+        count = sum(len(skipped) for _, skipped in rest)
+        yield f"    {count:3}  for {quantity(len(rest), 'other reason')}, see --verbose"
 
 
 def _checked(

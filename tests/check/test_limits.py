@@ -1,6 +1,7 @@
 """A check of long texts ends: its characters are limited, and the limit of the run acts between sentences."""
 
 import asyncio
+import sys
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,10 @@ from inspector.check.reports.summary import report_of
 from inspector.check.run import of_recording
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import RunLimits
+from inspector.client.options import Options
+from inspector.config.targets import StdioTarget
+from inspector.journal.journal import Journal
+from tests.check import raw_server
 from tests.check.faults import R4
 from tests.check.faulty_servers import LIMITS, Planted, run_on
 from tests.check.test_judge import Court
@@ -173,3 +178,27 @@ async def test_a_cancelled_run_does_not_wait_for_the_judge(monkeypatch):
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
+
+
+@pytest.mark.slow
+async def test_a_revision_that_the_time_did_not_suffice_for_is_no_pass(monkeypatch):
+    """Its checks are skipped with the limit as the reason, and its process is not started."""
+    judge = run_module.Runner._judge
+
+    async def judge_and_be_late(self, opened):
+        await judge(self, opened)
+        self._execution.until = 0.0
+
+    monkeypatch.setattr(run_module.Runner, "_judge", judge_and_be_late)
+    target = StdioTarget((sys.executable, raw_server.__file__, "none"))
+    journal = Journal.unnamed({})
+    selection = CheckSelection(only=frozenset(("BASE-06", "BASE-12")))
+    async with asyncio.timeout(60):
+        run = await run_module.Runner(target, journal, Options(), selection).go()
+    report = report_of(run, journal)
+    journal.release()
+    late = [result for result in run.results if result.visited.revision != run.visits[0].revision]
+    assert {result.verdict for result in late} == {"skip"}
+    assert "it could not be run: the run reached its limit of 600 s" in {result.outcome.text for result in late}
+    assert report.starts == ("session of the server",)
+    assert "BASE-12" in {checked.check.id for checked in report.prevented}

@@ -246,6 +246,19 @@ def test_a_server_that_prevents_most_checks_does_not_pass(reason: Skip) -> None:
     assert (unasked.exit_code, unasked.summary) == (0, "Passes.")
 
 
+def test_every_skipped_check_is_counted_and_those_that_could_not_be_run_are_named() -> None:
+    results = [result(f"B-{n:02}", "must", skipped(f"reason {n}")) for n in range(10)]
+    results += [
+        result("C-01", "must", skipped("nothing was seen")),
+        result("C-01", "must", skipped(Skip.NOT_RUN, "it took longer than 20 s"), "2025-06-18"),
+    ]
+    lines = list(text(Output(), Report(run_of(results), identity=SHOP), verbose=False))
+    start = lines.index("– 11 skipped")
+    assert lines[start + 1] == "      1  it could not be run: it took longer than 20 s: C-01"
+    assert lines[start + 9] == "      3  for 3 other reasons, see --verbose"
+    assert sum(int(line.split()[0]) for line in lines[start + 1 : start + 10]) == 11
+
+
 def test_a_withdrawn_requirement_counts_only_if_its_revision_is_named() -> None:
     def class_of(*revisions: str) -> str:
         selection = CheckSelection(revisions=revisions) if revisions else CheckSelection()

@@ -56,7 +56,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield "## Skipped"
         yield ""
         for checked in skipped:
-            yield f"- {checked.check.id}: {span(checked.results[0].outcome.text, 300)}"
+            yield f"- {checked.check.id}: {span(checked.skipped.text, 300)}"
     yield ""
     yield f"Written by inspector {__version__}."
 

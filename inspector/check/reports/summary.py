@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector import log_lines
 from inspector.check.check_table import Check, CheckClass
-from inspector.check.outcome import PREVENTED, Seen
+from inspector.check.outcome import PREVENTED, Outcome, Seen
 from inspector.check.reports.policy import (
     DEFAULT,
     FINDINGS,
@@ -67,6 +67,17 @@ class CheckSummary:
     def seen(self) -> Seen:
         """The worst that it saw; a pass or fault in one visit outranks a skip in another."""
         return min((result.outcome.seen for result in self.results), key=_TELLING.index)
+
+    @property
+    def skipped(self) -> Outcome:
+        """The outcome that says why it was skipped; what prevented it in one visit outranks the reason of another."""
+        outcomes = [result.outcome for result in self.results]
+        return next((outcome for outcome in outcomes if outcome.skip in PREVENTED), outcomes[0])
+
+    @property
+    def is_prevented(self) -> bool:
+        """Whether it was skipped because the server or the time of the run prevented it."""
+        return self.verdict == "skip" and self.skipped.skip in PREVENTED
 
     @property
     def weight(self) -> int:
@@ -200,11 +211,7 @@ class Report:
     @property
     def prevented(self) -> list[CheckSummary]:
         """The checks that the server or the time of the run prevented."""
-        return [
-            checked
-            for checked in self.checked
-            if checked.verdict == "skip" and any(result.outcome.skip in PREVENTED for result in checked.results)
-        ]
+        return [checked for checked in self.checked if checked.is_prevented]
 
     @property
     def incomplete(self) -> str:

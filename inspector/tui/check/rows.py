@@ -207,7 +207,7 @@ def _reasons(checks: list[CheckSummary], keymap: Keymap | None) -> list[str]:
     """Return why checks were skipped, most frequent first."""
     reasons: Counter[str] = Counter()
     for checked in checks:
-        outcome = checked.results[0].outcome
+        outcome = checked.skipped
         if outcome.skip is None:
             reasons[outcome.text[:80]] += 1
         else:
