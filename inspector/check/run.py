@@ -340,7 +340,8 @@ class Runner:
             survey.problems[revision] = error.message
             self._failures.append(error)
         opened = session.server.revision if chooses and error is None else revision
-        unreached = bool(survey.spoken) and time.monotonic() > self._execution.until
+        is_over = time.monotonic() > self._execution.until
+        unreached = is_over and bool(survey.spoken) and isinstance(error, RequestTimeout)
         if opened not in self.selection.revisions or not (survey.speaks(opened) or unreached):
             await _end(session)
             if error is not None and not survey.spoken:
