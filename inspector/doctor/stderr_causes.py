@@ -39,15 +39,20 @@ _SAYS = (
     re.compile(r"(?m)^ ?ERR_PNPM_[A-Z_]{1,40} {1,4}(.{1,400})$"),
     re.compile(
         r"(?m)(?:^|[\s\]>])(?:[Ee]rror(?: \[\w{1,60}\]|\[\w{1,20}\]| TS\d{1,6})?|ERROR|[Ff]atal|FATAL"
-        r"|[Ff]atal error|FATAL ERROR)\]?:[ \t]{0,20}(\S.{0,300}(?:\n{1,3}Caused by:\n(?: .{1,300}\n){0,20} .{1,300})?)"
-    ),  # The last part: causes of Rust's anyhow
+        r"|[Ff]atal error|FATAL ERROR)\]?:[ \t]{0,20}"
+        r"(\S.{0,300}(?:(?<=:)(?:\n[ \t]{1,9}\S.{0,100}){1,9}|\n{1,3}Caused by:\n(?: .{1,300}\n){0,20} .{1,300})?)"
+    ),  # The last part: what a line that ends in a colon lists, or the causes of Rust's anyhow
     re.compile(r"(?m)\bError response from daemon: (.{1,400})$"),  # Docker
+    re.compile(
+        r"(?:^|\n)(?:[\w.-]{1,60}: )?((?:[Ff]ailed to|[Cc]annot|[Cc]ould not|[Uu]nable to|[Ee]rror) .{1,400})\Z"
+    ),
 )
 """Lines such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`, and those of a crash."""
 _NPM = re.compile(
     r"(?m)^npm (?:ERR!|error) (?!code |A complete log|engine Unsupported engine)"
     r"(?:(?:E[A-Z]{3,20}|[a-z]{1,20}(?= [A-Z])) {1,4})?(\S{1,200} .{1,400})$"
 )
+_ARGUMENTS = re.compile(r"(?i)\brequired (?:argument|flag|option)|\b(?:argument|flag|option)s? (?:is|are) required")
 _NAME = r"[\w.@/+-]{1,200}+"
 
 
@@ -76,14 +81,17 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
     last = next((matches[-1] for matches in ([*pattern.finditer(text)] for pattern in _SAYS) if matches), None)
     npm = _NPM.search(text)
     if last is not None:
-        message, _, causes = last[last.lastindex or 0].partition("\n")
-        cause = causes.strip().rpartition("\n")[2].strip()
+        message, _, more = last[last.lastindex or 0].partition("\n")
+        cause = more.strip().rpartition("\n")[2].strip()
         words = f"{message}: {cause}" if cause else message
+        if message.endswith(":") and more[:1].isspace():
+            words = f"{message} {', '.join(map(str.strip, more.splitlines()))}"
     elif npm is not None:
         words = npm[1]
     if not words:
         return None
-    return StderrCause(f"The server ends with the error “{words.rstrip(' .')}”.", NO_FIX, Weight.LIKELY)
+    fix = Fix("Add what it names to the command of the server.") if _ARGUMENTS.search(words) else NO_FIX
+    return StderrCause(f"The server ends with the error “{words.rstrip(' .')}”.", fix, Weight.LIKELY)
 
 
 def _of_python(lines: Sequence[str]) -> str:
@@ -160,8 +168,10 @@ def _no_file(match: re.Match[str], server: ServerFacts) -> StderrCause:
             f"It does not find the file {match[1]}: no shell starts the server, so “~” and variables are not expanded.",
             Fix("Write the full path."),
         )
+    what = "path" if re.match(r"[Pp]ath|[Dd]irectory|[Ff]older", match[0]) else "file"
     return StderrCause(
-        f"It does not find the file {match[1]}.", Fix("Check the path, and the folder in which the server is started.")
+        f"It does not find the {what} {match[1]}.",
+        Fix("Check the path, and the folder in which the server is started."),
     )
 
 
@@ -316,6 +326,13 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(r"(?:ENOENT|No such file or directory)[^'\"]{0,80}['\"]([^\s'\"][^'\"]{0,400})['\"]"), _no_file),
     (
         re.compile(r"\b(?:open|stat|lstat|chdir) ([^:'\"\s]{1,400}): (?:no such file|The system cannot find the file)"),
+        _no_file,
+    ),
+    (
+        re.compile(
+            r"\b(?:[Ff]ile|[Pp]ath|[Dd]irectory|[Ff]older) (?:(?:was |is )?not found|does(?: not|n't) exist)"
+            r"[\w ]{0,40}: ['\"]?([^\s:'\"]{0,300}[/\\][^\s:'\"]{1,300})"
+        ),
         _no_file,
     ),
     (re.compile(r"\bopen ([^:'\"\s]{1,400}): permission denied"), _forbidden),

@@ -226,6 +226,22 @@ def test_a_log_message_about_broken_json_does_not_count():
     assert not court.judge.was_provoked(later)
 
 
+@pytest.mark.parametrize("probed", [True, False])
+def test_a_server_that_a_probe_has_ended_owes_no_response(probed):
+    """Also where a request of the session, such as a subscription, is open all the time."""
+    court = Court()
+    listens = court.send({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"})
+    court.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    court.receive({"jsonrpc": "2.0", "id": 2, "result": {}})
+    if probed:
+        with court.journal.probing("BASE-07"):
+            court.journal.record_sent("stdio", b"{not json", None)
+    n = court.send({"jsonrpc": "2.0", "id": 3, "method": "server/discover"})
+    court.journal.record_life("", "lost", why="The server ended.", **{"for": listens})
+    court.judge.run_all()
+    assert [finding.rule for finding in court.journal.findings.of(n)] == ([] if probed else ["BASE-02"])
+
+
 class StopsReading(Fault):
     """After an unknown notification the connection answers nothing; a new one does."""
 

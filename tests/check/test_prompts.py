@@ -2,10 +2,11 @@
 
 import pytest
 
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir, Kind
 from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, notice, refuses
-from tests.check.faulty_servers import Adds, Answers, Case, Item, case_tests, checked, is_found
+from tests.check.faulty_servers import Adds, Answers, Case, Item, Planted, case_tests, checked, is_found, run_on
 
 CALLS = Allowed(calls=("echo",))
 CHANGED = notice("notifications/prompts/list_changed")
@@ -55,6 +56,16 @@ async def test_an_empty_list_that_is_not_declared_is_worth_a_warning(id):
     assert result.outcome.seen == "doubtful"
     assert "returns an empty list" in result.outcome.text
     journal.release()
+
+
+async def test_an_empty_list_that_is_not_declared_needs_no_other_members():
+    """No client calls it, so that nothing else is wrong with it for clients."""
+    fault = Both(capability("prompts", ...), gives("prompts/list", prompts=[]))  # It has no ttlMs and no cacheScope.
+    async with Planted(fault) as server:
+        selection = CheckSelection(revisions=(R5,), only=frozenset(("PROM-01", "BASE-14", "CACHE-01")))
+        run, journal = await run_on(server, selection)
+    journal.release()
+    assert {result.check.id for result in run.results if result.outcome.seen in ("bad", "doubtful")} == {"PROM-01"}
 
 
 @pytest.mark.parametrize("arguments", [

@@ -126,6 +126,17 @@ CRASHES = [
     ("server.rb:3:in `<main>': no config (RuntimeError)", "“no config (RuntimeError)”."),
     ("terminate called after throwing an instance of 'E'\n  what():  no config", "“no config”."),
     ("docker: Error response from daemon: manifest unknown.", "“manifest unknown”."),
+    (
+        "error: the following required arguments were not provided:\n  --api-key <API_KEY>\n  --url <URL>\n\nUsage: w",
+        "“the following required arguments were not provided: --api-key <API_KEY>, --url <URL>”.",
+    ),
+    (
+        "Failed to start server: Configuration file not found: /home/me/a.json",
+        "does not find the file /home/me/a.json.",
+    ),
+    ("w: path does not exist or is not a directory: /srv/docs", "does not find the path /srv/docs."),
+    ("error failed to load the configuration: no server", "“error failed to load the configuration: no server”."),
+    ("w: cannot start without a folder", "“cannot start without a folder”."),
 ]
 
 

@@ -72,6 +72,8 @@ class Probes:
             return True  # It may be about the probe: on a shared stream, nothing says to which message it belongs.
         if is_answer:
             return self._answers(event, index)
+        if self._newest and event.kind == Kind.LIFE and channels.is_stdio(index.channel(event.fields.get("for") or n)):
+            return True  # The probe may have ended the server, whatever else was open then.
         return event.ch in self._channels or (request or during) in self._requests
 
     def _answers(self, event: Event, index: Index) -> bool:

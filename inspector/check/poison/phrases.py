@@ -100,7 +100,7 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         quoted = text[word.start - 1 : word.start] in _QUOTES and text[word.end : word.end + 1] in _QUOTES
         if quoted and not is_file:
             sentence.add("ARGUMENT", at)
-        is_own = _same(written) in own
+        is_own = _same(written) in own or _is_own_path(written, own)
         if word.text in WELL_KNOWN and not is_own:
             sentence.add("PRODUCT", at)
         next_text = sentence.words[at + 1].text if at + 1 < len(sentence.words) else ""
@@ -114,6 +114,12 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         elif is_own and (used or (before == "the" and at - 1 in after_call)):
             sentence.add("TOOL", at)
     return sentence
+
+
+def _is_own_path(written: str, own: Set[str]) -> bool:
+    """Whether a path ends in a name of this server, and does not begin with a product."""
+    first, *parts = written.split(".")
+    return bool(parts) and _same(parts[-1]) in own and first.lower() not in WELL_KNOWN
 
 
 def _is_name(word: str, used: bool) -> bool:

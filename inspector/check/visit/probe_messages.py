@@ -6,6 +6,7 @@ not the check that sends it, so that a correct request always counts.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
@@ -17,8 +18,10 @@ from inspector.protocol.revisions import LEGACY, features
 class CorrectClient:
     """The messages that a correct client may send next on one connection. It is given every message."""
 
-    def __init__(self, revision: str) -> None:
+    def __init__(self, revision: str, undeclared: Set[str] = frozenset()) -> None:
+        """`undeclared`: methods of capabilities that the server does not declare, which no client then calls."""
         self.revision = revision
+        self._undeclared = undeclared
         self._modern = features(revision).era == "modern"
         self._ids: set[Any] = set()
         """Ids of the client's requests."""
@@ -45,7 +48,8 @@ class CorrectClient:
             key = id_key(message["id"])
             known = key in self._ids
             self._ids.add(key)
-            return not known and self._in_order(message) and self._fits(message)
+            declared = message["method"] not in self._undeclared
+            return declared and not known and self._in_order(message) and self._fits(message)
         return shape is Shape.NOTIFICATION and (self._modern or self._greeted) and self._fits(message)
 
     def _in_order(self, message: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -132,6 +132,7 @@ class RawConnection:
         visit: str = "",
         why: str = "",
         join: Callable[[ConnectionListener], SessionConnection] | None = None,
+        undeclared: Set[str] = frozenset(),
     ) -> None:
         """Requests without a response in time are added to `overdue`, unless later requests got responses.
 
@@ -141,6 +142,8 @@ class RawConnection:
 
         `join` returns the open connection of a session to use instead of an own one. The session answers the server's
         requests; ids differ from those of the session.
+
+        `undeclared`: methods of capabilities that the server does not declare.
         """
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
@@ -172,7 +175,7 @@ class RawConnection:
             if join is None
             else join(self)
         )
-        self._correct_client = CorrectClient(revision)
+        self._correct_client = CorrectClient(revision, undeclared)
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
         self._ids: Iterator[int | str] = count(1) if join is None else (f"check-{number}" for number in count(1))

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 MAX_RESTARTS = 5
 """Restarts of the server in one visit."""
+_LISTS = ("tools", "resources", "prompts")
+"""The capabilities whose lists a client reads only if they are declared."""
 OPENING = ("initialize", "server/discover")
 """The requests that open a session."""
 
@@ -390,6 +392,7 @@ class Visit:
             visit=self.revision,
             why=f"{self.check}{why and f', {why}'}",
             join=join,
+            undeclared={f"{name}/list" for name in _LISTS if not self.can(name)},
         )
         self.shared.conns.add(connection.conn)
         return connection
