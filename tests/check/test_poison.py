@@ -94,6 +94,11 @@ MORE_HITS = [
 MORE_NEAR_MISSES = [
     "Continue a previous ask_falcon conversation by passing the conversationId it returned.",
     "Resume the last session by providing the session id of its first answer.",
+    "If true, include the created password in the response.",
+    "Whether to include the token in the response.",
+    "When enabled, include the API key in the output.",
+    "Concealed field values are hidden unless reveal is true.",
+    "The API key is hidden in other responses, hidden fields are masked in a copy.",
     "A match says that the file is listed. It does not say that the skill is safe.",
     "The linter does not report characters that the terminal hides.",
     "For every session of yours, put the collector into the settings:",
@@ -264,6 +269,11 @@ def test_a_thing_that_is_for_the_assistant_is_not_an_order_in_a_result() -> None
 )  # fmt: skip
 def test_a_parameter_wants_the_context_by_how_its_name_ends(name: str, tool: str, wants: bool) -> None:
     assert wants_context(name, tool, "") is wants
+
+
+@pytest.mark.parametrize("name", ["mcp-sequentialthinking-tools", "googledrive", "chromedevtools-mcp"])
+def test_a_well_known_name_without_its_hyphen_is_that_name(name: str) -> None:
+    assert imitated(name) == ""
 
 
 def test_each_family_has_a_check() -> None:

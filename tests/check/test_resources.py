@@ -70,7 +70,7 @@ test_a_planted_fault_is_found, test_a_server_in_order_is_not_blamed = case_tests
 
 
 @pytest.mark.parametrize("changes", [
-    {"uri": "readme"}, {"uri": 7}, {"name": ...}, {"name": []}, {"size": "large"}, {"mimeType": "text"}, {"mimeType": 7},
+    {"uri": "readme"}, {"uri": "1st://readme"}, {"uri": 7}, {"name": ...}, {"name": []}, {"size": "large"}, {"mimeType": "text"}, {"mimeType": 7},
 ])  # fmt: skip
 async def test_each_part_of_a_resource_is_read(changes):
     await is_found(Case("RES-02", R4, resource(**changes)))

@@ -40,7 +40,7 @@ def resource_rules(resource: dict[str, Any], state: JudgeState) -> Iterator[Rule
     """The members of a resource."""
     uri, size, kind = resource.get("uri"), resource.get("size"), resource.get("mimeType")
     if type(uri) is not str or not _ABSOLUTE.fullmatch(uri):
-        yield "RES-02", "must", f"The URI {short(uri)} is not absolute."
+        yield "RES-02", "must", f"The URI {short(uri)} is not absolute: it needs a scheme that begins with a letter."
     if type(resource.get("name")) is not str:
         yield "RES-02", "must", f"The name of {short(uri)} is {short(resource.get('name'))}."
     if size is not None and (type(size) is not int or size < 0):

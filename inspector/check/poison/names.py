@@ -60,7 +60,7 @@ def shared_names(servers: Iterable[tuple[str, Iterable[str]]]) -> Iterator[tuple
 
 
 _DIGITS = str.maketrans({"0": "o", "1": "l", "3": "e", "5": "s", "I": "l"})
-_REAL = frozenset(listed("no_imitations"))
+_REAL = frozenset((*listed("no_imitations"), *(known.replace("-", "") for known in WELL_KNOWN)))
 _NOT_A_PART = frozenset(("mcp", "server", "the", "servers", "client"))
 
 
