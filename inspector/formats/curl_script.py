@@ -197,7 +197,7 @@ class _Script:
         url = View(fields).text("url") or self._target.text("url")
         words = [
             f"{{ printf '%s' {_message(event)} |",
-            f'curl -sSN --proto =http,https --max-time "${{WAIT:-60}}" -D "$HEAD" -X POST --url {posix_word(url)}',
+            f'curl -gsSN --proto =http,https --max-time "${{WAIT:-60}}" -D "$HEAD" -X POST --url {posix_word(url)}',
         ]
         words += [
             f"-H {posix_word(f'{name}: {value}', variable(name))}" for name, value in fields_to_send(headers_of(fields))

@@ -69,7 +69,7 @@ _QUERY = lazy_pattern(r"([?&#;]|^)([A-Za-z_][\w.%-]*+)=([^&#;\s]*)")
 _JSON_FIELD = lazy_pattern(
     r'("(?:' + "|".join(map(re.escape, sorted(SECRET_FIELDS))) + r')"\s*+:\s*+")((?:[^"\\]++|\\.)*+)("?)', re.IGNORECASE
 )
-_USERINFO = lazy_pattern(r"(?i)\b(https?://)([^/?#\s@]+)@")
+_USERINFO = lazy_pattern(r"(?i)\b(https?://)([^/?#\s]+)@")
 
 
 _IDS = frozenset(('"id"', '"requestId"', '"progressToken"'))
@@ -274,15 +274,16 @@ class Redactor:
         return redacted, redacted != url
 
     def form(self, body: str) -> str:
-        """Return a query string or urlencoded body without the values of secret fields."""
-        return _QUERY.sub(
-            lambda match: (
-                f"{match[1]}{match[2]}={self.mark(match[3])}"
-                if match[3] and (match[2].lower() in SECRET_FIELDS or secret_values.is_secret_parameter(match[2]))
-                else match[0]
-            ),
-            body,
-        )
+        """Return a query string or urlencoded body without the values of secret fields; marks stay."""
+
+        def hidden(match: re.Match[str]) -> str:
+            _, name, value = match.groups()
+            is_secret = name.lower() in SECRET_FIELDS or secret_values.is_secret_parameter(name)
+            if not value or not is_secret or MARK.match(body, match.start(3)):
+                return match[0]
+            return f"{match[1]}{name}={self.mark(value)}"
+
+        return _QUERY.sub(hidden, body)
 
     def oauth_body(self, body: str) -> tuple[str, bool]:
         """Return an OAuth request or response body (JSON or urlencoded) without secret fields, and whether it was

@@ -9,6 +9,7 @@ from inspector.client.engine.listing import AT_ONCE
 from inspector.client.inbox import STANDING_MODEL, Inbox, StandingAnswers, sampling_result
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.client.state import catalog
 from inspector.config.targets import demo_target
 from inspector.errors import (
     ConnectionProblem,
@@ -434,6 +435,22 @@ async def test_endless_empty_pages_end(connect):
         await session.load("tools")
         assert session.catalog.tools.pages == 1000
         assert session.journal.findings.total == 1
+
+
+@pytest.mark.parametrize(("item", "limit", "pages"), [(1, 50_000, 51), (20_000, 100_000, 5)], ids=["many", "large"])
+async def test_a_list_without_end_ends(connect, monkeypatch, item, limit, pages):
+    monkeypatch.setattr(catalog, "MAX_SIZE", limit)
+    count = iter(range(10**9))
+
+    def page(message, reply):
+        n = next(count)
+        reply({"id": message["id"], "result": {"tools": [{"name": f"t{n}", "x": "x" * item}], "nextCursor": str(n)}})
+
+    async with connect(Server(tools__list=page)) as session:
+        await session.load("tools")
+        assert (session.catalog.tools.pages, session.catalog.tools.complete) == (pages, True)
+        [finding] = session.journal.findings.all()
+        assert f"the list goes on after {pages} pages with " in finding.message
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,7 @@ def test_a_hostile_message_runs_nothing(http: bool, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert set(os.listdir(tmp_path)) == before
     assert "$(touch pwned) `touch pwned`" in done.stdout
+    assert ("-gsSN" in done.stdout) is http, "curl would take [1-99] and {a,b} in a URL for many URLs"
 
 
 @pytest.mark.slow

@@ -49,6 +49,7 @@ def test_other_headers_stay_in_their_order(redactor):
     [
         ("https://h/x?code=SECRET&a=1", "SECRET"),
         ("https://user:SECRET@h/x", "SECRET"),
+        ("https://user:p@SECRET@h/x", "SECRET"),
         ("https://h/#access_token=SECRET", "SECRET"),
         ("https://h/x?a=1;refresh_token=SECRET", "SECRET"),
         ("https://h/x?api-key=SECRET", "SECRET"),
@@ -61,6 +62,7 @@ def test_urls(redactor, url, hidden):
     assert changed
     assert hidden not in redacted
     assert redactor.url("https://h/x?a=1&b=2") == ("https://h/x?a=1&b=2", False)
+    assert redactor.url(redacted) == (redacted, False), "what was hidden stays as it is"
 
 
 @pytest.mark.parametrize("field", sorted(SECRET_FIELDS))

@@ -37,7 +37,7 @@ def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
     talk = posted(ping("it's"), **{"Mcp-Protocol-Version": "2025-11-25"})
     for n in (2, 4):
         words = shlex.split(copy_as.curl(talk.journal, n).replace("\\\n", ""))
-        assert words[:6] == ["curl", "-sSN", "-X", "POST", "--url", "https://shop.example/mcp?a=b"]
+        assert words[:6] == ["curl", "-gsSN", "-X", "POST", "--url", "https://shop.example/mcp?a=b"]
         assert words[6:10] == ["-H", "Content-Type: application/json", "-H", "Mcp-Protocol-Version: 2025-11-25"]
         assert words[10] == "--data-raw"
         assert json.loads(words[11]) == ping("it's")

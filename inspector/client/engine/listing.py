@@ -46,7 +46,8 @@ class Listing:
                 raise NotOffered(f"The server does not offer {catalog_list.kind.capability}.")
             while True:
                 call = engine.start(method, None if cursor is None else {"cursor": cursor}, progress=False)
-                cursor, trouble = catalog_list.page(await call.result())
+                result = await call.result()
+                cursor, trouble = catalog_list.page(result, engine.state.journal.index.size(call.answer_n))
                 self._took_page(name, call.answer_n)
                 engine.state.changes.bump(name)
                 if trouble:

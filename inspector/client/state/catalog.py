@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from inspector.errors import InspectorError
+from inspector.text import quantity, size
 
 ListName = Literal["tools", "resources", "templates", "prompts"]
 
 MAX_EMPTY_PAGES = 1000
 """Consecutive empty pages after which a list is stopped with a finding."""
+
+MAX_SIZE = 100_000_000
+"""Bytes of pages after which it is stopped too; each page counts as `_LEAST` at least, because it takes a request."""
+_LEAST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +58,12 @@ class _Pages:
         self.newest = 0
         self._cursors: set[str] = set()
         self._empty = 0
+        self._size = 0
 
-    def add(self, before: int, after: int) -> None:
-        """Count a page, with which the list grew from `before` items to `after`."""
+    def add(self, before: int, after: int, octets: int) -> None:
+        """Count a page of `octets` bytes, with which the list grew from `before` items to `after`."""
         self.count += 1
+        self._size += octets
         self.newest = before
         self._empty = 0 if after > before else self._empty + 1
 
@@ -67,7 +74,11 @@ class _Pages:
         if cursor in self._cursors:
             return _REPEATED
         self._cursors.add(cursor)
-        return f"{MAX_EMPTY_PAGES} consecutive pages were empty" if self._empty >= MAX_EMPTY_PAGES else ""
+        if self._empty >= MAX_EMPTY_PAGES:
+            return f"{MAX_EMPTY_PAGES} consecutive pages were empty"
+        if max(self._size, self.count * _LEAST) > MAX_SIZE:
+            return f"the list goes on after {quantity(self.count, 'page')} with {size(self._size)}"
+        return ""
 
 
 class CatalogList:
@@ -126,10 +137,10 @@ class CatalogList:
         self.error = None
         self._pages = _Pages()
 
-    def page(self, result: Any) -> tuple[str | None, str]:
+    def page(self, result: Any, octets: int = 0) -> tuple[str | None, str]:
         """Add one page. Return the next cursor, or None at the end, and a problem of the page, or an empty text.
 
-        The cursor is opaque and may be an empty string (C-PAG-01); the number of pages is not limited; a repeated
+        `octets` is the size of the response. The cursor is opaque and may be an empty string (C-PAG-01); a repeated
         cursor ends the list (C-PAG-03), and what its page lists again is listed once.
         """
         if self.pages == 0:
@@ -147,7 +158,7 @@ class CatalogList:
                 name = item.get(self.kind.id_field)
                 if type(name) is str:
                     self._by_id.setdefault(name, item)
-        self._pages.add(before, len(self.items))
+        self._pages.add(before, len(self.items), octets)
         cursor = body.get("nextCursor")
         problem = self._pages.problem(cursor) if cursor is not None else ""
         if problem == _REPEATED:

@@ -169,7 +169,7 @@ class ListTrack(Track):
             catalog_list.begin()
             if not self._begins or self._begins[-1] < self.done:
                 self._begins.append(self.done)
-        catalog_list.page(result_of(journal.event(n)))
+        catalog_list.page(result_of(journal.event(n)), journal.index.size(n))
         catalog_list.loading = False
         self.model.changes.bump(self._name)
 

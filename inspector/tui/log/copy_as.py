@@ -140,7 +140,7 @@ def curl(journal: Journal, n: int) -> str:
     """Return the HTTP request of event `n` as a curl command. Raises `CannotCopy` if there is none."""
     head = _head(journal, n)
     request = sent_by_us(journal.index, n)
-    lines = [f"curl -sSN -X {word(head.text('method') or 'POST')} --url {word(head.text('url'))}"]
+    lines = [f"curl -gsSN -X {word(head.text('method') or 'POST')} --url {word(head.text('url'))}"]
     lines += [f"-H {word(f'{name}: {value}', variable(name))}" for name, value in fields_to_send(headers_of(head))]
     if request and head.text("method").upper() == "POST":
         lines.append(f"--data-raw {word(_sent(journal, n).text)}")
