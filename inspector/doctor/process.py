@@ -13,7 +13,7 @@ from inspector.addresses import is_loopback
 from inspector.client.bare_connection import BareConnection
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Fix, Stopwatch, Weight
-from inspector.doctor.server_facts import ServerFacts
+from inspector.doctor.server_facts import ServerFacts, StderrCause
 from inspector.doctor.session_step import ConnectionRecord, OpenResult, SessionDoctor, open_session, read_connection
 from inspector.doctor.stderr_causes import MAX_LINE, stderr_cause
 from inspector.doctor.stdout_noise import StdoutNoise, noise
@@ -88,9 +88,14 @@ class ProcessDoctor(SessionDoctor):
         self._started(opened)
         if not connection.started:
             return False
-        printed = noise(connection.noise)
-        self._stdout(connection, printed, failed=opened.error is not None)
-        self._stderr(connection, failed=opened.error is not None)
+        failed = opened.error is not None
+        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.steps.line)
+        known = stderr_cause(connection.stderr[-200:], server) if failed else None
+        printed = None
+        if failed and known is None and connection.exits and not connection.answered:
+            printed = stderr_cause([raw.decode("utf-8", "replace") for raw in connection.noise[-200:]], server)
+        self._stdout(connection, printed, failed=failed)
+        self._stderr(connection, known, failed=failed)
         self._reads(opened)
         self._ended(opened)
         return True
@@ -119,7 +124,9 @@ class ProcessDoctor(SessionDoctor):
 
     # Output
 
-    def _stdout(self, connection: ConnectionRecord, printed: StdoutNoise | None, *, failed: bool) -> None:
+    def _stdout(self, connection: ConnectionRecord, known: StderrCause | None, *, failed: bool) -> None:
+        """Report what it printed to stdout, with the cause of its end if that names it."""
+        printed = noise(connection.noise)
         if printed is None:
             if connection.carriage_returns:
                 self.steps.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
@@ -127,7 +134,8 @@ class ProcessDoctor(SessionDoctor):
         text, cause, fix = _noise_words(printed)
         weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
         if failed and connection.exits and weight is Weight.LIKELY:
-            cause = ""  # An exit has another cause than the output before it.
+            # An exit has another cause than the output before it, which may name it.
+            cause, fix, weight = known if known is not None else ("", fix, weight)
         lines = [line.decode("utf-8", "replace")[:200] for line in connection.noise[:10]]
         self.steps.add(
             "stdout",
@@ -139,25 +147,23 @@ class ProcessDoctor(SessionDoctor):
             weight=weight,
         )
 
-    def _stderr(self, connection: ConnectionRecord, *, failed: bool) -> None:
+    def _stderr(self, connection: ConnectionRecord, known: StderrCause | None, *, failed: bool) -> None:
         if not connection.stderr and not failed:
             return
         count = len(connection.stderr)
         details = self.steps.last_words
-        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.steps.line)
-        known_cause = stderr_cause(connection.stderr[-200:], server) if failed else None
-        if known_cause is None:
+        if known is None:
             text = f"{count} line{'s' * (count > 1)} on stderr" if count else "no output on stderr"
             self.steps.add("stderr", "info", text, details=details)
             return
         self.steps.add(
             "stderr",
             "failed",
-            known_cause.cause.rstrip("."),
+            known.cause.rstrip("."),
             details=details,
-            fix=known_cause.fix,
-            cause=known_cause.cause,
-            weight=known_cause.weight,
+            fix=known.fix,
+            cause=known.cause,
+            weight=known.weight,
         )
 
     def _listens(self, connection: ConnectionRecord) -> bool:
@@ -217,6 +223,9 @@ class ProcessDoctor(SessionDoctor):
         cause = f"The server {how}{unanswered}{reason}."
         if status == 0 and not connection.answered:
             cause = "The server exited by itself with exit code 0 and without a response: it may lack arguments."
+        printed = noise(connection.noise)
+        if printed is not None and not connection.answered:
+            cause += f" It printed “{printed.first}” to stdout."
         self.steps.add(
             "exit", "failed", f"it {how}{after}{reason}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )

@@ -80,13 +80,10 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
             f"Python does not find the server's own package, {module}.",
             Fix(Hint("Install the project that contains it, or start it in its folder (", Parameter.CWD, ").")),
         )
+    incomplete = incomplete_package(f"the module {module}", server)
+    if incomplete is not None:
+        return incomplete
     script = _importing_file(server)
-    if _is_installed_command(script):
-        return StderrCause(
-            f"The package that installed the command {os.path.basename(script)} does not contain the module {module}, "
-            "which the command imports.",
-            _WRONG_PACKAGE,
-        )
     if script and _has(os.path.dirname(script), module):
         file = "/".join(re.split(r"[/\\]", script)[-2:])
         return StderrCause(
@@ -98,6 +95,18 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
         f"It cannot import the Python module {module}, which is not installed in its environment.",
         install(_PACKAGES.get(module, module), server),
+    )
+
+
+def incomplete_package(missing: str, server: ServerFacts) -> StderrCause | None:
+    """Return the cause if an installed command does not find what it imports, which only its own package can have."""
+    script = _importing_file(server)
+    if not _is_installed_command(script):
+        return None
+    return StderrCause(
+        f"The package that installed the command {os.path.basename(script)} does not contain {missing}, which the "
+        "command imports.",
+        _WRONG_PACKAGE,
     )
 
 

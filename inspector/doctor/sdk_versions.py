@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from inspector.doctor.diagnosis import Fix, Weight
-from inspector.doctor.python_packages import install, installed
+from inspector.doctor.python_packages import incomplete_package, install, installed
 from inspector.doctor.server_facts import ServerFacts, StderrCause
 
 
@@ -181,7 +181,8 @@ def _unfitting(match: re.Match[str], server: ServerFacts) -> StderrCause:
             install(importer + limit, server, upgrade=True, text=f"Update {importer}."),
             Weight.LIKELY,
         )
-    return StderrCause(
+    incomplete = incomplete_package(f"{module}.{name}", server)
+    return incomplete or StderrCause(
         f"It was written for another version of the package {package}: {version or 'the installed one'} has no {name}.",
         Fix("Install the version that it was written for."),
         Weight.LIKELY,

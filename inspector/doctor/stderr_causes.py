@@ -1,13 +1,15 @@
 """A server's last stderr lines: the cause of its failure, for common failures.
 
 The causes are looked for in this order: a file that hides a package, another version of an SDK, a variable of the shell
-that the server lacks, a line of the table below, the end of a traceback, a key of the shell that the server lacks.
+that the server lacks, a line of the table below, the end of a traceback, a usage, a key of the shell that the server
+lacks.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from inspector.doctor import node_packages, python_packages
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
@@ -46,6 +48,7 @@ _SAYS = (
     re.compile(
         r"(?:^|\n)(?:[\w.-]{1,60}: )?((?:[Ff]ailed to|[Cc]annot|[Cc]ould not|[Uu]nable to|[Ee]rror) .{1,400})\Z"
     ),
+    re.compile(r"(?m)^╭─ Error ─{1,300}╮\n│ (\S.{0,300}?) {1,300}│$"),  # Typer
 )
 """Lines such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`, and those of a crash."""
 _NPM = re.compile(
@@ -53,6 +56,9 @@ _NPM = re.compile(
     r"(?:(?:E[A-Z]{3,20}|[a-z]{1,20}(?= [A-Z])) {1,4})?(\S{1,200} .{1,400})$"
 )
 _ARGUMENTS = re.compile(r"(?i)\brequired (?:argument|flag|option)|\b(?:argument|flag|option)s? (?:is|are) required")
+_USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
+_COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
+_COMMAND = re.compile(r"(?:│|\s)\s{0,3}([a-z][\w-]{0,40})(?:\s{2}|\s{0,300}$)")
 _NAME = r"[\w.@/+-]{1,200}+"
 
 
@@ -68,7 +74,7 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
             match = pattern.search(line)
             if match and (cause := made(match, server)) is not None:
                 return cause
-    return _traceback(log) or withheld_cause(server)
+    return _traceback(log) or _usage(log) or withheld_cause(server)
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
@@ -90,7 +96,10 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
         words = npm[1]
     if not words:
         return None
-    fix = Fix("Add what it names to the command of the server.") if _ARGUMENTS.search(words) else NO_FIX
+    fix = NO_FIX
+    if _ARGUMENTS.search(words):
+        used = _used(lines)
+        fix = Fix("Add what it names to the command of the server.") if used is NO_FIX else used
     return StderrCause(f"The server ends with the error “{words.rstrip(' .')}”.", fix, Weight.LIKELY)
 
 
@@ -98,6 +107,41 @@ def _of_python(lines: Sequence[str]) -> str:
     """Return the last line of the last traceback of Python, whose exception may have any name."""
     start = max((at for at, line in enumerate(lines) if line.startswith("Traceback (most")), default=len(lines))
     return next((line for line in lines[start + 1 :] if re.match(r"[A-Za-z_][\w.]*(?:: |$)", line)), "")
+
+
+def _usage(log: Sequence[str]) -> StderrCause | None:
+    """Return the cause of a program that prints how it is used."""
+    fix = _used(log)
+    if fix is NO_FIX:
+        return None
+    return StderrCause("It prints its usage: its command lacks arguments.", fix, Weight.LIKELY)
+
+
+def _used(log: Sequence[str]) -> Fix:
+    """Return what the last usage in a log says."""
+    at = max((at for at, line in enumerate(log) if _USAGE.match(line)), default=-1)
+    if at < 0:
+        return NO_FIX
+    start = next((n for n in range(at + 1, len(log)) if _COMMANDS.match(log[n])), len(log))
+    listed = takewhile(lambda line: line.strip(" ╰─╯"), log[start + 1 :])
+    commands = [match[1] for match in map(_COMMAND.match, listed) if match]
+    if commands:
+        return Fix(f"Add one of its commands: {', '.join(commands[:9])}{', …' * (len(commands) > 9)}")
+    usage = _USAGE.match(log[at])
+    assert usage is not None
+    return Fix(f"Its usage: {usage[1]}")
+
+
+def _argument(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
+    if "TypeError" in match.string:  # Of a function, not of the command.
+        return None
+    what = f"{match[1].lower()} {match[2]}".rstrip()
+    return StderrCause(f"It needs the {what}, which its command does not have.", _used(server.log))
+
+
+def _arguments(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    what = f"argument{'s' * (',' in match[1])} {match[1].rstrip()}"
+    return StderrCause(f"It needs the {what}, which its command does not have.", _used(server.log))
 
 
 def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
@@ -123,6 +167,9 @@ def _port(match: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def _variable(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     name = match[1]
+    if match.string.rstrip().endswith(":"):  # The names are in the next lines.
+        names = re.findall(_VAR, "\n".join(server.log))
+        name = next((longer for longer in names if longer.startswith(f"{name}_")), name)
     if name in ("ERROR", "WARNING", "INFO", "DEBUG", "HTTP", "JSON", "MCP", "API", "URL", "ID"):
         return None
     others = _alternatives(match.string)
@@ -302,6 +349,15 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(r"(?:^|[\s'])([^\s':]{1,300}): cannot open shared object file"), _no_library),
     (re.compile(r"^(?:dyld.{0,40})?Library not loaded: (\S{1,300})"), _no_library),
     (re.compile(r"^Framework: '([^']{1,100})', version '([^']{1,40})'"), _no_framework),
+    (
+        re.compile(
+            r"(?i:\bmissing (?:required )?(argument|option|parameter)s?)(?::? ['\"]|: )"
+            r"([^'\"│:]{1,100}?)['\"]?(?:[.│\s]|$)"
+        ),
+        _argument,
+    ),
+    (re.compile(r"\bError: Missing (command)()\."), _argument),
+    (re.compile(r"\bthe following arguments are required: (\S.{0,200})"), _arguments),
     (re.compile(rf"{_VAR}['\"]?[\w ,:]{{0,60}}?\b{_WANTED}\b"), _variable),
     (re.compile(rf"(?i:missing|required|requires|set|provide|need)\b[\w ,:'\"]{{0,60}}?\b{_VAR}\b"), _variable),
     (re.compile(rf"KeyError: '{_VAR}'"), _variable),

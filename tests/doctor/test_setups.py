@@ -188,6 +188,56 @@ SETUPS = {
         packages={},
         never=("pip install",),
     ),
+    "a command whose package has no such function": Setup(
+        "The package that installed the command weather does not contain weather.main, which the command imports.",
+        ("Install another version of that package, or tell its author.",),
+        words=("./env-of-server/bin/weather",),
+        files={"env-of-server/bin/weather": "#!{python}\nfrom weather import main\n"},
+        packages={"weather/__init__.py": ""},
+        never=("pip install",),
+    ),
+    "a command without an argument that click needs": Setup(
+        "It needs the argument INPUT_FILE, which its command does not have.",
+        ("Its usage: weather [OPTIONS] INPUT_FILE",),
+        prints="Usage: weather [OPTIONS] INPUT_FILE\nTry 'weather --help' for help.\n\nError: Missing argument 'INPUT_FILE'.\n",
+        never=("environment variable", "--env"),
+    ),
+    "a command without an option that argparse needs": Setup(
+        "It needs the argument --spec, which its command does not have.",
+        ("Its usage: weather [-h] --spec SPEC",),
+        prints="usage: weather [-h] --spec SPEC\nweather: error: the following arguments are required: --spec\n",
+    ),
+    "a command that prints its usage to stdout, with its commands": Setup(
+        "It prints its usage: its command lacks arguments.",
+        ("Add one of its commands: init, serve",),
+        files={
+            "server.py": (
+                'import sys\nprint("""\n Usage: weather [OPTIONS] COMMAND [ARGS]...\n\n'
+                "╭─ Options ──────────────╮\n│ --help  <bool>  Help.  │\n╰────────────────────────╯\n"
+                "╭─ Commands (in order) ──╮\n│ init   Create a first  │\n│        profile.        │\n"
+                '│ serve  Serve it.       │\n╰────────────────────────╯""")\nsys.exit(2)\n'
+            )
+        },
+        never=("file=sys.stderr",),
+    ),
+    "a command that typer refuses": Setup(
+        "The server ends with the error “Invalid value: Config file not found: mcp.json”.",
+        (),
+        prints=(
+            "Usage: weather [OPTIONS]\nTry 'weather --help' for help.\n╭─ Error ───────────────────────────────────╮\n"
+            "│ Invalid value: Config file not found: mcp.json     │\n╰───────────────────────────────────────────╯\n"
+        ),
+    ),
+    "a server that says to stdout why it ends": Setup(
+        "The server ended with exit code 1 before it responded. It printed “Nicht gefunden: daten” to stdout.",
+        (),
+        files={"server.py": "print('Nicht gefunden: daten')\nraise SystemExit(1)\n"},
+    ),
+    "variables that are in the next lines": Setup(
+        "It needs the environment variable SHOP_EU_TENANT, which is not set.",
+        ("--env SHOP_EU_TENANT=…",),
+        prints="RuntimeError: Missing SHOP_EU environment variables:\n    SHOP_EU_TENANT,\n    or SHOP_EU_PAT\n",
+    ),
     "a package that imports its own part as if it were in the path": Setup(
         "weather/server.py imports tools, which is in the same folder, but Python does not search there.",
         ("Install another version of that package, or tell its author.",),
