@@ -66,6 +66,24 @@ async def test_a_list_that_came_and_is_refused_later_is_implemented():
     assert {result.check.id: result.verdict for result in run.results} == {"TOOL-01": "pass", "TOOL-02": "pass"}
 
 
+@pytest.mark.parametrize(("served", "verdict"), [(1, "skip"), (99, "warn")])
+async def test_a_server_that_takes_no_more_sessions_does_not_refuse_the_revision(served, verdict):
+    """A server of one session too many answers every `initialize` with an error."""
+    clients = []
+
+    def limits(message, say):
+        if method(message) != "initialize":
+            return False
+        clients.append(1)
+        if len(clients) <= served and params(message)["protocolVersion"] != "2099-01-01":
+            return False
+        say(refusal(message, -32603))
+        return True
+
+    judged = await seen("LIFE-03", R4, Takes(limits))
+    assert judged.verdict == verdict, judged
+
+
 def test_a_log_message_about_a_probe_is_not_about_a_call_of_an_earlier_process():
     """A call without a response, then a restart: an SDK logs an error for the invalid line of a check."""
     court = Court()

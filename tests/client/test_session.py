@@ -96,12 +96,47 @@ async def test_a_refused_handshake_shows_the_servers_words_and_what_would_work()
     server.initialize = lambda message, reply: reply(
         {"id": message["id"], "error": {"code": -32602, "message": "too new", "data": {"supported": ["2024-11-05"]}}}
     )
-    session = make_session(server)
+    session = make_session(server, protocol="2025-11-25")
     with pytest.raises(HandshakeError, match="too new") as caught:
         await session.open()
     assert "--revision 2024-11-05" in caught.value.hint.command_line
     assert session.phase == "failed"
     assert session.error is caught.value
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": -32602, "message": "too new", "data": {"supported": ["2025-06-18", "2024-11-05"]}},
+        {"code": -32602, "message": "Unsupported protocol version: 2025-11-25. Supported: 2025-06-18, 2025-03-26"},
+    ],
+)
+async def test_a_refused_revision_is_offered_again_as_the_newest_that_the_error_names(connect, error):
+    """C-LIFE-06."""
+    server = Server()
+    good = server.initialize
+
+    def initialize(message, reply):
+        if message["params"]["protocolVersion"] == "2025-06-18":
+            return reply({"id": message["id"], "result": good | {"protocolVersion": "2025-06-18"}})
+        return reply({"id": message["id"], "error": error})
+
+    server.initialize = initialize
+    async with connect(server) as session:
+        assert session.server.revision == "2025-06-18"
+        assert [finding.rule for finding in session.journal.findings.all()] == ["LIFE-03"]
+
+
+async def test_a_revision_that_the_user_chose_is_not_replaced():
+    """C-LIFE-06: also where the error names it again."""
+    server = Server()
+    server.initialize = lambda message, reply: reply(
+        {"id": message["id"], "error": {"code": -32602, "message": "no 2025-03-26, only 2024-11-05"}}
+    )
+    session = make_session(server, protocol="2025-03-26")
+    with pytest.raises(HandshakeError, match=r"at 2025-03-26") as caught:
+        await session.open()
+    assert "--revision 2024-11-05" in caught.value.hint.command_line
 
 
 @pytest.mark.parametrize("result", [None, [], "hello", {}, {"protocolVersion": 7}])

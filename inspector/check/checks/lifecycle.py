@@ -73,6 +73,10 @@ async def unknown_revision(visit: Visit) -> Outcome:
     if response.ok and response.body.get("protocolVersion") not in REVISIONS:
         return bad(f"The server agreed to the unknown revision {_TOO_NEW}.", *response.events)
     if not response.ok and not (response.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(response)):
+        async with visit.fresh_connection(capabilities=_ABLE) as connection:
+            known = await connection.initialize()
+        if known.answered and not known.ok:  # The server refuses every new client now, such as one session too many.
+            return skipped(f"initialize with {visit.revision} got {known.brief}, too")
         return bad(f"initialize with {_TOO_NEW} got {response.reply}.", *response.events)
     return good("", *response.events)
 

@@ -5,6 +5,7 @@ Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Coroutine
 from typing import Any, cast
 
@@ -58,19 +59,28 @@ class LegacyDriver:
         """Send `initialize`, choose the revision, send `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
         engine = self.engine
         offered = engine.options.protocol or NEWEST_LEGACY
-        call = engine.start(
-            "initialize",
-            {
-                "protocolVersion": offered,
-                "capabilities": engine.options.capabilities(features(offered)),
-                "clientInfo": engine.options.client.as_json(),
-            },
-            progress=False,
-        )
+        call = self._initialize(offered)
         try:
             result = await call.result()
         except ServerError as error:
-            raise self._refused(error, offered) from error
+            named = _named_revisions(error, offered)
+            if engine.options.protocol or not named:
+                raise self._refused(error, offered) from error
+            engine.state.journal.record_note(
+                f"The server refused initialize at {offered} with an error. The session uses {named[-1]}, which the error "
+                "names.",
+                Finding(
+                    call.answer_n,
+                    "LIFE-03",
+                    "must",
+                    f"initialize at {offered} got an error, not a result with another revision",
+                ),
+            )
+            call = self._initialize(named[-1])
+            try:
+                result = await call.result()
+            except ServerError as again:
+                raise self._refused(again, named[-1]) from again
         if type(result) is not dict:
             raise HandshakeError(
                 "The server's response to initialize is not a result object.",
@@ -87,14 +97,26 @@ class LegacyDriver:
         await engine.transport.settled()
         return server
 
+    def _initialize(self, offered: str) -> Call:
+        options = self.engine.options
+        return self.engine.start(
+            "initialize",
+            {
+                "protocolVersion": offered,
+                "capabilities": options.capabilities(features(offered)),
+                "clientInfo": options.client.as_json(),
+            },
+            progress=False,
+        )
+
     def _refused(self, error: ServerError, offered: str) -> HandshakeError:
         """Return the error with the server's message and the revisions that it supports (C-LIFE-06)."""
         supported = error.data.get("supported") if type(error.data) is dict else None
+        usable = _named_revisions(error, offered)
         wants_modern = error.rpc_code == UNSUPPORTED_VERSION
-        if type(supported) is list and supported:
-            names = ", ".join(str(item)[:40] for item in supported[:10])
-            usable = [item for item in supported if item in LEGACY]
-            hint = Hint(f"It supports: {names}.")
+        if usable or (type(supported) is list and supported):
+            names = ", ".join(str(item)[:40] for item in supported[:10]) if type(supported) is list else ""
+            hint = Hint(f"It supports: {names or ', '.join(usable)}.")
             if usable:
                 hint = Hint(hint, " Try ", Parameter.REVISION.to(usable[-1]), ".")
             wants_modern = not usable and any(item in MODERN for item in supported)
@@ -254,3 +276,13 @@ def on_progress(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
         call.progress = Progress(frame.n, frame.t, params, count)
         call.deadline.alive()
         engine.state.changes.bump("calls")
+
+
+def _named_revisions(error: ServerError, offered: str) -> list[str]:
+    """Return the other revisions of this era that a refusal of `initialize` names, oldest first.
+
+    The specification's example has them in `data.supported`; some servers have them in the message only.
+    """
+    supported = error.data.get("supported") if type(error.data) is dict else None
+    names = supported if type(supported) is list and supported else re.findall(r"\b\d{4}-\d\d-\d\d\b", error.rpc_message)
+    return [revision for revision in LEGACY if revision in names and revision != offered]
