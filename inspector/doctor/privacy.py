@@ -12,7 +12,8 @@ from inspector.config.secret_forms import SHORTEST, SecretFinder
 from inspector.config.token_patterns import without_tokens
 
 _ASSIGNED = re.compile(r"""(?<![\w.-])([A-Za-z][\w.-]{0,60})(["']?\s?[=:]\s?["']?)([^\s"'&;,]{4,})""")
-_BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+([\w.~+/=-]{6,})", re.IGNORECASE)
+_BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+[\w.~+/-]{6,}+(?!=\\?\")=*", re.IGNORECASE)
+"""A scheme and its credential; the parameters of a challenge, such as `Bearer error="…"`, are none."""
 _URL = re.compile(r"""\b[a-z][a-z0-9+.-]{1,20}://[^\s"'<>]+""", re.IGNORECASE)
 _MAX_LENGTH = 1 << 16
 

@@ -67,8 +67,7 @@ class LegacyDriver:
             if engine.options.protocol or not named:
                 raise self._refused(error, offered) from error
             engine.state.journal.record_note(
-                f"The server refused initialize at {offered} with an error. The session uses {named[-1]}, which the error "
-                "names.",
+                f"The server refused initialize at {offered}. The session uses {named[-1]}, which the error names.",
                 Finding(
                     call.answer_n,
                     "LIFE-03",
@@ -283,6 +282,7 @@ def _named_revisions(error: ServerError, offered: str) -> list[str]:
 
     The specification's example has them in `data.supported`; some servers have them in the message only.
     """
-    supported = error.data.get("supported") if type(error.data) is dict else None
-    names = supported if type(supported) is list and supported else re.findall(r"\b\d{4}-\d\d-\d\d\b", error.rpc_message)
+    names = error.data.get("supported") if type(error.data) is dict else None
+    if type(names) is not list or not names:
+        names = re.findall(r"\b\d{4}-\d\d-\d\d\b", error.rpc_message)
     return [revision for revision in LEGACY if revision in names and revision != offered]
