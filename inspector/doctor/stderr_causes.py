@@ -327,6 +327,13 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
         ),
     ),
     (
+        re.compile(r"No such built-in module: (node:[\w/]{1,60})"),
+        lambda match, server: StderrCause(
+            f"It needs the built-in module {match[1]}, which its Node does not have.",
+            Fix("Start it with a newer Node; “engines” in its package.json says which."),
+        ),
+    ),
+    (
         re.compile(r"Unknown file extension \"\.(tsx?)\""),
         lambda match, server: StderrCause(
             f"Node does not run .{match[1]} files.",

@@ -58,6 +58,11 @@ SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/sr
             "The package @a/no-such is not in the registry.",
             None,
         ),
+        (
+            "Fatal error: Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite",
+            "It needs the built-in module node:sqlite, which its Node does not have.",
+            None,
+        ),
         ("Error: no folder was given.", "The server ends with the error “no folder was given”.", None),
         (
             "prog: error: unrecognized arguments: --x",
