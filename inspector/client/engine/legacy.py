@@ -5,7 +5,6 @@ Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Coroutine
 from typing import Any, cast
 
@@ -23,8 +22,8 @@ from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
-from inspector.protocol.members import object_at
-from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
+from inspector.protocol.members import object_at, texts_at
+from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, NEWEST_LEGACY, Era, features
 from inspector.protocol.sampling import refusal
 
 _CHANGED = {kind.changed for kind in KINDS.values()}
@@ -63,7 +62,7 @@ class LegacyDriver:
         try:
             result = await call.result()
         except ServerError as error:
-            named = _named_revisions(error, offered)
+            named = _usable(_named(error, offered))
             if engine.options.protocol or not named:
                 raise self._refused(error, offered) from error
             engine.state.journal.record_note(
@@ -110,15 +109,14 @@ class LegacyDriver:
 
     def _refused(self, error: ServerError, offered: str) -> HandshakeError:
         """Return the error with the server's message and the revisions that it supports (C-LIFE-06)."""
-        supported = error.data.get("supported") if type(error.data) is dict else None
-        usable = _named_revisions(error, offered)
+        names = _named(error, offered)
+        usable = _usable(names)
         wants_modern = error.rpc_code == UNSUPPORTED_VERSION
-        if usable or (type(supported) is list and supported):
-            names = ", ".join(str(item)[:40] for item in supported[:10]) if type(supported) is list else ""
-            hint = Hint(f"It supports: {names or ', '.join(usable)}.")
+        if names:
+            hint = Hint(f"It supports: {', '.join(name[:40] for name in names[:10])}.")
             if usable:
                 hint = Hint(hint, " Try ", Parameter.REVISION.to(usable[-1]), ".")
-            wants_modern = not usable and any(item in MODERN for item in supported)
+            wants_modern = not usable and any(name in MODERN for name in names)
         else:
             hint = Hint("See the server's stderr and the message log for the reason.")
         return HandshakeError(
@@ -277,12 +275,12 @@ def on_progress(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
         engine.state.changes.bump("calls")
 
 
-def _named_revisions(error: ServerError, offered: str) -> list[str]:
-    """Return the other revisions of this era that a refusal of `initialize` names, oldest first.
+def _named(error: ServerError, offered: str) -> list[str]:
+    """Return what a refusal of `initialize` says that the server supports; some say it in the message only."""
+    names = texts_at(error.data, "supported") or [name for name in FEATURES if name in error.rpc_message]
+    return [name for name in names if name != offered]
 
-    The specification's example has them in `data.supported`; some servers have them in the message only.
-    """
-    names = error.data.get("supported") if type(error.data) is dict else None
-    if type(names) is not list or not names:
-        names = re.findall(r"\b\d{4}-\d\d-\d\d\b", error.rpc_message)
-    return [revision for revision in LEGACY if revision in names and revision != offered]
+
+def _usable(names: list[str]) -> list[str]:
+    """Return the revisions of this era among the names, oldest first."""
+    return [revision for revision in LEGACY if revision in names]
