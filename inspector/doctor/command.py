@@ -13,6 +13,7 @@ from inspector import command_words
 from inspector.config.targets import StdioTarget
 from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
+from inspector.doctor.node_packages import build_or_path
 from inspector.doctor.server_facts import started_with
 from inspector.hints import Hint, Parameter
 from inspector.system import NAME
@@ -286,8 +287,7 @@ class CommandDoctor:
         if os.path.exists(os.path.join(self.folder, word)):
             self.steps.add("script", "ok", word)
             return
-        built = bool(re.search(r"(?:^|[/\\])(?:dist|build|out|lib)[/\\]", word))
-        fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
+        fix = build_or_path(os.path.join(self.folder, word))
         missing = "does not exist" if os.path.isabs(word) else f"is not in {self.folder}"
         expanded, reason = expanded_word(word), ""
         if expanded != word:

@@ -18,6 +18,9 @@ from inspector.transports.withheld import NOT_PASSED
 _SDK = "@modelcontextprotocol/sdk"
 _INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.+)$")
 """A file of an installed package: the folder of packages, the package, the rest."""
+_IMPORTER = re.compile(r"(?: imported from |^\s*- )(\S.{0,1000})$")
+"""The file that imports what Node does not find: in the same line, or the first of a "Require stack"."""
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$|[/\\]\.bin[/\\]")
 _PACKAGE_PATH = re.compile(r"^[^/\\]*?((?:[A-Za-z]:)?[/\\].*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\)\s]+)")
 """The folder of packages and the package, in a line up to a quote or a bracket."""
 _LOADERS = ("bindings", "node-gyp-build", "prebuild-install", "@mapbox/node-pre-gyp")
@@ -35,9 +38,7 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
     if inside is not None and not is_script:
         return _incomplete(inside, server)
     if name.startswith((".", "/")) or re.match(r"[A-Za-z]:\\", name):
-        built = inside is None and any(part in name for part in _BUILT)
-        fix = Fix("Build the server first.", "npm run build", _project(server)) if built else Fix("Check the path.")
-        return StderrCause(f"Node does not find the file {name}.", fix)
+        return StderrCause(f"Node does not find the file {name}.", build_or_path(name))
     parts = name.split("/")
     package = "/".join(parts[:2]) if name.startswith("@") else parts[0]
     if name.startswith(("@/", "~", "#", "src/")):
@@ -51,7 +52,10 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
             f"Node does not find the package {package}, which is in {folder}: NODE_PATH is {NOT_PASSED}.",
             server.passing("NODE_PATH"),
         )
-    project = _project(server)
+    importer = _importer(match, server)
+    if importer is not None:
+        return _missing_of_package(package, importer)
+    project = project_of(server)
     own = _own(package, project)
     if own:
         return StderrCause(
@@ -103,12 +107,12 @@ def no_such_name(match: re.Match[str], server: ServerFacts) -> StderrCause:
         return StderrCause(f"Its file {module} does not export {name}.", Fix("Build the server again."), Weight.LIKELY)
     parts = module.split("/")
     package = "/".join(parts[:2]) if module.startswith("@") else parts[0]
-    return _other_version(package, name, _project(server), server)
+    return _other_version(package, name, project_of(server), server)
 
 
 def no_such_method(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     """Return the cause for a method of the SDK that the installed version does not have."""
-    method, project = match[1], _project(server)
+    method, project = match[1], project_of(server)
     if method.startswith("register"):
         return _other_version(_SDK, method, project, server)
     if _version("@modelcontextprotocol/server", project):
@@ -130,14 +134,43 @@ def _other_version(package: str, missing: str, project: str, server: ServerFacts
     )
 
 
+def _importer(match: re.Match[str], server: ServerFacts) -> re.Match[str] | None:
+    """Return the importing file, if an installed package has it."""
+    at = server.log.index(match.string)
+    for line in (match.string, *server.log[at + 1 : at + 3]):
+        named = _IMPORTER.search(line)
+        if named is not None:
+            return _INSIDE.match(os.path.normpath(to_path(named[1]) or named[1]))
+    return None
+
+
+def _missing_of_package(package: str, importer: re.Match[str]) -> StderrCause:
+    owner = importer[2].replace("\\", "/")
+    root, _, _ = importer[1].partition(f"{os.sep}node_modules{os.sep}")
+    root = root.removesuffix(f"{os.sep}node_modules")
+    if "/_npx/" in f"{root}/":
+        return _broken_copy(owner, root)
+    needs = package in _dependencies(os.path.join(importer[1], importer[2]))
+    command = "npm install" if needs else f"npm install {command_words.quote(package)}"
+    if not os.path.exists(os.path.join(root, "package.json")):
+        command, root = f"npm install -g {command_words.quote(owner)}", ""
+    return StderrCause(
+        f"Node does not find the package {package}, which {owner} needs.", Fix("Install it again.", command, root)
+    )
+
+
+def _broken_copy(package: str, root: str) -> StderrCause:
+    return StderrCause(
+        f"The copy of {package} in the cache of npx is not complete.",
+        Fix("Delete it, so that npx installs it again.", f"rm -r {command_words.quote(root)}"),
+    )
+
+
 def _incomplete(inside: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a file that an installed package does not have."""
     root, package, rest = os.path.dirname(inside[1]), inside[2].replace("\\", "/"), inside[3]
     if "/_npx/" in f"{root}/":
-        return StderrCause(
-            f"The copy of {package} in the cache of npx is not complete.",
-            Fix("Delete it, so that npx installs it again.", f"rm -r {command_words.quote(root)}"),
-        )
+        return _broken_copy(package, root)
     if os.path.exists(os.path.join(inside[1], inside[2], f"{rest}.js")):
         return StderrCause(
             f"Its import of {package} has no file extension.", Fix(f"Write {os.path.basename(rest)}.js in the import.")
@@ -156,15 +189,29 @@ def _folder_on_path(package: str, server: ServerFacts) -> str:
     return next((folder for folder in folders if folder and os.path.isdir(os.path.join(folder, package))), "")
 
 
-def _project(server: ServerFacts) -> str:
+def build_or_path(file: str) -> Fix:
+    """Return the fix for a file that does not exist: build the project around it if that writes it."""
+    project = _folder_with_package(os.path.dirname(file))
+    is_built = any(part in file.replace("\\", "/") for part in _BUILT) and "build" in (
+        _read(project).get("scripts") or {}
+    )
+    return Fix("Build the server first.", "npm run build", project) if is_built else Fix("Check the path.")
+
+
+def project_of(server: ServerFacts) -> str:
     """Return the folder of the server's package.json; else its own folder."""
-    script = next((word for word in server.words[1:20] if re.search(r"\.[cm]?[jt]sx?$", word)), "")
+    script = next((word for word in server.words[1:20] if _SCRIPT.search(word)), "")
     folder = os.path.dirname(os.path.normpath(server.in_folder(script))) if script else server.folder
+    return _folder_with_package(folder) or server.folder
+
+
+def _folder_with_package(folder: str) -> str:
+    """Return the first of a folder and those around it that has a package.json; empty without one."""
     for _ in range(6):
         if os.path.exists(os.path.join(folder, "package.json")):
             return folder
         folder = os.path.dirname(folder)
-    return server.folder
+    return ""
 
 
 def _own(package: str, project: str) -> str:

@@ -58,13 +58,8 @@ class ProcessDoctor(SessionDoctor):
         if not self._seen(opened):
             return opened
         connection = opened.connection
-        silent = (
-            opened.error is not None
-            and not connection.exits
-            and not connection.answered
-            and noise(connection.noise) is None
-        )
-        if silent and not self._listens(connection):
+        silent = opened.error is not None and not connection.exits and not connection.answered
+        if silent and not self._listens(connection) and noise(connection.noise) is None:
             await self._framing()
         self._answered(opened)
         return opened

@@ -337,7 +337,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
         re.compile(r"Unknown file extension \"\.(tsx?)\""),
         lambda match, server: StderrCause(
             f"Node does not run .{match[1]} files.",
-            Fix("Build the server first, or start it with tsx.", "npm run build", server.folder),
+            Fix("Build the server first, or start it with tsx.", "npm run build", node_packages.project_of(server)),
         ),
     ),
     (

@@ -35,7 +35,7 @@ SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/sr
         ("ModuleNotFoundError: No module named 'yaml.x'", "It cannot import the Python module yaml,", "uv add pyyaml"),
         ("Error: Cannot find module 'express'", "Node does not find the package express,", "npm install express"),
         ("Cannot find package '@a/b' imported from /x.js", "Node does not find the package @a/b,", "npm install @a/b"),
-        ("Error: Cannot find module '/src/dist/index.js'", "Node does not find the file /src/dist/", "npm run build"),
+        ("Error: Cannot find module '/src/dist/index.js'", "Node does not find the file /src/dist/", None),
         ("Error: listen EADDRINUSE: address already in use :::3000", "It needs port 3000,", "lsof -i :3000"),
         (
             "Error: OPENAI_API_KEY is required",

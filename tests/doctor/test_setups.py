@@ -142,6 +142,46 @@ SETUPS = {
         files={"node_modules/shop-mcp/dist/index.js": ""},
         never=("npm run build", "another version"),
     ),
+    "a script that is built by a project in another folder": Setup(
+        "Node does not find the file {home}/shop/dist/index.js.",
+        ("Build the server first.", "npm run build in {home}/shop"),
+        words=(PYTHON, "server.py", "shop/dist/index.js"),
+        prints=NODE.format("Cannot find module '{home}/shop/dist/index.js'"),
+        files={"shop/package.json": '{"scripts": {"build": "tsc"}}', "package.json": "{}"},
+    ),
+    "a script in a folder that no project builds": Setup(
+        "Node does not find the file {home}/shop/build/index.js.",
+        ("Check the path.",),
+        words=(PYTHON, "server.py", "shop/build/index.js"),
+        prints=NODE.format("Cannot find module '{home}/shop/build/index.js'"),
+        files={"shop/package.json": '{"dependencies": {"shop-mcp": "1"}}'},
+        never=("npm run build",),
+    ),
+    "a package that an installed package needs": Setup(
+        "Node does not find the package @acme/sdk, which shop-mcp needs.",
+        ("Install it again.", "npm install in {home}/shop"),
+        words=(PYTHON, "server.py", "shop/node_modules/.bin/shop-mcp"),
+        prints=NODE.format(
+            "Cannot find package '@acme/sdk' imported from {home}/shop/node_modules/shop-mcp/dist/index.js"
+        ),
+        files={
+            "shop/package.json": '{"dependencies": {"shop-mcp": "1"}}',
+            "shop/node_modules/shop-mcp/package.json": '{"dependencies": {"@acme/sdk": "1"}}',
+        },
+    ),
+    "a package that a package installed for all needs, required by a file of it": Setup(
+        "Node does not find the package zod, which shop-mcp needs.",
+        ("npm install -g shop-mcp",),
+        words=(PYTHON, "server.py"),
+        prints="Error: Cannot find module 'zod'\nRequire stack:\n- {home}/lib/node_modules/shop-mcp/index.js\n",
+        files={"lib/node_modules/shop-mcp/package.json": "{}"},
+    ),
+    "a copy of npx without a package that it needs": Setup(
+        "The copy of shop-mcp in the cache of npx is not complete.",
+        ("rm -r {home}/_npx/12ab",),
+        words=(PYTHON, "server.py"),
+        prints=NODE.format("Cannot find package 'zod' imported from {home}/_npx/12ab/node_modules/shop-mcp/x.js"),
+    ),
     "an import of the TypeScript SDK without its extension": Setup(
         "Its import of @modelcontextprotocol/sdk has no file extension.",
         ("Write mcp.js in the import.",),
@@ -347,6 +387,14 @@ SETUPS = {
         },
         never=("listens at",),
     ),
+    "an HTTP server that names its URL on stdout": Setup(
+        "It is a server at a URL, http://localhost:3033/mcp, and does not use stdin and stdout.",
+        ("inspector doctor http://localhost:3033/mcp",),
+        files={
+            "server.py": "import sys\nprint('Streamable HTTP server running on http://localhost:3033/mcp', flush=True)\n"
+            "for line in sys.stdin: pass\n"
+        },
+    ),
     "an HTTP server that names its port only": Setup(
         "It is a server at a URL, http://127.0.0.1:8123, and does not use stdin and stdout.",
         ("inspector doctor http://127.0.0.1:8123",),
@@ -408,7 +456,7 @@ async def test_the_cause_is_named_first(
         return filled(text).replace(str(home), "~")
 
     report = json.dumps(diagnosis.as_json(), ensure_ascii=False)
-    fix = f"{diagnosis.fix.hint.command_line} {diagnosis.fix.command}"
+    fix = f"{diagnosis.fix.hint.command_line} {diagnosis.fix.command} in {diagnosis.fix.folder}"
     assert diagnosis.cause.startswith(public(setup.cause)), diagnosis.cause
     for part in setup.fix:
         assert public(part) in fix, fix
