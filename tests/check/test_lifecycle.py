@@ -165,6 +165,7 @@ CASES = [
     Case("LIFE-23", R5, Takes(takes_any_revision("server/discover"))),
     Case("LIFE-24", R5, Takes(takes_any_revision("tools/list"))),
     Case("LIFE-25", R5, Answers("server/discover", capability("prompts", ...))),
+    Case("LIFE-25", R5, Answers("tools/call", lambda _, asked: refusal(asked, -32600, "initialize is required"))),
     Case("LIFE-26", R5, Takes(refuses_handshakes_without_a_word), world=ALONE, right_world=ALONE),
     Case("LIFE-27", R5, Takes(knows("ping"))),
     Case("LIFE-28", R5, Answers("server/discover", capability("extensions", {"tasks": {}}))),

@@ -173,6 +173,13 @@ def test_the_class_of_a_check_decides_its_verdict() -> None:
     assert (advice.verdict, replace(advice, strict=True).verdict) == ("note", "warn")
 
 
+def test_a_fault_in_one_revision_is_told_although_another_passes() -> None:
+    results = [result("A-02", "should", doubtful("an odd code", 4)), result("A-02", "should", good(), "2025-06-18")]
+    report = Report(run_of(results), identity=SHOP)
+    assert [(one.verdict, one.seen) for one in report.checked] == [("note", "doubtful")]
+    assert "an odd code" in document(report, "markdown")
+
+
 def test_a_baseline_is_one_for_strict_runs_too() -> None:
     strict = Policy(strict=True, baseline=baseline_of(BASELINES["all"]))
     results = strict.applied(RESULTS)

@@ -12,9 +12,10 @@ from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
+from inspector.client.engine.modern import WANTS_HANDSHAKE
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
-from inspector.protocol.members import array_at
+from inspector.protocol.members import array_at, text_at
 from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.revisions import LEGACY, REVISIONS
 
@@ -205,7 +206,12 @@ async def list_unknown_revision(visit: Visit) -> Outcome:
 
 @CHECKS.active("LIFE-25", apart=True, needs=Need.SESSION)
 async def discovered_and_done(visit: Visit) -> Outcome:
-    """One harmless request for each capability, declared or not."""
+    """One harmless request for each capability, declared or not, and a call of an unknown tool."""
+    if visit.can("tools"):
+        call = await visit.request("tools/call", {"name": "inspector-check-no-such-thing", "arguments": {}})
+        if WANTS_HANDSHAKE.search(text_at(call.error, "message")):
+            text = f"tools/call got {call.reply}, but no client of this revision sends initialize."
+            return bad(text, *call.events)
     return await _declared(visit, but=("logging",))
 
 

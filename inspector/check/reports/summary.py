@@ -54,9 +54,8 @@ class CheckSummary:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict; a pass or fault in one visit outranks a skip in another."""
-        verdicts = {result.verdict for result in self.results}
-        return next(verdict for verdict in ("fail", "warn", "pass", "note", "skip") if verdict in verdicts)
+        """The verdict of the worst that it saw."""
+        return next(result.verdict for result in self.results if result.outcome.seen == self.seen)
 
     @property
     def telling(self) -> list[Result]:

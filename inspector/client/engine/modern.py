@@ -42,9 +42,10 @@ FIRST_PAUSE = 0.05
 """Seconds before the second retry without input; each further one waits twice as long."""
 MAX_PAUSE_SECONDS = 5.0
 
-_WANTS_HANDSHAKE = lazy_pattern(
+WANTS_HANDSHAKE = lazy_pattern(
     r"initiali[sz]e is required|not (?:yet )?initiali[sz]ed|before initiali[sz]", re.IGNORECASE
 )
+"""What the error of a server says that serves a request only after the handshake of older revisions."""
 _AS_BEFORE = Hint(
     "The server offers 2026-07-28, but wants the handshake of older revisions here. Try ",
     Parameter.ERA.to("legacy"),
@@ -193,7 +194,7 @@ class ModernDriver:
             error = message.get("error")
             if self._correctable(call, error):
                 return self._go_on(call, RpcResponse(n, message))
-            if _WANTS_HANDSHAKE.search(text_at(error, "message")):
+            if WANTS_HANDSHAKE.search(text_at(error, "message")):
                 problem = server_error(error, call.method)
                 problem.hint = _AS_BEFORE
                 raise problem
