@@ -229,18 +229,26 @@ class RequestCancelled(InspectorError):
 class AuthorizationNeeded(InspectorError):
     """The server requires authorization, or refused the given one.
 
-    `status` is 401 or 403; `challenge` has the values of its `WWW-Authenticate` headers (RFC 9110 section 11.6.1).
+    `status` is 401 or 403; `challenge` has the values of its `WWW-Authenticate` headers (RFC 9110 section 11.6.1);
+    `given`: the user gave a token or an Authorization header, which the server refuses.
     """
 
     code = "authorization"
     exit_code = 3
 
     def __init__(
-        self, message: str, *, hint: str = "", status: int | None = None, challenge: tuple[str, ...] = ()
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        status: int | None = None,
+        challenge: tuple[str, ...] = (),
+        given: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.challenge = challenge
+        self.given = given
 
 
 def recorded_error(body: object) -> InspectorError:

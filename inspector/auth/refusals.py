@@ -49,7 +49,7 @@ def of_given_token(refusal: RefusedResponse, challenge: Challenge | None) -> Aut
     """Return the error for a token that the person gave and the server refuses."""
     reason = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
     message = f"The server refuses the given token ({refusal.status})" + (f": {reason}" if reason else ".")
-    return AuthorizationNeeded(message, hint="Give another token, or remove it to log in.")
+    return AuthorizationNeeded(message, hint="Give another token, or remove it to log in.", given=True)
 
 
 def tell(refusal: RefusedResponse, challenge: Challenge | None, schemes: list[str], kind: GrantKind) -> AuthFlow[None]:

@@ -81,7 +81,15 @@ async def check(
             "no metadata of the server or of an authorization server",
             details=details,
             seconds=watch.seconds,
-            fix=Fix(Hint("Set the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
+            fix=Fix(
+                Hint(
+                    "Give its token with ",
+                    Parameter.BEARER.to("NAME"),
+                    ", or its key with the header that it names. If it has a login, set the issuer with ",
+                    Parameter.AUTH_SERVER,
+                    ".",
+                )
+            ),
             cause=(
                 f"The server requires authorization (status {refusal.status}) but has no metadata of an "
                 "authorization server."

@@ -286,7 +286,8 @@ class UrlDoctor(SessionDoctor):
             opened = await open_session(self.target, self.journal, self.options, connect=self.connect)
             connected = opened.server is not None
             is_explained = http_report.report(self.steps, first, url, connected=connected, proxy=proxy)
-            if first.status in (401, 403) and not _own_authorization(self.target, first):
+            refused = isinstance(opened.error, AuthorizationNeeded) and opened.error.given
+            if first.status in (401, 403) and not refused and not _own_authorization(self.target, first):
                 await login.check(self.steps, self.target, self.journal, first, self.limits.login)
             self._session(opened, is_explained)
             if connected:
@@ -326,7 +327,7 @@ class UrlDoctor(SessionDoctor):
             return
         error = opened.error
         assert error is not None
-        wants = isinstance(error, AuthorizationNeeded)
+        wants = isinstance(error, AuthorizationNeeded) and not error.given
         self.steps.add(
             "handshake",
             "failed",

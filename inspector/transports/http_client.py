@@ -70,6 +70,8 @@ class HttpAnswer:
         """Milliseconds from the request to the end of the response's head."""
         self.authorized = False
         """Whether the request had the credentials of a login."""
+        self.given = False
+        """Whether the request had an Authorization header of the user."""
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name, in any case (C-HTTP-04)."""

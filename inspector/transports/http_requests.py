@@ -168,7 +168,9 @@ class Requester:
         """
         credential = self.options.credential
         if credential is None or "authorization" in self._names:
-            return await self._follow(channel, method, fields, body, lasting, seconds)
+            answer = await self._follow(channel, method, fields, body, lasting, seconds)
+            answer.given = "authorization" in self._names
+            return answer
         for _ in range(MAX_AUTHORIZATIONS):
             proof = list(await credential.fields(method, self.url.text))
             for _, value in proof:

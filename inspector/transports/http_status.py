@@ -153,13 +153,17 @@ def _unauthorized(
         text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
     wants = "requires authorization" if answer.status == 401 else "denied access"
     hint = LOG_IN
-    if answer.status == 403:
+    given = answer.status == 401 and answer.given
+    if given:
+        wants, hint = "refuses the given Authorization header", Hint("Correct it, or remove it to log in.")
+    elif answer.status == 403:
         hint = Hint("The authorization is not sufficient, or the server does not accept this Origin or Host.")
     return AuthorizationNeeded(
         f"{where} {wants} (status {status_line})" + (f": {text}" if text else "."),
         hint=hint,
         status=answer.status,
         challenge=challenge,
+        given=given,
     )
 
 

@@ -48,7 +48,7 @@ def examine() -> Iterator[Examine]:
     async def work(target: StdioTarget | HttpTarget, **more: Any) -> Diagnosis:
         journal = Journal.unnamed(target.as_header(), target.secrets)
         journals.append(journal)
-        authorize = None if isinstance(target, StdioTarget) else _without_person()
+        authorize = None if isinstance(target, StdioTarget) else _without_person(more.pop("auth", AuthOptions()))
         work.journal = journal  # type: ignore[attr-defined]
         limits = more.setdefault("limits", SHORT)
         longest = {"max_timeout": more.pop("max_timeout")} if "max_timeout" in more else {}
@@ -60,8 +60,8 @@ def examine() -> Iterator[Examine]:
         journal.release()
 
 
-def _without_person() -> Authorizer:
-    return Authorizer(AuthOptions(), web=EndpointSender, person=NoPerson(), keeps=False)
+def _without_person(options: AuthOptions) -> Authorizer:
+    return Authorizer(options, web=EndpointSender, person=NoPerson(), keeps=False)
 
 
 def python(folder: Path, source: str, *words: str, **more: Any) -> StdioTarget:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from inspector.auth.options import AuthOptions
 from inspector.config.targets import HttpTarget
 from inspector.transports.http_status import STATUS_HINTS
 from tests.doctor.conftest import SHORT, Examine, step
@@ -257,6 +258,20 @@ async def test_a_login_without_an_authorization_server(serve: Any, examine: Exam
         == "The server requires authorization (status 401) but has no metadata of an authorization server."
     )
     assert (diagnosis.outcome, diagnosis.exit_code) == ("authorization", 3)
+    assert diagnosis.fix.text.startswith("Give its token with "), "a server of one fixed token has no login"
+
+
+async def test_an_authorization_header_that_is_refused_is_the_cause(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(401 if request.method == "POST" else 404, ""))
+    diagnosis = await examine(HttpTarget(web.url, (("authorization", "Bearer wrong-token"),)))
+    assert diagnosis.cause.startswith(f"127.0.0.1:{web.port} refuses the given Authorization header (status 401")
+    assert diagnosis.fix.text == "Correct it, or remove it to log in."
+    assert (diagnosis.outcome, diagnosis.exit_code) == ("authorization", 3)
+
+
+async def test_a_given_token_that_is_refused_is_the_cause(guarded: Any, examine: Examine) -> None:
+    diagnosis = await examine(HttpTarget(guarded.url), auth=AuthOptions(bearer="wrong-token"))
+    assert diagnosis.cause == "The server refuses the given token (401)."
 
 
 @pytest.fixture
