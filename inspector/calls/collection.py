@@ -41,6 +41,8 @@ _ENDINGS = (".yaml", ".yml")
 _SHOWN = 80
 MAX_NESTED_USES = 20
 """Flows that use one another, one inside the other."""
+MAX_STEPS = 10_000
+"""Steps of a flow with those of the flows that it uses, as often as it uses them."""
 
 
 class Flow:
@@ -104,6 +106,8 @@ class Collection:
         self.errors: list[CallsError] = []
         """Of `read(…, strict=False)`: the errors of the files that are missing in `flows`."""
         self._known: dict[Path, Flow] = {}
+        self._linked: dict[Flow, tuple[int, int]] = {}
+        """By flow whose `use` steps are known, the result of `_link`."""
 
     @classmethod
     def read(cls, paths: Iterable[str | os.PathLike[str]] = (), *, strict: bool = True) -> Collection:
@@ -193,10 +197,14 @@ class Collection:
             except CallsError as error:
                 self._note(error, strict)
 
-    def _link(self, flow: Flow, around: list[Flow]) -> None:
-        """Find the flows that this one uses, and those that they use."""
-        if len(around) > MAX_NESTED_USES:
-            raise flow.error((), f"More than {MAX_NESTED_USES} saved calls use one another.", hint="Remove a “use”.")
+    def _link(self, flow: Flow, around: list[Flow]) -> tuple[int, int]:
+        """Find the flows that this one uses, and those that they use.
+
+        Return the number of its steps with theirs, and how deep they are nested. Each flow is searched once.
+        """
+        if flow in self._linked:
+            return self._linked[flow]
+        steps, depth = len(flow.steps), 0
         for number, step in enumerate(flow.steps, 1):
             if not isinstance(step, models.UseStep):
                 continue
@@ -209,7 +217,7 @@ class Collection:
                     hint=_near_file(path, flow.path) or "The path is relative to the folder of this file.",
                 )
             key = Path(os.path.abspath(path))
-            used = flow.used.get(number) or self._flow(path)
+            used = self._flow(path)
             circle = [*around, flow]
             if any(Path(os.path.abspath(linked.path)) == key for linked in circle):
                 names = " → ".join(linked.display_path for linked in [*circle, used])
@@ -219,7 +227,16 @@ class Collection:
                     hint="Remove one of these “use”.",
                 )
             flow.used[number] = used
-            self._link(used, circle)
+            if len(circle) + self._linked.get(used, (0, 0))[1] > MAX_NESTED_USES:
+                problem = f"More than {MAX_NESTED_USES} saved calls use one another."
+                raise flow.error(place, problem, hint="Remove a “use”.")
+            inner_steps, inner_depth = self._link(used, circle)
+            steps, depth = steps + inner_steps, max(depth, inner_depth + 1)
+            if steps > MAX_STEPS:
+                problem = f"With the saved calls that it uses, it has more than {MAX_STEPS:,} steps."
+                raise flow.error(place, problem, hint="Remove a “use”.")
+        self._linked[flow] = steps, depth
+        return steps, depth
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +241,24 @@ def test_flows_that_use_one_another_in_a_circle(tmp_path: Path) -> None:
     loose = Collection.read([tmp_path], strict=False)
     assert len(loose.errors) == 3
     assert loose.flows == []
+
+
+@pytest.mark.parametrize(
+    ("flows", "uses", "problem"),
+    [(9, 20, "it has more than 10,000 steps"), (23, 1, "More than 20 saved calls use one another"), (21, 1, "")],
+)
+@pytest.mark.parametrize("named", ["{:02}", "{:02}-{}"], ids=["first", "last"])
+def test_flows_that_use_very_many(flows: int, uses: int, problem: str, named: str, tmp_path: Path) -> None:
+    """Whether the one that uses all others is read first or last."""
+    names = [named.format(n if named == "{:02}" else flows - n, n) for n in range(flows)]
+    for name, other in itertools.pairwise(names):
+        (tmp_path / f"{name}.yaml").write_text(HEAD + "steps:\n" + f"  - use: {other}.yaml\n" * uses)
+    (tmp_path / f"{names[-1]}.yaml").write_text(HEAD + "steps:\n  - request: ping\n")
+    if not problem:
+        assert len(Collection.read([tmp_path]).flows) == flows
+        return
+    with pytest.raises(CallsError, match=problem):
+        Collection.read([tmp_path])
 
 
 def test_a_collection_is_sorted_and_leaves_other_files_alone(tmp_path: Path) -> None:
