@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.output import ProgressLine
+from inspector.client.engine.timeout_reason import printed_text
 from inspector.client.inbox import TOPICS
 from inspector.config.targets import StdioTarget
 from inspector.journal.alterations import was_withheld
@@ -214,6 +215,8 @@ class Watch:
         self._strays += 1
         if self._strays > STRAYS:
             return ["note: The recording has more unusable messages."]
+        if printed := printed_text(event):
+            return [f"note: {printed}"]
         if event.kind is Kind.INVALID:
             reason = f"cannot be read as JSON: {self._out.safe(event.fields.get('why'), 200)}"
         elif event.shape is Shape.NONE:

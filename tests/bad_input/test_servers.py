@@ -255,7 +255,7 @@ def test_notes_on_what_cannot_be_used_are_few(run: Run, tmp_path: Path) -> None:
     server = write(tmp_path / "server", "#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo line $n; done\n")
     ran = run("tools", "--", server)
     notes = [line for line in ran.err.splitlines() if line.startswith("note: ")]
-    assert notes[0] == "note: Message 3 cannot be read as JSON: a value is missing at character 1 (line 1)."
+    assert notes[0] == "note: The server printed “line 1” to stdout, which must contain only messages."
     assert notes[-1] == "note: The recording has more unusable messages."
     assert len(notes) == 6
     assert "note:" not in run("tools", "--quiet", "--", server).err

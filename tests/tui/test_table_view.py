@@ -137,6 +137,14 @@ async def test_a_thousand_columns_scroll_sideways() -> None:
         assert "last" in screen_text(app)
 
 
+async def test_a_long_cell_takes_the_room_that_the_columns_leave() -> None:
+    rows = [{"name": "Arrow", "in": ["Accounts & access", "Arrows", "People", "Text formatting"]}]
+    async with on_table(table(rows), 80) as (app, _, _):
+        assert '"Text formatting"]' in screen_lines(app)[1]
+    async with on_table(table(rows), 60) as (app, _, _):
+        assert screen_lines(app)[1].rstrip().endswith("…")
+
+
 async def test_it_says_how_many_columns_do_not_fit() -> None:
     async with on_table(table(), 42) as (_app, pilot, view):
         assert view.note == "row 1 of 3  4 columns →"

@@ -6,7 +6,7 @@ from itertools import islice
 
 from inspector.client.engine.pending_requests import Call
 from inspector.journal.channels import is_stdio
-from inspector.journal.format import Dir, Kind
+from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
@@ -45,13 +45,19 @@ def explain_timeout(journal: Journal, call: Call) -> str:
             continue
         if index.state(n) is State.INVALID and index.size(n):
             event = journal.event(n)
-            if is_stdio(index.channel(n)) and event.text.strip()[:1] not in ("{", "["):
-                # Text and no broken message: most often a program that logs to stdout.
-                output = safe(event.text.strip(), TEXT_SHOWN)
-                return f"The server printed “{output}” to stdout, which must contain only messages. Print it to stderr."
+            if printed := printed_text(event):
+                return f"{printed} Print it to stderr."
             reason = event.fields.get("why", "not a JSON-RPC message")
             return f"Message {n} arrived meanwhile but cannot be read: {reason}."
         if index.state(n) is State.UNKNOWN:
             id = jsonrpc.excerpt(value_at(journal.event(n).message, "id"), ID_SHOWN)
             return f"Message {n} arrived meanwhile but responds to an unknown id: {id}."
     return ""
+
+
+def printed_text(event: Event) -> str:
+    """Describe text on a server's stdout, most often of a program that logs there; empty for a broken message."""
+    text = event.text.strip()
+    if event.kind is not Kind.INVALID or not is_stdio(event.ch) or text[:1] in ("{", "["):
+        return ""
+    return f"The server printed “{safe(text, TEXT_SHOWN)}” to stdout, which must contain only messages."

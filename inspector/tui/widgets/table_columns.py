@@ -20,7 +20,7 @@ NARROWEST = 16
 """Cells to which a text column shrinks before columns are scrolled off the screen."""
 
 WIDEST = 40
-"""Cells of a column at most."""
+"""Cells of a column at most, unless the table leaves room."""
 LONGEST = 800
 """Characters of a cell that are drawn."""
 
@@ -128,7 +128,7 @@ class TableColumns:
         if measured is None:
             measured = self._widths[column] = self._measure(column)
         extra = 2 if column == self.sorted_by else 0
-        return max(measured[0], min(cell_len(self.heading(column)), WIDEST) + extra), measured[1]
+        return max(min(measured[0], WIDEST), min(cell_len(self.heading(column)), WIDEST) + extra), measured[1]
 
     def heading(self, column: int) -> str:
         """Return a column's name as it is drawn."""
@@ -148,9 +148,9 @@ class TableColumns:
             )
             places = max((max(min(fraction_length(number) - 1, 6), 0) for number in numbers), default=0)
             whole = max((len(number) - fraction_length(number) for number in numbers), default=0)
-            return min(max(about.longest, words, least, whole + (places + 1 if places else 0)), WIDEST) + marked, places
+            return max(about.longest, words, least, whole + (places + 1 if places else 0)) + marked, places
         widest = max((cell_len(shown_cell(value)) for value in measured), default=0)
-        return min(max(widest, least), WIDEST) + marked, 0
+        return max(widest, least) + marked, 0
 
     def placed(self, width: int) -> list[tuple[int, int, int]]:
         """Return (column, first cell, cells) of the columns on the screen."""
@@ -181,6 +181,10 @@ class TableColumns:
         cells = _share(least, needed, spare)
         left = max(width - sum(cells) - GAP * (len(cells) - 1), 0)
         every = len(chosen) == len(self.order)
+        if every and left:
+            longest = [self._widths[column][0] for column in chosen]
+            cells = _share(cells, [max(pair) for pair in zip(cells, longest, strict=True)], left)
+            left = max(width - sum(cells) - GAP * (len(cells) - 1), 0)
         gap = GAP + (min(left // max(len(cells) - 1, 1), MAX_GAP) if every else 0)
         places: list[tuple[int, int, int]] = []
         at = 0
