@@ -6,7 +6,7 @@ from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS
-from tests.check.faults import R1, R4, R5, in_result
+from tests.check.faults import R1, R4, R5, in_result, refuses
 from tests.check.faulty_servers import (
     LIMITS,
     Adds,
@@ -167,7 +167,7 @@ CASES = [
     Case("LIFE-25", R5, Answers("server/discover", capability("prompts", ...))),
     Case("LIFE-25", R5, Answers("tools/call", lambda _, asked: refusal(asked, -32600, "initialize is required"))),
     Case("LIFE-26", R5, Takes(refuses_handshakes_without_a_word), world=ALONE, right_world=ALONE),
-    Case("LIFE-27", R5, Takes(knows("ping"))),
+    Case("LIFE-27", R5, Takes(knows("ping")), right=refuses("resources/subscribe", -32020)),
     Case("LIFE-28", R5, Answers("server/discover", capability("extensions", {"tasks": {}}))),
     Case("LIFE-29", R5, None, world=ALONE, survey=REVISIONS),
     Case("LIFE-30", R5, None, right=Answers("server/discover", capability("logging", ...))),

@@ -33,6 +33,8 @@ _HEX = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){8,2000}(?![0-9A-Za-z])|(?
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4} ?){4,2000}")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){4,2000}")
 _END = re.compile(r"(?<=[.!?])[\s\"'”’)\]]*\s|\n\s*\n|\n(?=\s*(?:[-*#>\d]|[A-Z<\[]))|\r")
+_IN_JSON = re.compile(r'\s*[{\[]\s*["{\[]')
+_END_OF_STRING = re.compile(r'(?<!\\)"\s{0,100}[:,}\]]')
 _BLANKS = re.compile(r"\s{2,}")
 _CONTINUES = re.compile(r"\s*(?:it|this|that|then|its|them)\b", re.IGNORECASE)
 _SPELLED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]([ .*_-])[A-Za-z](?:\1[A-Za-z](?![A-Za-z0-9])){3,}")
@@ -105,8 +107,14 @@ def fold(word: str) -> str:
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a prepared text.
 
-    A sentence that begins with it, this, that or then comes with the one before it.
+    A sentence that begins with it, this, that or then comes with the one before it. Those of JSON are in its strings.
     """
+    if _IN_JSON.match(text):
+        for part in _END_OF_STRING.split(text):
+            words = part.strip(' \t\n{}[],"')
+            if " " in words:  # A key, or another single word, is not an order.
+                yield from sentences(words)
+        return
     if len(text) <= _MAX_SENTENCE and _ONE_SENTENCE.fullmatch(text):
         only = " ".join(text.split())
         if only:
