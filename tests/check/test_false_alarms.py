@@ -13,6 +13,7 @@ from inspector.check.reports.summary import report_of
 from inspector.check.run import of_recording
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
+from inspector.errors import ServerExited
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
@@ -381,3 +382,28 @@ def test_a_post_to_the_url_of_an_old_event_stream_is_refused_in_any_way(first, w
     Judge(journal).run_all()
     assert ("HTTP-14" in {finding.rule for finding in journal.findings.all()}) == welcomed
     journal.release()
+
+
+class EndsLate(Fault):
+    """Python SDK 1 until 1.8: an unknown method ends the server, but only when it reads the next message."""
+
+    def __init__(self):
+        self.broken = False
+
+    def response(self, message, say):
+        if self.broken:
+            self.broken = False
+            raise ServerExited("The server ended with exit code 1.")
+        self.broken = method(message) == "inspector/no-such-method"
+        return self.broken
+
+
+async def test_a_request_after_the_one_that_broke_the_server_is_not_to_blame():
+    async with Planted(EndsLate()) as server:
+        only = frozenset(("BASE-02", "BASE-06", "PROM-04"))
+        run, journal = await run_on(server, CheckSelection(revisions=(R4,), only=only, limits=SHORT), 0.4)
+    journal.release()
+    outcomes = {result.check.id: result.outcome for result in run.results}
+    assert 'before the response to "inspector/no-such-method"' in outcomes["BASE-02"].text
+    assert outcomes["BASE-06"].seen == "bad"
+    assert outcomes["PROM-04"].seen == "good"

@@ -14,6 +14,8 @@ _EMOJI_TAGS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 _FORMULA = re.compile("[^\\W\\d_]+")
 _ESCAPE = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\\\-_]|\x9b")
 _BLANK = re.compile(r"(?<!\s)\s{40,}+(?=\S)")
+_CODE = re.compile(r"(?<![\w`])`<!--[^`\n]{0,4000}+`|(?m:^ *```.*\n(?:(?! *```).*\n)*+ *```)")
+"""Code, in which a reader sees a comment."""
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 
 
@@ -23,7 +25,7 @@ def hidden_parts(text: str) -> Iterator[tuple[PoisonLevel, str]]:
     if not is_plain(searched):
         searched = _EMOJI_TAGS.sub("", searched)
         yield from _odd_characters(searched)
-    for part in decoded(searched):
+    for part in decoded(_CODE.sub(lambda code: code[0].replace("<!--", ""), searched)):
         kind = {"comment": "an HTML comment", "tags": "tag characters"}.get(part.kind, f"text in {part.kind}")
         level: PoisonLevel = "security" if part.kind == "tags" else "lint"
         yield level, f"{kind} that says “{' '.join(part.text.split())[:120]}”"

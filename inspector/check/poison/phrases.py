@@ -36,7 +36,8 @@ _PUBLIC_ENDS = frozenset(("dist", "example", "sample", "template"))
 """What comes after `.env.` in the file that a repository shows."""
 _PRIVATE_ENDS = tuple(name[1:] for name in _PRIVATE_FILES if name[0] == "*")
 _NOT_A_TOOL = frozenset(listed("not_a_tool"))
-_OF_TOOLS = frozenset((*listed("tool_verbs"), *WELL_KNOWN))
+_TOOL_VERBS = frozenset(listed("tool_verbs"))
+_OF_TOOLS = _TOOL_VERBS.union(WELL_KNOWN)
 _PARTS = re.compile(r"[A-Z]?[a-z0-9]++|[A-Z]++")
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|[a-z]{2}[a-z0-9]*+(?:[A-Z][a-z0-9]++)++")
 _WITH_HYPHENS = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[_-][A-Za-z0-9]++)++")
@@ -44,6 +45,7 @@ _ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)*_(?:KEY|TOKEN|SE
 _QUOTES = frozenset("`'\"“”‘’")
 _ALWAYS_READ = ("secretfile", "override", "secrecy", "exfil", "fetch", "image", "chain")
 _CALLED = frozenset(("tool", "function", "tools", "functions"))
+_OF_VARIABLES = frozenset(("environment", "env", "variable", "variables"))
 
 _VOICE = re.compile(alternatives("voice"))
 _SPEAKER = re.compile(alternatives("speaker"))
@@ -107,9 +109,13 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         before = sentence.words[at - 1].text
         named = before in _CALLED or next_text in _CALLED
         used = quoted or named or at in after_call
+        if written.isupper() and next_text in _OF_VARIABLES:
+            continue
         if word.text not in _NOT_A_TOOL and any(_is_name(part, used) for part in written.split(".")):
             sentence.add("TOOL", at)
-            if not is_own and (named or _OF_TOOLS & {part.lower() for part in _PARTS.findall(written)}):
+            # GITHUB_REPO is a setting, GITHUB_CREATE_REPO a tool.
+            marks = _TOOL_VERBS if written.isupper() else _OF_TOOLS
+            if not is_own and (named or marks & {part.lower() for part in _PARTS.findall(written)}):
                 sentence.add("FOREIGN", at)
         elif is_own and (used or (before == "the" and at - 1 in after_call)):
             sentence.add("TOOL", at)

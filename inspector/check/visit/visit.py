@@ -40,6 +40,8 @@ MAX_RESTARTS = 5
 """Restarts of the server in one visit."""
 _LISTS = ("tools", "resources", "prompts")
 """The capabilities whose lists a client reads only if they are declared."""
+_ASKS_IF_SERVED = ("ping", "server/discover")
+"""By whether `ping` is missing, the request that shows whether the session gets responses."""
 OPENING = ("initialize", "server/discover")
 """The requests that open a session."""
 
@@ -218,6 +220,9 @@ class Visit:
         if not ended.done() and (isinstance(call.outcome, ContinuedCall) or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
         response.seconds = call.elapsed
+        if not ended.done() and patient and not self._waiting and method not in _ASKS_IF_SERVED:
+            # A server that the request has broken may end only when it reads the next one, which is not to blame.
+            await self.is_served()
         if not ended.done():
             response.reason = f"no response within {response.seconds:.1f} s"
             self.overdue[call.n] = response.seconds
@@ -238,7 +243,7 @@ class Visit:
 
     async def is_served(self) -> bool:
         """Whether the shared session still gets responses."""
-        return (await self.request("ping" if self.features.ping else "server/discover", {})).answered
+        return (await self.request(_ASKS_IF_SERVED[not self.features.ping], {})).answered
 
     @property
     def waits(self) -> bool:
