@@ -29,7 +29,9 @@ def value_summary(value: Any) -> str:
     Of an object, scalars come before what is only counted or named.
     """
     if isinstance(value, str):
-        return first_line(value)[0] or "empty"
+        # Tools often return JSON as a string.
+        inside = _as_json(value)
+        return first_line(value)[0] or "empty" if inside is None else value_summary(inside)
     if isinstance(value, list):
         return _counted(value, "row" if _are_rows(value) else "item")
     if not isinstance(value, dict):
@@ -79,19 +81,23 @@ def answer_summary(result: View) -> tuple[str, int]:
     blocks = content if isinstance(content, list) else [content] if isinstance(content, dict) else []
     structured = result.members.get("structuredContent")
     body = next((text for block in blocks[:20] if (text := ContentBlock(block).body).strip()), "")
-    is_json = body.lstrip()[:1] in ("{", "[")
-    if structured is not None and (not body or is_json):
+    if structured is not None and (not body or _may_be_json(body)):
         return value_summary(structured), 0
-    value = _as_json(body) if is_json else None
+    value = _as_json(body)
     if value is not None:
         return value_summary(value), 0
     words, more = first_line(body)
     return (words, more) if words else (kinds(blocks), 0)
 
 
+def _may_be_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
 def _as_json(text: str) -> Any:
+    """Return the object or list that a text is; None if it is neither, or too long."""
     try:
-        return parse(text.encode("utf-8", "surrogatepass")) if len(text) <= MAX_READ else None
+        return parse(text.encode("utf-8", "surrogatepass")) if len(text) <= MAX_READ and _may_be_json(text) else None
     except NotJson:
         return None
 

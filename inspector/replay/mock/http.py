@@ -139,7 +139,9 @@ class ServerBehaviour:
         if not self.modern or (version is None and self.legacy):
             return None
         if message["method"] == "initialize" and not self.legacy:
-            return jsonrpc.UNSUPPORTED_VERSION, "This era has no handshake.", self._versions(None)
+            of = ", ".join(self.supported) or "the modern era"
+            text = f"The recording is of {of}, without initialize: older clients need one of an older revision."
+            return jsonrpc.UNSUPPORTED_VERSION, text, self._versions(None)
         if head is not None:
             mismatch = self._mismatch(head, message, version)
             if mismatch:

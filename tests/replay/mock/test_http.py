@@ -237,6 +237,7 @@ async def test_a_handshake_is_refused_by_a_server_of_the_modern_era(serve):
     await until(lambda: reply.ended)
     assert reply.begun == ("json", 400)
     assert reply.messages[0]["error"]["code"] == jsonrpc.UNSUPPORTED_VERSION
+    assert "of 2026-07-28, without initialize" in reply.messages[0]["error"]["message"]
 
 
 async def test_a_modern_client_can_tell_that_a_server_is_of_the_legacy_era(serve):
