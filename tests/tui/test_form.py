@@ -391,6 +391,20 @@ async def test_a_list_that_opens_and_a_text_that_grows_come_into_view():
         await press(pilot, "tab", "ctrl+j", "ctrl+j", "ctrl+j", "z", shows="z▏")
 
 
+async def test_a_text_on_one_line_without_the_focus_shows_its_beginning():
+    """Where it had several lines while it was edited."""
+    view = made(schema(text=TEXT, name=TEXT))
+    async with on_form(view, 50, 20, focus="/text") as (app, pilot, _):
+        view.put_on_lines(True, foot=False)
+        await typed(pilot, view, *"select name,city,note from all customers of Ulm".replace(" ", "_"))
+        at(view, "/name").focus()
+        await settle(pilot, lambda: len(shown_lines(app)) == 2)
+        assert_in(screen_text(app), "select_name")
+        at(view, "/text").show_without_change("another text that is longer than its line is wide, of an earlier call")
+        await checked(pilot, view)
+        assert_in(screen_text(app), "another text")
+
+
 async def test_an_open_list_takes_clicks_and_closes_when_it_is_left():
     words = {"enum": [f"word {at}" for at in range(50)]}
     async with on_form(made(schema(c=list_of(words), d=TEXT)), 40, 24) as (_app, pilot, view):

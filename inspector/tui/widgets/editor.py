@@ -301,8 +301,7 @@ class Editor(LineWidget, can_focus=True):
         self._redraw()
 
     def on_blur(self) -> None:
-        self._left = self._top = 0
-        self.refresh()
+        self._redraw()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self._dragging = True
@@ -360,6 +359,9 @@ class Editor(LineWidget, can_focus=True):
         return paint.width(self.lead_segments(0, palette()))
 
     def _keep_in_view(self) -> None:
+        if not self.has_focus:
+            self._left = self._top = 0
+            return
         room = self.cells - self._lead_width() - paint.width(self.tail(palette()))
         if room <= 0:
             return
