@@ -23,6 +23,7 @@ from inspector.journal import saved_index
 from inspector.journal.format import FORMAT
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.protocol.members import object_at, text_at
+from inspector.protocol.names import VERSION_KEY
 from inspector.system import files
 from inspector.times import parse_length, parse_time
 
@@ -124,7 +125,8 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     if header is None or header.get("format") != FORMAT:
         return RecordingInfo(path, octets, problem="is not a recording")
     target = object_at(header, "target")
-    revision, refused, server = _negotiated(lines)
+    purpose = text_at(header, "purpose")
+    revision, refused, server = _negotiated(lines, tapped=purpose == "tap")
     last = _last_object(tail)
     ended = last.get("kind") == "end" and "n" not in last
     return RecordingInfo(
@@ -140,7 +142,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
         growing and not ended,
         _failures(last, refused) if ended else None,
         server=server,
-        purpose=text_at(header, "purpose"),
+        purpose=purpose,
         loss=_loss(tail),
     )
 
@@ -168,30 +170,38 @@ def _failures(end: dict[str, Any], refused: int) -> int:
     return max((_count(end.get("errors")) or 0) - refused, 0) if failures is None else failures
 
 
-def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int, str]:
+_NEGOTIATING = ("server/discover", '"error"', "erverInfo", "protocolVersion", '"resultType"')
+
+
+def _negotiated(lines: Iterator[dict[str, Any]], *, tapped: bool) -> tuple[str, int, str]:
     """Return the negotiated revision, the number of error responses to `server/discover`, and the server's name.
 
-    Revision and name may be empty.
+    Revision and name may be empty. A tap records no `ready`: there, client and server name the revision in messages.
     """
     probes: set[str] = set()
     refused, server = 0, ""
+    offered = revision = ""
     for line in lines:
         if line.get("event") == "ready" and type(line.get("revision")) is str:
             return line["revision"], refused, server
         raw = text_at(line, "raw")
-        if line.get("kind") != "rpc" or not any(text in raw for text in ("server/discover", '"error"', "erverInfo")):
+        if line.get("kind") != "rpc" or not any(text in raw for text in _NEGOTIATING):
             continue
         try:
             message = object_at(parse(raw.encode("utf-8", "surrogatepass")))
         except NotJson:
             continue
-        server = discovered(message.get("result"), "").title or server
+        identity = discovered(message.get("result"), "")
+        server = identity.title or server
+        if tapped:
+            offered = text_at(object_at(message, "params"), "_meta", VERSION_KEY) or offered
+            revision = identity.revision or (offered if "result" in message else "") or revision
         id = repr(message.get("id"))
         if message.get("method") == "server/discover":
             probes.add(id)
         elif "error" in message and id in probes:
             refused += 1
-    return "", refused, server
+    return revision, refused, server
 
 
 def _objects(block: bytes) -> Iterator[dict[str, Any]]:

@@ -80,7 +80,7 @@ def test_either_part_can_be_left_out(run: Run, record: Any) -> None:
     ran = run("diff", a, b, "--conversation-only")
     assert ran.code == 5
     assert "Surface" not in ran.out
-    assert "Conversation: 3 the same, 1 not" in ran.out
+    assert "Conversation: 3 the same, 1 changed" in ran.out
     assert run("diff", a, b, "--surface-only", "--conversation-only").code == 2
 
 
@@ -175,7 +175,7 @@ def test_lists_that_were_not_read_are_not_compared_and_that_is_reported(
     run("info", "--record", file, *script(initialize=hello()))
     ran = run("diff", file, file)
     assert ran.code == 0
-    assert "Not compared, because one side did not list them: tools" in ran.out
+    assert "Not compared, because not both sides list them: tools" in ran.out
     assert run("diff", "--json", file, file).json["surface"]["not_compared"] == ["tools"]
 
 

@@ -186,6 +186,33 @@ def test_a_recording_says_what_it_was_made_for(tmp_path: Path, purpose: str) -> 
     assert [info.purpose for info in list_recordings(tmp_path)] == [purpose]
 
 
+OFFER = '{"protocolVersion":"2025-11-25","capabilities":{}}'
+META = '{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}'
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "answer", "revision"),
+    [
+        ("initialize", OFFER, '"result":{"protocolVersion":"2025-06-18","capabilities":{}}', "2025-06-18"),
+        ("server/discover", META, '"result":{"resultType":"complete","capabilities":{}}', "2026-07-28"),
+        ("tools/list", META, '"result":{"resultType":"complete","tools":[]}', "2026-07-28"),
+        ("server/discover", META, '"error":{"code":-32601,"message":"Method not found"}', ""),
+        ("initialize", OFFER, "", ""),
+    ],
+)
+@pytest.mark.parametrize("purpose", ["tap", ""])
+def test_the_session_of_another_client_was_connected_if_its_server_said_so(
+    tmp_path: Path, purpose: str, method: str, params: str, answer: str, revision: str
+) -> None:
+    journal = new_journal(TARGET, settings=SETTINGS, record=tmp_path / "a.mcp.jsonl", purpose=purpose)
+    request = f'{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}'
+    journal.record_sent("stdio", request.encode(), json.loads(request))
+    if answer:
+        journal.record_received("stdio", [f'{{"jsonrpc":"2.0","id":1,{answer}}}'.encode()])
+    journal.close("closed")
+    assert read_info(tmp_path / "a.mcp.jsonl").revision == (revision if purpose else "")
+
+
 @pytest.mark.parametrize(("method", "failures"), [("server/discover", 0), ("initialize", 1), ("ping", 1)])
 def test_that_a_server_is_of_the_older_era_is_not_a_failure(tmp_path: Path, method: str, failures: int) -> None:
     journal = Journal.create(tmp_path / "a.mcp.jsonl", TARGET.as_header())

@@ -24,7 +24,7 @@ DIFFERENT = 5
 MAX_DIFFERENCES = 20
 """Differences listed for one exchange; --json has all."""
 NAME = 120
-_WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "only in A", "only-b": "only in B"}
+_WORDS: dict[StepKind, str] = {"same": "the same", "changed": "changed", "only-a": "only in A", "only-b": "only in B"}
 
 
 def run(invocation: Invocation) -> int:
@@ -97,7 +97,7 @@ def _text(
         unread = unread_lists(a.surface, b.surface)
         yield f"{paint('Surface', 'bold')}: {words}"
         if unread:
-            yield f"Not compared, because one side did not list them: {', '.join(unread)}"
+            yield f"Not compared, because not both sides list them: {', '.join(unread)}"
         yield from surface_report.lines(out, paint, changes)
     if conversation is not None:
         yield ""

@@ -152,7 +152,7 @@ def _head(journal: Journal, n: int) -> View:
     if not head_n:
         raise CannotCopy(
             "The message was not sent over HTTP, so curl cannot repeat it.",
-            hint="Copy a stdio message as an inspector command or as Python.",
+            hint="The palette (^p) copies a stdio message as an inspector command or as Python.",
         )
     return View(journal.event(head_n).fields)
 
