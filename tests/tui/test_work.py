@@ -250,6 +250,15 @@ async def test_a_template_shows_what_it_comes_to_and_completes_its_variables(tmp
         assert sent(session, "resources/read") == [{"uri": "demo://weather/italy/torino"}]
 
 
+async def test_a_field_that_a_refused_call_goes_to_is_completed(tmp_path: Path) -> None:
+    async with in_form(tmp_path, "templates", "demo://weather/{country}/{city}") as (session, _app, pilot):
+        await press(pilot, *"it", shows="tab takes")
+        await press(pilot, "tab", shows="reads demo://weather/italy/")
+        await press(pilot, "ctrl+r", shows="1 to fix")
+        await press(pilot, until=lambda: "torino" in screen_text(pilot.app))
+        assert sent(session, "completion/complete")[-1]["argument"] == {"name": "city", "value": ""}
+
+
 async def test_suggestions_are_taken_by_down_and_tab_or_enter_and_else_what_was_typed_stays(tmp_path: Path) -> None:
     async with at_item(tmp_path, "prompts", "explain-code") as (_session, app, pilot):
         form = app.work.request.form
