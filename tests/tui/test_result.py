@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.client.session_state import SessionState
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, ServerExited
 from inspector.tui.pane_messages import LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 from inspector.tui.work.result import ResultPane, ViewChosen
@@ -129,6 +129,16 @@ async def test_errors_are_reported_apart_and_our_own_time_out_and_cancelling_are
         await on.show(slow, "You cancelled it after", "of 50")  # It keeps its progress.
         await on.show(call("crash", {}), top="✗ no answer")
         assert on.pane.tone == "error"
+
+
+async def test_the_last_words_of_a_server_have_the_pane_while_it_is_high_enough() -> None:
+    async with stage((60, 14)) as on:
+        call = on.session.call_tool("crash", {})
+        await end(call)
+        outcome = of_call(call, on.session.journal)
+        said = ("Traceback (most recent call last):", "x" * 100, "y" * 100, "ValueError: no oranges")
+        lost = replace(outcome, error=ServerExited("The server ended with exit code 1.", stderr=said))
+        await on.show_answer(ShownOutcome(lost), "exit code 1", "ValueError: no oranges")
 
 
 async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:

@@ -126,7 +126,8 @@ class ResultPane(CompactPane, VerbsByRules):
             return
         if answer is None:
             self._notice.show([(promise, "muted")] if promise else ())
-        self._notice.styles.max_height = "100%" if answer is None else None
+        # Beside no answer of the server, the sentences about it have the whole pane.
+        self._notice.styles.max_height = None if answer is not None and answer.outcome.has_answer else "100%"
         self.stale = stale
         self.body.mute(bool(stale))
         self._draw()
