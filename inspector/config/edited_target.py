@@ -1,31 +1,65 @@
-"""Edits a target as text, where its secrets are hidden and stay unchanged."""
+"""Targets that are typed or edited as text. Secrets are hidden in it and stay unchanged."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from inspector import command_words
 from inspector.config.secret_values import MASK
+from inspector.config.target_arguments import with_options
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.config.text_checks import checked_url
+from inspector.config.text_checks import checked_url, one_line, parse_header, parse_variable
 from inspector.errors import TargetError
 from inspector.reasons import split_reason
+
+
+def options_before(text: str) -> tuple[dict[str, Any], str]:
+    """Return the values of `--env` and `--header` before a typed target, for `parse_target`, and the rest.
+
+    Raises `TargetError`, also for another option.
+    """
+    text = text.strip()
+    if not text.startswith("--"):
+        return {}, text
+    words = _split(text)
+    env: dict[str, str | None] = {}
+    headers: list[tuple[str, str]] = []
+    while words and words[0].startswith("--"):
+        option, equals, value = words.pop(0).partition("=")
+        if option == "--":
+            break
+        if option not in ("--env", "--header"):
+            raise TargetError(
+                f"{one_line(option[:40])} cannot be given here",
+                hint="Only --env and --header may stand before the target.",
+            )
+        value = value if equals else words.pop(0) if words else ""
+        if option == "--env":
+            env |= [parse_variable(value)]
+        else:
+            headers.append(parse_header(value))
+    return {"env": env, "headers": headers}, words[0] if len(words) == 1 else command_words.join(words)
 
 
 def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTarget:
     """Return `target` with the command or URL in `text`, an edited version of `target.describe()`.
 
-    Its folder, variables, headers and name stay. Raises `TargetError`, also if a hidden value was changed in part,
-    because the result would be ambiguous, and for a URL of another server.
+    Options before it add variables and headers. Its folder, name and other variables and headers stay. Raises
+    `TargetError`, also if a hidden value was changed in part, because the result would be ambiguous, and for a URL of
+    another server.
     """
-    text = text.strip()
-    if text == target.describe():
+    shown = target.describe()
+    options, text = options_before(text)
+    if options:
+        target = with_options(target, **options)
+    if text == shown:
         return target
     if isinstance(target, HttpTarget):
         return _at_another_path(target, text)
-    words, described = _split(text), _split(target.describe())
+    words, described = _split(text), _split(shown)
     values: dict[str, list[str]] = {}
     for word, value in zip(described, target.command, strict=False):
         if word != value:

@@ -93,6 +93,13 @@ def parse_target(
     return flags.on_command(words)
 
 
+def with_options(
+    target: StdioTarget | HttpTarget, *, env: Mapping[str, str | None], headers: Sequence[tuple[str, str]]
+) -> StdioTarget | HttpTarget:
+    """Return a target with more variables or headers, those of `parse_target`. Raises TargetError."""
+    return _Flags(tuple(headers), ServerVariables(env), os.environ, None, "auto", True).on_entry(target)
+
+
 def _unwrapped(word: str) -> str:
     """Return a URL without what was copied with it: white space, quotes, angle brackets; any other word as it is."""
     bare = word.strip()

@@ -409,6 +409,7 @@ _COMPOSE = (
 _SERVER = (
     ("reconnect", "reconnect", "r", "Close the connection and open it again."),
     ("restart", "restart", "R", "Stop the server process and start it again."),
+    ("edit", "edit", "e", "Change the command or URL, variables or headers, and open it instead."),
     ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
     ("log-level", "log level", "l", "Choose the log level of the server."),
     ("authorization", "login", "a", "Show the steps of the login and the current token."),
@@ -419,7 +420,7 @@ _FAILED = (
     ("again", "start again", "r", "Connect again."),
     ("call-again", "send again", "ctrl+r", "Connect again, and send the call that was lost again."),
     ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
-    ("edit", "edit", "e", "Change the command or the URL, and open it instead."),
+    ("edit", "edit", "e", "Change the command or URL, variables or headers, and open it instead."),
     ("doctor", "doctor", "d", "Check each step of the connection, find the cause and suggest a fix."),
     ("back", "back", "escape", "Show why the connection ended, instead of the doctor's report."),
     ("copy", "copy report", "c", "Copy the steps and the last lines of stderr for a bug report."),

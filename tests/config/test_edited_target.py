@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.config.edited_target import edited
+from inspector.config.edited_target import edited, options_before
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
 from tests.typed import typed
@@ -25,6 +25,36 @@ def test_what_was_hidden_stays_and_so_does_all_else() -> None:
     assert (other.env, other.cwd, other.name) == (COMMAND.env, "/tmp", "weather")
     assert TOKEN not in other.describe()
     assert edited(COMMAND, f" {described} ") is COMMAND
+
+
+def test_options_before_it_add_variables_or_headers() -> None:
+    other = edited(COMMAND, f"--env TOKEN=a=b --env=K=w {COMMAND.describe()}")
+    assert isinstance(other, StdioTarget)
+    assert (other.command, other.env) == (COMMAND.command, {"K": "w", "TOKEN": "a=b"})
+    assert "a=b" in other.secrets, "it is hidden like one on the command line"
+    there = edited(URL, f"--header 'a: c' --header 'X-Key: 1' {URL.describe()}")
+    assert isinstance(there, HttpTarget)
+    assert (there.url, there.headers) == (URL.url, (("a", "c"), ("X-Key", "1")))
+
+
+@pytest.mark.parametrize(
+    ("text", "env", "headers", "rest"),
+    [
+        ("python -m x --env A=b", None, None, "python -m x --env A=b"),
+        ("--env A=b -- 'my server' --x", {"A": "b"}, [], "'my server' --x"),
+        ("--env A @shop", {"A": None}, [], "@shop"),
+        ("--header 'K: v' http://h/mcp?x=1&y=2", {}, [("K", "v")], "http://h/mcp?x=1&y=2"),
+    ],
+)
+def test_options_before_a_typed_target_are_taken_from_it(text: str, env: object, headers: object, rest: str) -> None:
+    options = {} if env is None else {"env": env, "headers": headers}
+    assert options_before(text) == (options, rest)
+
+
+@pytest.mark.parametrize("text", ["--cwd /tmp x", "--env", "--env 'a b' x", "--header K x", "--env A=b 'x"])
+def test_other_options_are_refused(text: str) -> None:
+    with pytest.raises(TargetError):
+        options_before(text)
 
 
 def test_words_may_come_and_go() -> None:

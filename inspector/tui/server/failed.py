@@ -361,6 +361,16 @@ class EditTarget(LineDialog[StdioTarget | HttpTarget]):
         super().__init__(title, Editor(target.describe(), id="target"), "start" if stdio else "connect")
         self._target = target
 
+    def on_mount(self) -> None:
+        super().on_mount()
+        target = self._target
+        if isinstance(target, StdioTarget):
+            option, kept = "--env NAME=VALUE", list(target.env)
+        else:
+            option, kept = "--header 'NAME: VALUE'", [name for name, _ in target.headers]
+        stay = f" {', '.join(kept[:5])}{', …' if len(kept) > 5 else ''} stays." if kept else ""
+        self.show_note(f"{option} may stand before it.{stay}", "muted")
+
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
         self.show_note("")

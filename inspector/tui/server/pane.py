@@ -32,7 +32,7 @@ from inspector.tui.keymap import bindings
 from inspector.tui.login.steps import logged_in_rows
 from inspector.tui.model.server import SERVER_VERBS, ServerTabFacts
 from inspector.tui.pane_keys import VerbsByRules
-from inspector.tui.pane_messages import HintsChanged, ShowAuthorization, WatchFiles
+from inspector.tui.pane_messages import EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
@@ -172,6 +172,10 @@ class ServerPane(Container, VerbsByRules):
         self.post_message(self.Reconnect())
 
     action_restart = action_reconnect
+
+    def action_edit(self) -> None:
+        """Change the command or URL, and open it instead."""
+        self.post_message(EditTargetWanted())
 
     def action_watch(self) -> None:
         """Restart the server when one of its files changes, or stop watching them."""

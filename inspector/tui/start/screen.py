@@ -15,6 +15,7 @@ from textual.binding import BindingType
 
 from inspector import command_words
 from inspector.client.recordings_folder import RecordingInfo, keep, kept
+from inspector.config.edited_target import options_before
 from inspector.config.servers import ServerEntry
 from inspector.config.settings import Settings
 from inspector.config.target_arguments import parse_target
@@ -372,8 +373,10 @@ class StartScreen(FullScreen[None]):
     @work(exclusive=True, group="dialog")
     async def _open_typed(self, text: str) -> None:
         try:
+            options, text = options_before(text)
             words = command_words.split(text)
-            target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
+            parse = partial(parse_target, words, config=self.config, **options)
+            target = await opened(self.app, lambda consent: parse(consent=consent))
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#start", Pane)
             hint = [advice(error.hint, keymap_of(self))] if isinstance(error, InspectorError) and error.hint else []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.client.recordings_folder import RecordingInfo, kept, list_recordings
 from inspector.command_words import find_program, split
+from inspector.config.edited_target import options_before
 from inspector.config.paths import recordings_path
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import exposure_of, find_servers
@@ -17,6 +19,7 @@ from inspector.config.settings import Settings
 from inspector.config.target_arguments import is_recording, recording_path
 from inspector.config.targets import RecordingTarget
 from inspector.config.trust import Memory, standing
+from inspector.errors import TargetError
 from inspector.text import quantity, size
 from inspector.tui.sessions import OpenSession
 from inspector.tui.start.rows import Configured, Demo, Group, Thing, TypedTarget
@@ -175,6 +178,8 @@ def is_named(thing: Thing, text: str) -> bool:
 
 def _kind_of(text: str) -> str:
     """Return the kind of target of a text."""
+    with suppress(TargetError):
+        _, text = options_before(text)
     if text == "demo":
         return "the demo server"
     if text.startswith("@"):

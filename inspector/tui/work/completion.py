@@ -132,7 +132,12 @@ class FieldCompletion:
     def complete_focused(self, ref: dict[str, Any] | None, view: FormView) -> None:
         """Complete the focused field; `ref` is the server's reference for the item, None for nothing."""
         focused = view.screen.focused if view.is_attached else None
-        if ref is None or self._completer is None or not isinstance(focused, TextField) or view not in focused.ancestors:
+        if (
+            ref is None
+            or self._completer is None
+            or not isinstance(focused, TextField)
+            or view not in focused.ancestors
+        ):
             self.clear()
             return
         if focused is not self._editor:

@@ -308,10 +308,12 @@ class RequestPane(CompactPane, VerbsByRules):
         self._completion.complete_focused(self.work.catalog_item.completion_ref, self.form)
 
     def on_descendant_focus(self) -> None:
-        # Textual calls the handler of the edge as well. A field that a key left may say so after the next one has focus.
+        # Textual calls the handler of the edge as well.
         self._complete()
 
-    on_descendant_blur = on_descendant_focus
+    def on_descendant_blur(self) -> None:
+        # A field may say so after the next one has the focus.
+        self._complete()
 
     def action_take(self, picked: bool = False) -> None:
         """Accept the suggested value, or only one that the user selected; without one, go to the next field."""

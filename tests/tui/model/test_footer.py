@@ -80,7 +80,7 @@ FOOTERS: list[tuple[VerbRules[Any], Any, dict[str, str], FooterFacts, str]] = [
     (FAILED_VERBS, ServerTabFacts(lost_call=True), SCREEN, HERE,
      "r start again   ^r send again   d doctor   e edit the command   c copy report   m messages"),
     (SERVER_VERBS, ServerTabFacts(), SCREEN, NARROW,
-     "r reconnect   R restart   w watch files   f9 revision   m messages   q quit"),
+     "r reconnect   R restart   e edit the command   w watch files   m messages   q quit"),
 ]  # fmt: skip
 
 

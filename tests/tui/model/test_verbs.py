@@ -117,8 +117,8 @@ SHOWN: list[tuple[Verbs, Any, str]] = [
     (INBOX, InboxFacts(rows=0, live=False, standing=True), ""),
     (CALL, True, "cancel  more-time  its-messages"),
     (CALL, False, "its-messages"),
-    (SERVER, ServerTabFacts(watching=True), "reconnect  restart  watch=stop watching  app.revision"),
-    (SERVER, HTTP._replace(logins=True, can_log=True), "reconnect  log-level  authorization  app.revision"),
+    (SERVER, ServerTabFacts(watching=True), "reconnect  restart  edit=edit the command  watch=stop watching  app.revision"),
+    (SERVER, HTTP._replace(logins=True, can_log=True), "reconnect  edit=edit the URL  log-level  authorization  app.revision"),
     (SERVER, ServerTabFacts(live=False, can_log=True, names_file=True), "open-source"),
     (FAILED, CONNECTING, "stop  doctor"),
     (FAILED, ServerTabFacts(names_file=True, lost_call=True, logins=True),
@@ -196,8 +196,8 @@ WORKS: list[tuple[Verbs, Any, str, str]] = [
     (INBOX, InboxFacts(asked=ASKED), "asked.answer asked.decline ask-again", "asked.always asked.later"),
     (INBOX, InboxFacts(live=False), "its-messages", "asked.answer ask-again"),
     (CALL, False, "its-messages", "cancel more-time"),
-    (SERVER, HTTP, "reconnect", "restart watch log-level open-source authorization"),
-    (SERVER, ServerTabFacts(live=False, logins=True), "authorization", "reconnect restart watch"),
+    (SERVER, HTTP, "reconnect edit", "restart watch log-level open-source authorization"),
+    (SERVER, ServerTabFacts(live=False, logins=True), "authorization", "reconnect restart edit watch"),
     (FAILED, CONNECTING._replace(lost_call=True), "stop doctor watch copy", "again call-again edit otherwise"),
     (FAILED, ServerTabFacts(lost_call=True, needs_login=True), "again call-again edit otherwise", "stop back"),
     (FAILED, ServerTabFacts(live=False, lost_call=True), "copy", "again call-again edit doctor watch"),
@@ -263,7 +263,7 @@ def test_a_verb_that_does_not_always_work_has_a_reason() -> None:
     assert verbs - set(WHY_NOT) == {
         "app.revision", "app.extensions", "app.compose", "app.pin", "app.side-by-side",
         "authorization.again", "authorization.otherwise", "catalog.refresh", "failed.doctor", "inbox.ask-again",
-        "messages.send-again", "messages.edit-again", "result.call", "server.reconnect",
+        "messages.send-again", "messages.edit-again", "result.call", "server.edit", "server.reconnect",
     }  # fmt: skip
 
 
