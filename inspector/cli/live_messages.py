@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.output import ProgressLine
 from inspector.client.engine.timeout_reason import printed_text
 from inspector.client.inbox import TOPICS
+from inspector.client.listening_address import listening_address
 from inspector.config.targets import StdioTarget
 from inspector.journal.alterations import was_withheld
 from inspector.journal.format import Dir, Kind
@@ -38,6 +39,8 @@ EXCERPT = 60
 """Characters shown of a message."""
 SILENT_SECONDS = 2.0
 """Seconds of silence of the server after which the user is told what the command waits for."""
+LAST_EVENTS = 200
+"""Events in which an address at which the server listens is searched."""
 _LOG = "notifications/message"
 _FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
@@ -150,10 +153,15 @@ class Watch:
             return
         call = session.pending.calls()[-1]
         read = ", which it has not read yet" if session.transport.unread() else ""
+        stderr = (n for n in range(max(1, index.count - LAST_EVENTS), index.count + 1) if index.kind(n) is Kind.STDERR)
+        address = listening_address(session.journal.event(n).text for n in stderr)
+        advice = "If the server is not just slow to start, find the cause with: "
+        if address and read:
+            advice = f"It reports that it listens at {address}: connect to that URL, or see "
         self._draw("")
         self._out.note(
             f"note: The server has sent nothing for {SILENT_SECONDS:g} s. Sent: {call.method}{read}; "
-            "waiting for the response.\n  If the server is not just slow to start, find the cause with: "
+            f"waiting for the response.\n  {self._out.safe(advice, 300)}"
             + self._out.safe(self._out.command("doctor"), 500)
         )
 

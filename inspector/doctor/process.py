@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.addresses import is_loopback
 from inspector.client.bare_connection import BareConnection
+from inspector.client.listening_address import listening_address
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Fix, Stopwatch, Weight
 from inspector.doctor.server_facts import ServerFacts, StderrCause
@@ -27,11 +26,6 @@ from inspector.transports.base import Outgoing
 from inspector.transports.child import describe_status
 
 LAST_WORDS = 20
-_LISTENS = re.compile(
-    r"(?i:\blisten(?:ing|s)?|running|serving|start(?:ed|ing)|available|ready|transport)\b.{0,80}?"
-    r"(?:(https?://([\w.-]{1,200}|\[[\da-f:]{2,40}\])(?::\d+)?(?:/[\w./-]{0,100})?)|\bport:? (\d{2,5})\b)"
-)
-"""A URL that a server reports; it listens there only if the host is this machine."""
 _ENDS = {
     126: "the shell reports that the command is not executable",
     127: "the shell does not find the command",
@@ -163,20 +157,19 @@ class ProcessDoctor(SessionDoctor):
 
     def _listens(self, connection: ConnectionRecord) -> bool:
         """Whether it reports that it listens at a URL, and so does not use its stdin."""
-        for line in [*connection.stderr, *(raw.decode("utf-8", "replace") for raw in connection.noise)]:
-            match = _LISTENS.search(readable(line)[:1000])
-            if match and (match[3] or _is_this_machine(match[2])):
-                address = match[1] or f"http://127.0.0.1:{match[3]}"
-                url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", address)
-                self.steps.add(
-                    "listens",
-                    "failed",
-                    f"it reports that it listens at {address}",
-                    fix=Fix("Connect to that URL, or make the server use stdio.", str(self.steps.line.on_url(url))),
-                    cause=f"It is a server at a URL, {address}, and does not use stdin and stdout.",
-                )
-                return True
-        return False
+        printed = (raw.decode("utf-8", "replace") for raw in connection.noise)
+        address = listening_address([*connection.stderr, *printed])
+        if not address:
+            return False
+        url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", address)
+        self.steps.add(
+            "listens",
+            "failed",
+            f"it reports that it listens at {address}",
+            fix=Fix("Connect to that URL, or make the server use stdio.", str(self.steps.line.on_url(url))),
+            cause=f"It is a server at a URL, {address}, and does not use stdin and stdout.",
+        )
+        return True
 
     # Behaviour
 
@@ -290,11 +283,6 @@ class ProcessDoctor(SessionDoctor):
             self.steps.add(
                 "framing", "info", "it does not respond to Content-Length framing either", seconds=watch.seconds
             )
-
-
-def _is_this_machine(host: str) -> bool:
-    """Whether a server on this machine can listen at a host; a link in its log is at another one."""
-    return host in ("0.0.0.0", "[::]", socket.gethostname()) or is_loopback(host)
 
 
 class _AnyMessage:

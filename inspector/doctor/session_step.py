@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.listening_address import listening_address
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.server import Server
 from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.doctor.diagnosis import StepCollector, Stopwatch, TimeLimits
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, RequestTimeout
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.text import decode_log
@@ -22,6 +23,10 @@ from inspector.transports.base import Sink, Transport
 MAX_EVENTS = 20_000
 """Maximum events of one connection that are read."""
 _LOOK_EVERY = 0.02
+_LISTENS_EVERY = 0.5
+_LISTENS_FOR = 3.0
+"""Seconds without reading its stdin after which a server is at the URL that it reports, and is not waited for."""
+_LAST_EVENTS = 200
 _KEPT = 400
 _KEPT_LINE = 20_000
 """Characters of a line on stderr: a JSON log line may have a whole stack."""
@@ -94,15 +99,23 @@ async def open_session(
 
     # The diagnosis neither uses nor stores a remembered era.
     session = Session(target, journal, replace(options, verdicts=None, log_level=""), connect=connected)
+    opening = asyncio.ensure_future(session.open())
     stdin_watch = asyncio.ensure_future(_watch_stdin(attached, opened))
+    listening = asyncio.ensure_future(_listens_elsewhere(journal, first, opened))
+    listening.add_done_callback(lambda _: opening.cancel())
     try:
-        await session.open()
+        await opening
         opened.server = session.server
         opened.transport = session.transport.name
     except InspectorError as error:
         opened.error = error
+    except asyncio.CancelledError:
+        if not listening.done():
+            raise
+        opened.error = RequestTimeout(f"No response within {watch.seconds:.0f} s: it listens at a URL.")
     finally:
         stdin_watch.cancel()
+        listening.cancel()
         opened.seconds = watch.seconds
         await session.leave()
     opened.connection = read_connection(journal, first)
@@ -117,6 +130,20 @@ async def _watch_stdin(attached: list[Transport], opened: OpenResult) -> None:
             unread = attached[-1].unread()
             if unread is not None:
                 opened.read_stdin = unread == 0
+
+
+async def _listens_elsewhere(journal: Journal, first: int, opened: OpenResult) -> None:
+    """Return once a server has reported a URL and not read its stdin for a while."""
+    unread = 0.0
+    while unread < _LISTENS_FOR:
+        await asyncio.sleep(_LISTENS_EVERY)
+        is_elsewhere = opened.read_stdin is False and _reports_a_url(journal, first)
+        unread = unread + _LISTENS_EVERY if is_elsewhere else 0.0
+
+
+def _reports_a_url(journal: Journal, first: int) -> bool:
+    events = map(journal.event, range(max(first, len(journal) - _LAST_EVENTS), len(journal) + 1))
+    return bool(listening_address(event.text for event in events if event.kind is Kind.STDERR))
 
 
 def read_connection(journal: Journal, first: int) -> ConnectionRecord:

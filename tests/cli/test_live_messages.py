@@ -159,6 +159,16 @@ def test_a_silent_process_is_reported_of_with_what_was_sent_and_what_to_try(
     assert ran.code == 4
 
 
+def test_a_silent_process_that_listens_at_a_url_is_reported_as_such(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_messages, "SILENT_SECONDS", 1.0)
+    code = "import sys, time; print('Uvicorn running on http://127.0.0.1:8000', file=sys.stderr, flush=True); time.sleep(60)"
+    ran = run("tools", "--timeout", "3", sys.executable, "-S", "-c", code)
+    assert (
+        "\n  It reports that it listens at http://127.0.0.1:8000: connect to that URL, or see inspector doctor "
+        in ran.err
+    )
+
+
 def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script) -> None:
     ran = run("tools", "--revision", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
     assert "No response to tools/list" in ran.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -473,3 +474,15 @@ def _write(path: Path, content: str) -> None:
         executable(path, content)
     else:
         path.write_text(content)
+
+
+async def test_a_server_at_a_url_is_not_waited_for_until_the_timeout(examine: Examine) -> None:
+    code = (
+        "import sys, time; print('Uvicorn running on http://0.0.0.0:8000', file=sys.stderr, flush=True); time.sleep(99)"
+    )
+    async with asyncio.timeout(50):
+        diagnosis = await examine(
+            StdioTarget((sys.executable, "-S", "-c", code)), limits=replace(SHORT, answer=90.0), max_timeout=90.0
+        )
+    assert diagnosis.cause.startswith("It is a server at a URL, http://0.0.0.0:8000,")
+    assert diagnosis.fix.command == "inspector doctor http://127.0.0.1:8000"

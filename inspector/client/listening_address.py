@@ -1,0 +1,30 @@
+"""The URL at which a server says that it listens, although it was started as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from socket import gethostname
+
+from inspector.addresses import is_loopback
+from inspector.lazy_pattern import lazy_pattern
+from inspector.log_lines import readable
+
+_LISTENS = lazy_pattern(
+    r"(?i:\blisten(?:ing|s)?|running|serving|start(?:ed|ing)|available|ready|transport)\b.{0,80}?"
+    r"(?:(https?://([\w.-]{1,200}|\[[\da-f:]{2,40}\])(?::\d+)?(?:/[\w./-]{0,100})?)|\bport:? (\d{2,5})\b)"
+)
+"""A URL that a server reports; it listens there only if the host is this machine."""
+
+
+def listening_address(lines: Iterable[str]) -> str:
+    """Return the URL on this machine at which a server says that it listens; empty if it says none."""
+    for line in lines:
+        match = _LISTENS.search(readable(line)[:1000])
+        if match and (match[3] or _is_this_machine(match[2])):
+            return match[1] or f"http://127.0.0.1:{match[3]}"
+    return ""
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether a server on this machine can listen at a host; a link in its log is at another one."""
+    return host in ("0.0.0.0", "[::]", gethostname()) or is_loopback(host)
