@@ -66,6 +66,10 @@ NODE = (
     "node:internal/modules/esm/resolve:283\n    throw new ERR_MODULE_NOT_FOUND(\n\nError [ERR_MODULE_NOT_FOUND]: "
     "{}\n    at finalizeResolution (node:internal/modules/esm/resolve:283:11)\n\nNode.js v20.20.2\n"
 )
+OLD_NODE = (
+    '#!/bin/sh\nif [ "$1" = --version ]; then echo v16.20.2; exit; fi\n'
+    "echo 'ReferenceError: Response is not defined' >&2; exit 1\n"
+)
 SETUPS = {
     # The SDK
     "Python SDK 2 for a server of SDK 1, its FastMCP": Setup(
@@ -142,6 +146,36 @@ SETUPS = {
         prints=NODE.format("Cannot find module '{home}/node_modules/shop-mcp/dist/indx.js'"),
         files={"node_modules/shop-mcp/dist/index.js": ""},
         never=("npm run build", "another version"),
+    ),
+    "a Node that is older than the package of the server requires": Setup(
+        "node 16.20.2 is older than shop-mcp requires (^20.10 || >=22).",
+        ("Install Node 20.10 or newer.",),
+        words=("./bin/node", "shop/dist/index.js"),
+        files={
+            "bin/node": OLD_NODE,
+            "shop/dist/index.js": "",
+            "shop/package.json": '{"name": "shop-mcp", "engines": {"node": "^20.10 || >=22"}}',
+        },
+    ),
+    "a Node that is older than the SDK of the server requires": Setup(
+        "node 16.20.2 is older than @modelcontextprotocol/sdk requires (>=18).",
+        ("Install Node 18 or newer.",),
+        words=("./bin/node", "node_modules/shop-mcp/index.js"),
+        files={
+            "bin/node": OLD_NODE,
+            "node_modules/shop-mcp/index.js": "",
+            "node_modules/shop-mcp/package.json": '{"engines": {"node": "<21"}}',
+            "node_modules/@modelcontextprotocol/sdk/package.json": (
+                '{"name": "@modelcontextprotocol/sdk", "engines": {"node": ">=18"}}'
+            ),
+        },
+    ),
+    "an old Node that its packages allow": Setup(
+        "It fails with ReferenceError: Response is not defined.",
+        (),
+        words=("./bin/node", "index.js"),
+        files={"bin/node": OLD_NODE, "index.js": "", "package.json": '{"engines": {"node": "14 - 18"}}'},
+        never=("requires (",),
     ),
     "a script that is built by a project in another folder": Setup(
         "Node does not find the file {home}/shop/dist/index.js.",

@@ -162,7 +162,7 @@ class LinesView(VirtualList):
 
     def watch_show_vertical_scrollbar(self) -> None:
         # The bar takes a column; without other breaks the last one of each line would be cut.
-        self.on_resize()
+        LinesView.on_resize(self)  # A view that extends it may have a handler of its own, which does something else.
 
     def watch_wrap(self) -> None:
         self._left = 0
