@@ -89,6 +89,18 @@ async def test_defaults_are_accepted_by_one_key_and_what_is_wrong_is_reported_fi
         assert "email" not in answers(session)[1]["content"]
 
 
+@pytest.mark.parametrize(("height", "lines"), [(30, 1), (60, 2)])
+async def test_a_form_without_room_for_its_fields_has_one_line_for_each(
+    tmp_path: Path, height: int, lines: int
+) -> None:
+    async with asked_by(tmp_path, "ask-user", size=(100, height)) as (_session, app, pilot):
+        await press(pilot, shows="asks you")
+        screen = screen_lines(app)
+        name = next(n for n, line in enumerate(screen) if "│ name " in line)
+        assert "▌ Ada" in screen[name + lines - 1]
+        assert "below" not in screen_text(app), "all fields are shown"
+
+
 async def test_each_question_is_refused_by_its_keys_also_from_now_on(tmp_path: Path) -> None:
     """C-ELIC-02, C-SAMP-01."""
     async with desk(tmp_path, "tools") as (session, app, pilot):

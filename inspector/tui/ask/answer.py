@@ -76,6 +76,19 @@ class FormBody(Container):
     def compose(self) -> ComposeResult:
         yield self.view
 
+    def on_resize(self) -> None:
+        self._fit()
+
+    def on_form_view_grown(self, event: FormView.Grown) -> None:
+        event.stop()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give each field one line where not all fit with lines of their own."""
+        width, height = self.size
+        if height:
+            self.view.put_on_lines(self.view.lines(width, slim=False) > height)
+
     def to_fix(self) -> list[str]:
         return list(self.view.errors.values())
 
