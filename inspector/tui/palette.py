@@ -407,7 +407,7 @@ async def _lead_to(below: Screen[Any], verb: KeymapVerb, *, only: bool = False) 
     there += f" Its key is {key}." if key else ""
     why = _reasons(below)(verb)
     because = f": {why}." if why else "."
-    below.app.notify(f"`{verb.title}` cannot be done now{because}{there}\n{verb.description}", timeout=8)
+    below.app.notify(f"“{verb.title}” cannot be done now{because}{there}\n{verb.description}", timeout=8)
 
 
 def _own_commands(below: Screen[Any], focused: DOMNode) -> Iterator[Entry]:

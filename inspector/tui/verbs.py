@@ -122,6 +122,12 @@ _APP = (
     ),
     ("pin", "pin", "", "Pin what the server offers now, to get a warning when it changes."),
     ("theme", "theme", "", "Choose a theme."),
+    (
+        "settings",
+        "settings",
+        "",
+        "Open settings.json in $EDITOR, for the next start; `inspector settings` lists all.",
+    ),
 )
 # `<` and `>` change the speed, as in other terminal players: digits are tabs, `+` and `-` change time and folds.
 _REPLAY = (

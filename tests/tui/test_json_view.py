@@ -121,6 +121,7 @@ async def test_searching_finds_what_is_folded_and_goes_round():
         await pilot.press("minus", "slash")
         line = app.query_one(SearchLine)
         assert line.has_focus
+        assert [hint.title for hint in line.hints()] == ["to match", "end search"], "there are no rows"
         await burst(pilot, *"AMOUNT")
         assert "not found" in screen_text(app)
         await burst(pilot, "ctrl+u", *"amount")

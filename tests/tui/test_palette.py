@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config.settings import Settings, load_settings
+from inspector.config.settings import Settings, load_settings, settings_file
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.pane import MessagesPane
+from inspector.tui.main import session_verbs
 from inspector.tui.palette import Heading, PaletteRows, doable
 from inspector.tui.verbs import VERBS
 from inspector.tui.widgets.editor import Editor
@@ -73,6 +74,22 @@ async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -
         assert {verb.title for verb in VERBS} - {name for name, _ in listed} == {"palette"}
         assert len(listed) == len(set(listed))
         assert ("revision", "a recording sends nothing") in {(entry.name, entry.reason) for entry in rows.entries}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("home")
+async def test_the_file_of_the_settings_is_found_and_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    edited: list[Path] = []
+
+    async def edit(_app: object, path: Path) -> None:
+        assert path.parent.is_dir()
+        edited.append(path)
+
+    monkeypatch.setattr(session_verbs, "edit_file", edit)
+    async with on_recording(until="echo") as (app, pilot):
+        rows = await find(app, pilot, "settings")
+        assert rows[0].startswith("settings")
+        await press(pilot, "enter", until=lambda: edited == [settings_file()], what="opened")
 
 
 @pytest.mark.slow

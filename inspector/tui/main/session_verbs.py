@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from inspector.client.session_state import SessionState
+from inspector.config.paths import make_private
+from inspector.config.settings import settings_file
 from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET
 from inspector.tui.advice import connect_again, error_text
@@ -24,6 +26,7 @@ from inspector.tui.pane_messages import EditMessage, ShowEvent, ShowFiltered, Sh
 from inspector.tui.server.connection import ScreenConnection
 from inspector.tui.server.watches import FileWatch, PinWatch
 from inspector.tui.sessions import calls_in_flight
+from inspector.tui.widgets.external_editor import edit_file
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
@@ -202,6 +205,19 @@ class SessionVerbs:
         name = await self._screen.app.push_screen_wait(Choose("Theme", names, switch.name))
         if name is not None:
             switch.choose(name)
+
+    def action_settings(self) -> None:
+        """Open the file of the settings in the editor."""
+        self._dialog(self._edit_settings())
+
+    async def _edit_settings(self) -> None:
+        path = settings_file()
+        try:
+            make_private(path.parent)
+            await edit_file(self._screen.app, path)
+        except (InspectorError, OSError) as error:
+            text = error_text(error, self._screen) if isinstance(error, InspectorError) else str(error)
+            self._screen.notify(text, severity="error", markup=False)
 
     def action_quit(self) -> None:
         """Quit; asks first if any session has a call in flight."""

@@ -9,6 +9,7 @@ from typing import Protocol
 from textual.message import Message
 from textual.widget import Widget
 
+from inspector.tui.keymap import KeyHint, label
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 
@@ -57,6 +58,10 @@ class SearchLine(FilterInput):
         self.note = ""
         self.show_without_change("")
         self.focus()
+
+    def hints(self) -> list[KeyHint]:
+        """Return the keys that work while the text is typed."""
+        return [KeyHint(label("enter"), "to match", "enter"), KeyHint(label("escape"), "end search", "escape")]
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
