@@ -29,9 +29,7 @@ def value_summary(value: Any) -> str:
     Of an object, scalars come before what is only counted or named.
     """
     if isinstance(value, str):
-        # Tools often return JSON as a string.
-        inside = _as_json(value)
-        return first_line(value)[0] or "empty" if inside is None else value_summary(inside)
+        return text_summary(value) or "empty"
     if isinstance(value, list):
         return _counted(value, "row" if _are_rows(value) else "item")
     if not isinstance(value, dict):
@@ -45,6 +43,12 @@ def value_summary(value: Any) -> str:
     members.sort(key=lambda member: (isinstance(member[1], dict), isinstance(member[1], list)))
     texts = [_member(key, item) for key, item in members[:_KEYS]]
     return ", ".join(texts) + (", …" if len(value) > _KEYS else "")
+
+
+def text_summary(text: str) -> str:
+    """Return the first line of a text, or what it says if it is JSON, as tools and resources often return it."""
+    inside = _as_json(text)
+    return first_line(text)[0] if inside is None else value_summary(inside)
 
 
 def _member(key: Any, value: Any) -> str:
@@ -103,8 +107,8 @@ def _as_json(text: str) -> Any:
 
 
 def first_text(blocks: list[Any]) -> str:
-    """Return the first line of the first text of some content blocks."""
-    return next((line for block in blocks[:20] if (line := first_line(ContentBlock(block).body)[0])), "")
+    """Return the summary of the first text of some content blocks."""
+    return next((words for block in blocks[:20] if (words := text_summary(ContentBlock(block).body))), "")
 
 
 def kinds(blocks: list[Any]) -> str:

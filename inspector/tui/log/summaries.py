@@ -17,10 +17,10 @@ from inspector.protocol.summaries import (
     MAX_READ,
     answer_summary,
     compact,
-    first_line,
     first_text,
     kinds,
     one_line,
+    text_summary,
     value_summary,
 )
 from inspector.protocol.views import ContentBlock, ServerInfo, View
@@ -265,7 +265,7 @@ def _read(view: View) -> list[Piece] | None:
         return None
     first = View(contents[0])
     if first.text("text"):
-        return [(first_line(first.text("text"))[0], "bright")]
+        return [(text_summary(first.text("text")), "bright")]
     blob = first.text("blob")
     words = first.text("mimeType") or first.text("uri")
     return [(f"{one_line(words)} {size(len(blob) * 3 // 4) if blob else ''}", "bright")]
