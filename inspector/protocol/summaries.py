@@ -46,7 +46,7 @@ def value_summary(value: Any) -> str:
 
 
 def text_summary(text: str) -> str:
-    """Return the first line of a text, or what it says if it is JSON, as tools and resources often return it."""
+    """Return the first line of a text, or the summary of its value if it is JSON."""
     inside = _as_json(text)
     return first_line(text)[0] if inside is None else value_summary(inside)
 
