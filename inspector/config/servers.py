@@ -152,9 +152,9 @@ class ServerList:
             hint = Hint("Give a command or a URL, or ", Parameter.NAME_CONFIG, ".")
         if "/" in word:
             hint = Hint(hint, f" To run the npm package: inspector npx -y @{foreign_files.printable(word)}")
-        broken = [str(problem.path) for problem in self.problems if not problem.server]
+        broken = [problem.message.removesuffix(".") for problem in self.problems if not problem.server]
         if broken:
-            hint = Hint(hint, f" Could not be read: {', '.join(broken[:3])}.")
+            hint = Hint(hint, f" {'; '.join(broken[:3])}.")
         return hint
 
 

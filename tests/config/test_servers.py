@@ -427,7 +427,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(world: World) -> None:
     with pytest.raises(TargetError, match="No config file has the server @gihub") as caught:
         world.open("@gihub")
     assert "Did you mean @github?" in caught.value.hint
-    assert str(world.folder / ".cursor/mcp.json") in caught.value.hint
+    assert f"{world.folder / '.cursor/mcp.json'}, line 1, column 2:" in caught.value.hint
     with pytest.raises(TargetError) as caught:
         world.open("@")
     assert "@github, @weather" in caught.value.hint
