@@ -13,7 +13,7 @@ from inspector import command_words
 from inspector.config.targets import StdioTarget
 from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
-from inspector.doctor.node_packages import build_or_path
+from inspector.doctor.node_packages import build_or_path, unmet_engine
 from inspector.doctor.server_facts import started_with
 from inspector.hints import Hint, Parameter
 from inspector.system import NAME
@@ -318,20 +318,29 @@ class CommandDoctor:
             if not number:
                 self.steps.add("version", "warn", f"{name} does not report its version", seconds=watch.seconds)
                 continue
-            least = program_versions.too_old(program, number)
             text = f"{name} {number}"
-            if not least:
+            is_node = name.removesuffix(".exe") == "node"
+            unmet = unmet_engine(self._script_of_node(), number) if is_node else None
+            if unmet is not None:
+                package, required, least = unmet
+                self._too_old(f"{text} is older than {package} requires ({required})", f"Node {least}", watch.seconds)
+            elif least := program_versions.too_old(program, number):
+                text = f"{text} is older than common SDKs require ({least})"
+                self._too_old(text, least, watch.seconds, weight=Weight.SYMPTOM)
+            else:
                 self.steps.add("version", "ok", text, seconds=watch.seconds)
-                continue
-            self.steps.add(
-                "version",
-                "warn",
-                f"{text}: common SDKs require {least} or newer",
-                seconds=watch.seconds,
-                fix=Fix(f"Install {least} or newer."),
-                cause=f"{text} is too old: common SDKs require {least}.",
-                weight=Weight.SYMPTOM,
-            )
+
+    def _too_old(self, text: str, least: str, seconds: float, *, weight: Weight = Weight.LIKELY) -> None:
+        fix = Fix(f"Install {least} or newer.")
+        self.steps.add("version", "warn", text, seconds=seconds, fix=fix, cause=f"{text}.", weight=weight)
+
+    def _script_of_node(self) -> str:
+        """Return the file that Node runs: the program itself, or the first argument that is a file."""
+        assert self.program is not None
+        words = (self.program, *(os.path.join(self.folder, word) for word in self.target.command[1:20]))
+        programs = ("node", "npx", "npm", "env")
+        is_script = (word for word in words if os.path.basename(word).split(".")[0] not in programs)
+        return next(filter(os.path.isfile, is_script), "")
 
     def _desktop(self) -> None:
         """Check which program a desktop client finds with its smaller PATH."""

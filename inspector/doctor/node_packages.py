@@ -21,6 +21,7 @@ _INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\
 _IMPORTER = re.compile(r"(?: imported from |^\s*- )(\S.{0,1000})$")
 """The file that imports what Node does not find: in the same line, or the first of a "Require stack"."""
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$|[/\\]\.bin[/\\]")
+_LOWER_BOUND = re.compile(r"(?<![<\d.])(?<!<=)(?<!< )(?<!<= )(\d{1,5}(?:\.(?:\d{1,5}|[xX*])){0,2})")
 _PACKAGE_PATH = re.compile(r"^[^/\\]*?((?:[A-Za-z]:)?[/\\].*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\)\s]+)")
 """The folder of packages and the package, in a line up to a quote or a bracket."""
 _LOADERS = ("bindings", "node-gyp-build", "prebuild-install", "@mapbox/node-pre-gyp")
@@ -187,6 +188,39 @@ def _folder_on_path(package: str, server: ServerFacts) -> str:
         return ""
     folders = server.environ["NODE_PATH"].split(os.pathsep)
     return next((folder for folder in folders if folder and os.path.isdir(os.path.join(folder, package))), "")
+
+
+def unmet_engine(script: str, number: str) -> tuple[str, str, str] | None:
+    """Return the package of a script, or its SDK, that needs a newer Node than `number`.
+
+    With the range that it requires, and the oldest version in it.
+    """
+    folder = _folder_with_package(os.path.dirname(os.path.realpath(script))) if script else ""
+    folders, above = [folder], folder
+    for _ in range(4):
+        folders += (os.path.join(above, "node_modules", sdk) for sdk in (_SDK, "@modelcontextprotocol/server"))
+        above = os.path.dirname(above)
+    for package in folders if folder else ():
+        body = _read(package)
+        engines = body.get("engines")
+        required = engines.get("node") if type(engines) is dict else None
+        if type(required) is str and (least := _least(required)) > _parts(number):
+            name = body.get("name")
+            return name if type(name) is str else package, required, ".".join(map(str, least))
+    return None
+
+
+def _least(required: str) -> list[int]:
+    """Return the oldest version that a range of npm allows; a comparison with "<" sets no lower bound."""
+    bounds = (
+        max((_parts(match[1]) for match in _LOWER_BOUND.finditer(part.partition(" - ")[0])), default=[0])
+        for part in required.split("||")
+    )
+    return min(bounds)
+
+
+def _parts(number: str) -> list[int]:
+    return [int(part) for part in number.split(".") if part.isdecimal()][:3]
 
 
 def build_or_path(file: str) -> Fix:

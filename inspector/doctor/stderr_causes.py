@@ -237,6 +237,7 @@ def _syntax(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
         f"Its program has a syntax error, or is too new for its interpreter: {match[1].strip()}.",
         Fix("Correct it, or run it with the version that it was written for."),
+        Weight.LIKELY,
     )
 
 
