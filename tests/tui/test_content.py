@@ -199,3 +199,12 @@ def test_only_what_is_declared_as_markdown_joins_its_lines(kind: str, lines: int
     text = "**Steps** of **today**\nbegin here\n# End"
     (section,) = text_sections(text, kind, DrawOptions())
     assert len(section) == lines
+
+
+async def test_no_letter_of_a_content_is_cut_where_the_bar_for_scrolling_comes() -> None:
+    words = " ".join(f"word-{n:03}" for n in range(80))
+    async with on_stage(ContentView(), (41, 12)) as (app, pilot, view):
+        view.load([{"type": "text", "text": words}])
+        await settle(pilot, lambda: view.show_vertical_scrollbar)
+        await pilot.pause()
+        assert words.startswith(" ".join(line[:39].strip() for line in screen_lines(app)))
