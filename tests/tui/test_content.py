@@ -203,8 +203,8 @@ def test_only_what_is_declared_as_markdown_joins_its_lines(kind: str, lines: int
 
 async def test_no_letter_of_a_content_is_cut_where_the_bar_for_scrolling_comes() -> None:
     words = " ".join(f"word-{n:03}" for n in range(80))
-    async with on_stage(ContentView(), (41, 12)) as (app, pilot, view):
+    async with on_stage(ContentView(), (37, 12)) as (app, pilot, view):
         view.load([{"type": "text", "text": words}])
         await settle(pilot, lambda: view.show_vertical_scrollbar)
         await pilot.pause()
-        assert words.startswith(" ".join(line[:39].strip() for line in screen_lines(app)))
+        assert words.startswith(" ".join(line[:35].strip() for line in screen_lines(app)))
