@@ -18,7 +18,7 @@ from inspector.transports.withheld import NOT_PASSED
 _SDK = "@modelcontextprotocol/sdk"
 _INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.+)$")
 """A file of an installed package: the folder of packages, the package, the rest."""
-_IMPORTER = re.compile(r"(?: imported from |^\s*- )(\S.{0,1000})$")
+_IMPORTER = re.compile(r"(?: imported from |^[ \t]{0,20}- )(\S.{0,1000})")
 """The file that imports what Node does not find: in the same line, or the first of a "Require stack"."""
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$|[/\\]\.bin[/\\]")
 _LOWER_BOUND = re.compile(r"(?<![<\d.])(?<!<=)(?<!< )(?<!<= )(\d{1,5}(?:\.(?:\d{1,5}|[xX*])){0,2})")
