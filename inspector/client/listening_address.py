@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from socket import gethostname
 
@@ -18,10 +19,13 @@ _LISTENS = lazy_pattern(
 
 def listening_address(lines: Iterable[str]) -> str:
     """Return the URL on this machine at which a server says that it listens; empty if it says none."""
-    for line in lines:
-        match = _LISTENS.search(readable(line)[:1000])
-        if match and (match[3] or _is_this_machine(match[2])):
-            return match[1] or f"http://127.0.0.1:{match[3]}"
+    shown = [readable(line)[:1000] for line in lines]
+    for match in filter(None, map(_LISTENS.search, shown)):
+        if match[3] or _is_this_machine(match[2]):
+            address = match[1] or f"http://127.0.0.1:{match[3]}"
+            # Another line, which a banner has wrapped, may have its path.
+            path = re.compile(rf"{re.escape(address.rstrip('/'))}/(?:[\w./-]{{0,80}}/)?(?:mcp|sse)\b")
+            return next((found[0] for found in map(path.search, shown) if found), address)
     return ""
 
 

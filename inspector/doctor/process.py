@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from inspector.client.bare_connection import BareConnection
 from inspector.client.listening_address import listening_address
 from inspector.config.targets import StdioTarget
-from inspector.doctor.diagnosis import Fix, Stopwatch, Weight
+from inspector.doctor.diagnosis import NO_FIX, Fix, Stopwatch, Weight
 from inspector.doctor.server_facts import ServerFacts, StderrCause
 from inspector.doctor.session_step import ConnectionRecord, OpenResult, SessionDoctor, open_session, read_connection
 from inspector.doctor.stderr_causes import MAX_LINE, stderr_cause
@@ -235,6 +235,8 @@ class ProcessDoctor(SessionDoctor):
             return
         assert error is not None
         silent = not opened.connection.answered
+        known = self.steps.cause()
+        is_proven = known is not None and known.weight is Weight.PROOF
         cause = error.message
         if silent:
             reads = {
@@ -249,7 +251,7 @@ class ProcessDoctor(SessionDoctor):
             error.message.rstrip("."),
             details=opened.connection.steps,
             seconds=opened.seconds,
-            fix=Fix(error.hint),
+            fix=NO_FIX if silent and is_proven else Fix(error.hint),
             cause=cause,
             weight=Weight.SYMPTOM if silent else Weight.LIKELY,
         )

@@ -430,6 +430,15 @@ SETUPS = {
             "for line in sys.stdin: pass\n"
         },
     ),
+    "an HTTP server whose banner wraps before the path of its URL": Setup(
+        "It is a server at a URL, http://0.0.0.0:8000/sse, and does not use stdin and stdout.",
+        ("inspector doctor http://127.0.0.1:8000/sse",),
+        files={
+            "server.py": "import sys\nprint('INFO  Starting with transport sse on\\n      http://0.0.0.0:8000/sse\\nINFO: '"
+            "\n'Uvicorn running on http://0.0.0.0:8000', file=sys.stderr, flush=True)\nfor line in sys.stdin: pass\n"
+        },
+        never=("--timeout",),
+    ),
     "an HTTP server that names its port only": Setup(
         "It is a server at a URL, http://127.0.0.1:8123, and does not use stdin and stdout.",
         ("inspector doctor http://127.0.0.1:8123",),
