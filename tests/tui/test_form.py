@@ -499,6 +499,14 @@ async def test_fields_are_one_line_each_or_have_lines_of_their_own():
         assert view.columns is None
 
 
+async def test_a_field_on_one_line_has_its_type_where_its_default_does_not_fit():
+    view = made(schema(("description",), description=TEXT, existingTasks=BOOLEAN | {"default": False}))
+    async with on_form(view, 50, 20) as (app, pilot, _):
+        view.put_on_lines(True, foot=False)
+        await settle(pilot, lambda: len(shown_lines(app)) == 2)
+        assert shown_lines(app)[1].rstrip().endswith("boolean")
+
+
 async def test_the_row_that_adds_to_a_required_list_does_not_say_so_again():
     async with on_form(made(schema(("stops",), stops=list_of(TEXT))), 60, 20, "/stops") as (app, pilot, view):
         view.put_on_lines(True, foot=False)

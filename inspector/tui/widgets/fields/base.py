@@ -251,7 +251,7 @@ class FieldFrame(LineWidget):
         if self.error and not self.has_focus:
             return paint.cut(paint.segments([(self.error, "error")], room=room), room)
         marks = self._marked()
-        for hint in (self.hint(), self._default() or self.field.hint, ""):
+        for hint in (self.hint(), self._default(), self.field.hint, ""):
             parts = paint.segments([(hint, "faint"), *marks], room=room)
             if paint.width(parts) <= room:
                 break
