@@ -193,6 +193,11 @@ class HttpError(ConnectionProblem):
     def __init__(self, message: str, *, hint: str = "", status: int | None = None) -> None:
         super().__init__(message, hint=hint)
         self.status = status
+        self.arrived = True
+        """Whether a server was reached, which may have read the request."""
+
+    def as_event(self) -> dict[str, Any]:
+        return super().as_event() | ({} if self.arrived else {"arrived": False})
 
 
 class NoSseEndpoint(HttpError):

@@ -87,7 +87,9 @@ def explain(
             hint="The server, or a proxy, closed the connection. The message log has the received part.",
         )
     if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
-        return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
+        problem = _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
+        problem.arrived = reached
+        return problem
     problem = _exchanging(error, names, url)
     # For a binary response the hint already has this.
     if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and not _is_binary(error):

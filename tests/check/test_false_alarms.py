@@ -261,6 +261,18 @@ def test_a_server_that_a_probe_has_ended_owes_no_response(probed):
     assert [finding.rule for finding in court.journal.findings.of(n)] == ([] if probed else ["BASE-02"])
 
 
+@pytest.mark.parametrize(("error", "found"), [({}, ["BASE-02"]), ({"arrived": False}, [])])
+def test_a_request_after_the_end_of_the_server_is_not_its_fault(error, found):
+    """Over HTTP: nothing listens any more when the request is sent."""
+    court = Court()
+    court.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    court.receive({"jsonrpc": "2.0", "id": 1, "result": {}})
+    n = court.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    court.journal.record_life("", "lost", error={"code": "http", "message": "Gone."} | error, **{"for": n})
+    court.judge.run_all()
+    assert [finding.rule for finding in court.journal.findings.of(n)] == found
+
+
 class StopsReading(Fault):
     """After an unknown notification the connection answers nothing; a new one does."""
 

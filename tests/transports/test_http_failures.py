@@ -63,6 +63,7 @@ async def test_a_port_without_a_listener(peer):
     error = await client.error()
     assert isinstance(error, HttpError)
     assert error.message == f"Nothing listens on 127.0.0.1:{port}: the connection was refused."
+    assert error.as_event()["arrived"] is False
     assert "running" in error.hint
     assert client.sink.losses == []
 

@@ -233,6 +233,12 @@ async def test_the_replay_of_a_crash_shows_what_the_live_screen_showed(home: Pat
         await press(pilot, "1", until=lambda: panes.catalog.display, what="the lists")
 
 
+async def test_what_is_said_of_a_silent_end_is_not_called_a_fix(home: Path) -> None:
+    command = (sys.executable, "-c", "import os; os._exit(3)")
+    async with running(StdioTarget(command), size=MEDIUM) as (_, pilot):
+        await press(pilot, shows="Note  It wrote nothing to stderr.", hides="Fix   ")
+
+
 async def test_the_replay_of_a_command_that_does_not_exist_names_the_fix(home: Path) -> None:
     kept = home / "missing.mcp.jsonl"
     async with running(StdioTarget(("no-such-program-anywhere",)), size=MEDIUM, record=kept) as (app, pilot):

@@ -90,6 +90,8 @@ class LostRequests:
         message = error.get("message") if type(error) is dict else fields.get("why")
         if message is None or not self._stands:
             return  # We closed the connection, or it ended before.
+        if type(error) is dict and error.get("arrived") is False:
+            return  # The server was not there any more.
         request: int = event.fields["for"]
         status = self._statuses.get(index.channel(request), 0)
         if status:

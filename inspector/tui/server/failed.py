@@ -211,7 +211,8 @@ class FailedPane(Container, VerbsByRules):
         if cause is not None and (cause.fix.text or cause.fix.command):
             rows += fix_rows(cause.fix)
         elif error.hint and not (isinstance(error, ServerExited) and error.stderr):
-            rows.append(Row([("Fix   ", "bright"), (advice(error.hint, keymap_of(self)), "normal")], 6))
+            label = "Note  " if isinstance(error, ServerExited) else "Fix   "
+            rows.append(Row([(label, "bright"), (advice(error.hint, keymap_of(self)), "normal")], 6))
         rows += self._lost_rows()
         steps = connection_steps(self.session.journal, self.session.upto)
         if isinstance(error, AuthorizationNeeded):
