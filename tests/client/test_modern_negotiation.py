@@ -456,6 +456,17 @@ async def test_what_is_not_a_server_at_all_is_reported_by_what_it_said_first(vis
     assert caught.value.status == status
 
 
+async def test_a_page_at_sse_that_takes_no_post_advises_to_check_the_path(visit):
+    """No transport was chosen that could be removed."""
+
+    def handler(request, reply):
+        reply.body(404 if request.method == "POST" else 200, "<html>a page", ("Content-Type", "text/html"))
+
+    with pytest.raises(HttpError, match="200 OK to GET") as caught:
+        await visit(handler, "/sse")
+    assert "check the path" in caught.value.hint.command_line
+
+
 async def test_an_event_stream_without_an_endpoint_is_no_server(visit):
     """C-SSE-01, C-SSE-03."""
 

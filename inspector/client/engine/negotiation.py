@@ -35,6 +35,7 @@ from inspector.errors import (
     HandshakeError,
     HttpError,
     InspectorError,
+    NoSseEndpoint,
     RequestTimeout,
     ServerError,
     ServerExited,
@@ -121,6 +122,7 @@ _MAY_BE_LEGACY = Hint(
     UnsetParameters((Parameter.ERA,)),
     ".",
 )
+_NEITHER = Hint("It takes no POST either: check the path of the URL. Many servers use /mcp.")
 _TRY_SSE = frozenset((400, 404, 405, 406, 410, 415, 501))
 """Statuses of a POST after which the URL may be an HTTP+SSE server."""
 _NO_VERDICT = frozenset((429, 502, 503, 504))
@@ -400,6 +402,8 @@ class Negotiation:
             await self._attach(sse=True)
         except HttpError as error:
             if refused is None or error.status is None:
+                if isinstance(error, NoSseEndpoint) and self._may_be_sse():
+                    error.hint = _NEITHER
                 raise
             raise refused from error
         return self._conclude(await self._handshake(), reason if reason.reason is Reason.PINNED else _NAMES_ENDPOINT)
