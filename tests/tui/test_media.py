@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.tui.widgets.media import MediaFacts, can_draw, decode_png, facts_of, half_blocks, shown_size
+from inspector.tui.widgets.media import MediaFacts, Pixels, can_draw, decode_png, facts_of, half_blocks, shown_size
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
@@ -133,3 +133,11 @@ def test_a_picture_becomes_half_blocks_on_the_ground():
     assert line[0].style.color.triplet == (132, 9, 14)
     assert line[1].style.color.triplet == (10, 20, 30)
     assert line[0].style.bgcolor.triplet == (0, 0, 255)
+
+
+def test_a_thin_line_of_a_big_picture_is_whole():
+    row = [(255, 255, 255, 255)] * 40
+    row[13] = (0, 0, 0, 255)
+    cells = half_blocks(Pixels(40, 40, [row] * 40), 4, 2, (0, 0, 0))
+    shades = [[segment.style.color.triplet.red for segment in line] for line in cells]
+    assert all(line[0] == line[2] == line[3] == 255 and line[1] < 255 for line in shades), shades

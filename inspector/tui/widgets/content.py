@@ -129,15 +129,15 @@ class ContentView(FoldView):
     def _decode(self, section: PictureSection) -> None:
         data = decode_base64(section.encoded)
         pixels = decode_png(data) if data is not None and can_draw(data) else None
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._decoded, section, pixels)
-
-    def _decoded(self, section: PictureSection, pixels: Any) -> None:
-        if section not in self.sections:
+        if pixels is None:
             return
         ground = palette().style("ground").bgcolor
-        if pixels is not None:
-            section.draw(pixels, ground.triplet if ground is not None and ground.triplet else (0, 0, 0))
+        section.draw(pixels, ground.triplet if ground is not None and ground.triplet else (0, 0, 0))
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._drawn, section)
+
+    def _drawn(self, section: PictureSection) -> None:
+        if section in self.sections:
             self.redraw()
 
     @property

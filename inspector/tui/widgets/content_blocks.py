@@ -35,6 +35,8 @@ HEAD_LIMIT = 400_000
 _MARKDOWN = lazy_pattern(
     r"^ {0,3}(?:#{1,6} \S|```|[-*] \S|\d+[.)] \S|> )|\*\*\S[^*\n]*\*\*|\]\([^\s()]{1,300}\)", re.MULTILINE
 )
+_EMBEDDED = lazy_pattern(r"!\[([^\]\n]{0,200})\]\(data:(image/[\w.+-]{1,60});base64,([A-Za-z0-9+/=]++)\)")
+"""A picture that Markdown embeds."""
 _EXTENSIONS: Mapping[str, str] = {
     "application/json": "json",
     "text/markdown": "md",
@@ -98,15 +100,30 @@ def shown_blocks(blocks: Any, options: DrawOptions) -> list[ShownBlock]:
     drawn: list[ShownBlock] = []
     alone = len(items) == 1
     for at, raw in enumerate(items[:BLOCK_LIMIT]):
-        block = ContentBlock(raw)
-        sections, acts = _block(block, options, level=0, alone=alone)
-        if at:
-            sections = [_blank(), *sections]
-        drawn.append(ShownBlock(sections, block, acts))
+        parts = []
+        for part in map(ContentBlock, [raw] if options.plain else _with_pictures(raw)):
+            sections, acts = _block(part, options, level=0, alone=alone)
+            parts.append(ShownBlock(sections, part, acts))
+        sections = [_blank()] * bool(at) + [section for part in parts for section in part.sections]
+        # What is saved of a text with pictures is the first of them.
+        drawn.append(next((part for part in parts if part.acts), parts[0])._replace(sections=sections))
     if len(items) > BLOCK_LIMIT:
         words = f"{len(items) - BLOCK_LIMIT:,} more blocks are not shown; see the JSON"
         drawn.append(ShownBlock([_blank(), _note([(words, "")])], ContentBlock({})))
     return drawn
+
+
+def _with_pictures(raw: Any) -> Iterator[Any]:
+    """Yield a block; text with pictures in its Markdown becomes blocks of its parts."""
+    body = ContentBlock(raw).body if isinstance(raw, dict) and raw.get("type") == "text" else ""
+    at = 0
+    for picture in _EMBEDDED.finditer(body) if "](data:image/" in body else ():
+        if (before := body[at : picture.start()] + picture[1]).strip():
+            yield raw | {"text": before}
+        yield {"type": "image", "mimeType": picture[2], "data": picture[3]}
+        at = picture.end()
+    if not at or body[at:].strip():
+        yield raw | {"text": body[at:]} if at else raw
 
 
 def weight(blocks: Any) -> int:

@@ -245,16 +245,29 @@ def _pixels(
 
 def half_blocks(pixels: Pixels, columns: int, rows: int, ground: Rgb) -> list[list[Segment]]:
     """Draw an image with two pixels per cell, as half blocks in the colours of the two."""
-    across = [min(at * pixels.width // columns, pixels.width - 1) for at in range(columns)]
-    lines = []
-    for row in range(rows):
-        upper = pixels.rows[min(2 * row * pixels.height // (2 * rows), pixels.height - 1)]
-        lower = pixels.rows[min((2 * row + 1) * pixels.height // (2 * rows), pixels.height - 1)]
-        lines.append([Segment("▀", _style(_over(upper[x], ground), _over(lower[x], ground))) for x in across])
-    return lines
+    across = [_parts(at, columns, pixels.width) for at in range(columns)]
+    down = [_parts(at, 2 * rows, pixels.height) for at in range(2 * rows)]
+    means = [[_mean(pixels, xs, ys, ground) for xs in across] for ys in down]
+    pairs = zip(means[::2], means[1::2], strict=True)
+    return [[Segment("▀", _style(*both)) for both in zip(*pair, strict=True)] for pair in pairs]
 
 
-def _over(pixel: tuple[int, int, int, int], ground: Rgb) -> Rgb:
+def _parts(at: int, of: int, length: int) -> slice:
+    """Return the pixels of part `at` of a side; at least one."""
+    start = min(at * length // of, length - 1)
+    return slice(start, max((at + 1) * length // of, start + 1))
+
+
+def _mean(pixels: Pixels, xs: slice, ys: slice, ground: Rgb) -> Rgb:
+    """Mix the colours of some pixels, so that a thin line stays whole."""
+    colours: list[Sequence[int]] = [pixel for row in pixels.rows[ys] for pixel in row[xs]]
+    if any(pixel[3] != 255 for pixel in colours):
+        colours = [_over(pixel, ground) for pixel in colours]
+    red, green, blue, *_ = (sum(part) // len(colours) for part in zip(*colours, strict=True))
+    return red, green, blue
+
+
+def _over(pixel: Sequence[int], ground: Rgb) -> Rgb:
     red, green, blue, alpha = pixel
     if alpha == 255:
         return red, green, blue
