@@ -254,3 +254,11 @@ LOG_IN = Hint(
     ".",
 )
 """The hint if a server requires a login and no person can be asked."""
+GIVE_TOKEN = Hint(
+    "Give its token with ",
+    Parameter.BEARER.to("NAME"),
+    ", or its key with the header that it names. If it has a login, set the issuer with ",
+    Parameter.AUTH_SERVER,
+    ".",
+)
+"""The hint if a server requires authorization and names no authorization server."""

@@ -27,7 +27,7 @@ from inspector.auth.models import METHODS, Method, OAuthClient
 from inspector.auth.options import AuthOptions
 from inspector.auth.server_metadata import AuthorizationServer
 from inspector.errors import AuthorizationNeeded
-from inspector.hints import Hint, Parameter
+from inspector.hints import GIVE_TOKEN, Hint, Parameter
 from inspector.text import safe
 
 NAME = "Inspector"
@@ -240,6 +240,12 @@ def _refused(
 ) -> AuthorizationNeeded:
     code, reason = json_documents.error_of(values)
     reported = f" with “{code}”" + (f": {reason}" if reason else "") if code else f" with status {status}"
+    if not server.place:  # Only the default endpoints of an old revision are known: there may be no such server.
+        return AuthorizationNeeded(
+            f"{safe(server.issuer, 200)} requires authorization but names no authorization server. It refused to "
+            f"register a client{reported}.",
+            hint=GIVE_TOKEN,
+        )
     if code == "invalid_redirect_uri":
         hint = Hint(
             f"It should accept {redirect_uri} with any port: a loopback address. Otherwise register a client by "

@@ -16,7 +16,7 @@ from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, Weight
 from inspector.doctor.http_requests import ProbeResponse
 from inspector.errors import InspectorError
-from inspector.hints import Hint, Parameter
+from inspector.hints import GIVE_TOKEN
 from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
 
@@ -81,15 +81,7 @@ async def check(
             "no metadata of the server or of an authorization server",
             details=details,
             seconds=watch.seconds,
-            fix=Fix(
-                Hint(
-                    "Give its token with ",
-                    Parameter.BEARER.to("NAME"),
-                    ", or its key with the header that it names. If it has a login, set the issuer with ",
-                    Parameter.AUTH_SERVER,
-                    ".",
-                )
-            ),
+            fix=Fix(GIVE_TOKEN),
             cause=(
                 f"The server requires authorization (status {refusal.status}) but has no metadata of an "
                 "authorization server."

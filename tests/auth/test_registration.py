@@ -10,7 +10,18 @@ import pytest
 from inspector.auth.actions import AskClient, TimedOut
 from inspector.auth.models import OAuthClient
 from inspector.errors import AuthorizationNeeded
-from tests.auth.scripted_servers import AS_PLACE, ISSUER, NOW, REDIRECT, Refused, World, authorization, metadata
+from tests.auth.scripted_servers import (
+    AS_PLACE,
+    ISSUER,
+    NOW,
+    PRM_PLACE,
+    REDIRECT,
+    ROOT_PRM_PLACE,
+    Refused,
+    World,
+    authorization,
+    metadata,
+)
 
 REGISTER = f"{ISSUER}/register"
 DOCUMENT = "https://me.example/client.json"
@@ -43,6 +54,15 @@ def test_the_order_is_given_document_registered_typed() -> None:
         run(world, **options)
         assert world.visits[0]["client_id"] == expected
         assert (REGISTER in world.fetched) is (expected == "registered-1")
+
+
+def test_a_server_without_an_authorization_server_is_not_called_one() -> None:
+    """A server of one fixed token refuses the registration at the default endpoints of 2025-03-26."""
+    missing = (404, "")
+    world = World({PRM_PLACE: missing, ROOT_PRM_PLACE: missing})
+    with pytest.raises(AuthorizationNeeded, match="but names no authorization server") as caught:
+        world.run(authorization().answer(Refused(challenges=("Bearer",)), []))
+    assert caught.value.hint.startswith("Give its token with ")
 
 
 @pytest.mark.parametrize("url", ["http://me.example/c.json", "https://me.example", "https://me.example/", "nonsense"])

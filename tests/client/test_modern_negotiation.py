@@ -462,9 +462,9 @@ async def test_a_page_at_sse_that_takes_no_post_advises_to_check_the_path(visit)
     def handler(request, reply):
         reply.body(404 if request.method == "POST" else 200, "<html>a page", ("Content-Type", "text/html"))
 
-    with pytest.raises(HttpError, match="200 OK to GET") as caught:
+    with pytest.raises(HttpError, match=r"answered 200 .* to GET") as caught:
         await visit(handler, "/sse")
-    assert "check the path" in caught.value.hint.command_line
+    assert "check the path" in caught.value.hint
 
 
 async def test_an_event_stream_without_an_endpoint_is_no_server(visit):
