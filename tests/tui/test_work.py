@@ -100,6 +100,22 @@ async def test_a_tool_is_called_and_each_item_keeps_its_form_its_result_and_unfi
         await press(pilot, shows="[broken")
 
 
+async def test_text_that_is_not_json_is_neither_sent_nor_saved(tmp_path: Path) -> None:
+    async with at_item(tmp_path, "tools", "echo") as (session, app, pilot):
+        await enter_form(app, pilot)
+        await write(app, pilot, "typed first")
+        await pilot.press("ctrl+e")
+        await write(app, pilot, "[broken")
+        await press(pilot, shows="not JSON")
+        for key, use in (("ctrl+r", "sent"), ("ctrl+r", "sent"), ("ctrl+s", "saved")):
+            await pilot.press(key)
+            await settle(pilot, lambda: bool(app._notifications))
+            assert f"The text is not JSON, so it cannot be {use}" in str([one.message for one in app._notifications])
+            app.clear_notifications()
+        assert sent(session, "tools/call") == []
+        assert "sends anyway" not in screen_text(app)
+
+
 async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(tmp_path: Path) -> None:
     async with at_item(tmp_path, "tools", "what-time") as (session, app, pilot):
         await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 1)

@@ -326,6 +326,8 @@ class QuestionPane(CompactPane, VerbsByRules):
         body = self.body
         if self.question is None or not self.is_open or body is None:
             return
+        if isinstance(body, FormBody) and body.view.refuses_text("sent"):
+            return
         if body.to_fix() and not self._sends_anyway:
             self._sends_anyway = True
             self.say(self._note())

@@ -274,6 +274,8 @@ class PairScreen(FullScreen[None]):
         if any(side.is_running for side in self.sides):
             self.notify("A call is still running. esc cancels it.", timeout=4)
             return
+        if form.refuses_text("sent"):
+            return
         if form.to_fix and not self._sends_anyway:
             self._sends_anyway = True
             form.focus_wrong()

@@ -398,15 +398,21 @@ class FormView(VerticalScroll, can_focus=False):
             else:
                 reason = "nested too deeply" if text is None else f"{size(len(text))}, too long"
                 self.app.notify(f"The value is {reason} to edit here.", severity="warning", markup=False)
-        elif self.problem is not None:
-            self._json.go_to(self.problem)
-            self.app.notify(f"The text is not JSON, so it cannot be shown as fields: {self.problem}.", markup=False)
-        else:
+        elif not self.refuses_text("shown as fields"):
             async with self._lock:
                 await self._clear()
             await self._lay_out()
             self.focus_first()
             self.post_message(self.ModeChanged(self))
+
+    def refuses_text(self, use: str) -> bool:
+        """Go to what is not JSON, and say so: the value is older than such text. Returns whether it did."""
+        if self.problem is None or self._json is None:
+            return False
+        self._json.go_to(self.problem)
+        self._json.focus()
+        self.app.notify(f"The text is not JSON, so it cannot be {use}: {self.problem}.", markup=False)
+        return True
 
     async def _edit_json(self, text: str) -> None:
         async with self._lock:

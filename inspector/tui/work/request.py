@@ -218,7 +218,8 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def action_save(self) -> None:
         """Save the call with what the form holds."""
-        self.save(self.arguments)
+        if not self.form.refuses_text("saved"):
+            self.save(self.arguments)
 
     def save(self, value: Any) -> None:
         """Save a call of the item with these arguments."""
@@ -378,6 +379,8 @@ class RequestPane(CompactPane, VerbsByRules):
         if work.is_empty or self.session.commands is None:
             return
         self._completion.accept(picked=True)
+        if self.form.refuses_text("sent"):
+            return
         if self.form.to_fix and not self.sends_anyway:
             self.sends_anyway = True
             self.say(self._note())
