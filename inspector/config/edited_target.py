@@ -34,7 +34,7 @@ def options_before(text: str) -> tuple[dict[str, Any], str]:
         if option not in ("--env", "--header"):
             raise TargetError(
                 f"{one_line(option[:40])} cannot be given here",
-                hint="Only --env and --header may stand before the target.",
+                hint="Only --env and --header can.",
             )
         value = value if equals else words.pop(0) if words else ""
         if option == "--env":
