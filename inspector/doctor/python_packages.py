@@ -271,10 +271,12 @@ def _folder_on_path(module: str, server: ServerFacts) -> str:
 
 
 def _python_that_has(module: str, server: ServerFacts) -> str:
-    """Return the Python of an active or nearby environment that has a module; empty if none does."""
+    """Return the Python of its own, an active or a nearby environment that has a module; empty if none does."""
+    script = next((word for word in server.words[1:] if not word.startswith("-")), "")
+    own = os.path.dirname(os.path.dirname(os.path.normpath(server.in_folder(script))))
     active = [server.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if server.environ.get(name)]
     nearby = [os.path.join(folder, name) for folder in _near(server) for name in (".venv", "venv", "env")]
-    for prefix in (*active, *nearby):
+    for prefix in (own, *active, *nearby):
         python = os.path.join(prefix, "bin", "python")
         sites = glob(os.path.join(glob_escaped(prefix), "lib", "python3*", "site-packages"))
         if os.path.exists(python) and any(_has(site, module) for site in sites):

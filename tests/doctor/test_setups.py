@@ -255,6 +255,14 @@ SETUPS = {
         environment=".venv",
         never=("pip install",),
     ),
+    "a command of an environment is started with another Python": Setup(
+        "It cannot import the module weather_mcp, which is installed for {home}/env-of-server/bin/python, but the server",
+        ("inspector doctor -- {home}/env-of-server/bin/python ./env-of-server/bin/weather",),
+        words=(sys.executable, "./env-of-server/bin/weather"),
+        files={"env-of-server/bin/weather": "#!{python}\nfrom weather_mcp import main\n"},
+        packages={"weather_mcp/__init__.py": ""},
+        never=("author", "pip install"),
+    ),
     "a command whose package was built without its module": Setup(
         "The package that installed the command weather does not contain the module weather_mcp, which the command imports.",
         ("Install another version of that package, or tell its author.",),
