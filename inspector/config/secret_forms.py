@@ -146,6 +146,11 @@ class _View:
         self.starts = starts
         self.ends = ends
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """Its text, and where it begins: another place may have the same text."""
+        return self.text, self.starts[0] if self.starts else -1
+
     @classmethod
     def of(cls, text: str, start: int, end: int) -> _View:
         """Return a part of a text."""
@@ -292,7 +297,7 @@ class _Secret:
     def _decoded(self, part: _View, to_end: bool, depth: int) -> tuple[list[tuple[int, int]], int]:
         """Return where it is in a part of a text after decoding, and how many characters were decoded."""
         first = part.starts[0]
-        views, seen, decoded = [part], {part.text}, 0
+        views, seen, decoded = [part], {part.key}, 0
         places: list[tuple[int, int]] = []
         rest = list(part.text)
         for level in range(depth + 1):
@@ -305,9 +310,9 @@ class _Secret:
                     rest[start - first : blank - first] = " " * (blank - start)
             if level == depth or len(seen) > _MOST_VIEWS or (places and not self._may_be_in("".join(rest))):
                 break
-            new = {made.text: made for view in views for made in self._decodings(view)}
-            decoded += sum(map(len, new))
-            views = [made for text, made in new.items() if text not in seen]
+            new = {made.key: made for view in views for made in self._decodings(view)}
+            decoded += sum(len(text) for text, _ in new)
+            views = [made for key, made in new.items() if key not in seen]
             seen.update(new)
         return places, decoded
 

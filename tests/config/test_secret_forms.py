@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from inspector.config import logfile, secret_forms
@@ -66,14 +66,16 @@ def encoded(text: str, names: list[str]) -> str:
     return text
 
 
-@given(_TEXT, _RUN, _TEXT, _TEXT, _TEXT, st.lists(st.sampled_from(sorted(ENCODERS)), max_size=4))
+@given(_TEXT, _RUN, _TEXT, _TEXT, _TEXT, st.lists(st.sampled_from(sorted(ENCODERS)), max_size=4), st.integers(1, 3))
+@example("", "HDRsecret77abc", "", "", "", ["base64"], 2)
 def test_nothing_of_a_secret_is_left_in_any_nesting_of_encodings(
-    left: str, run: str, right: str, before: str, after: str, names: list[str]
+    left: str, run: str, right: str, before: str, after: str, names: list[str], copies: int
 ) -> None:
     assume(sum(name.startswith("base64") for name in names) <= 2)
-    text = encoded(f"{before}{left}{run}{right}{after}", names)
+    text = " | ".join([encoded(f"{before}{left}{run}{right}{after}", names)] * copies)
     # Where the text is another one for another secret, it tells something about the secret.
-    other = encoded(f"{before}{left}{run.translate(str.maketrans(LETTERS, OTHER_LETTERS))}{right}{after}", names)
+    other_run = run.translate(str.maketrans(LETTERS, OTHER_LETTERS))
+    other = " | ".join([encoded(f"{before}{left}{other_run}{right}{after}", names)] * copies)
     telling = {at for at, (one, another) in enumerate(zip(text, other, strict=True)) if one != another}
     places = SecretFinder([left + run + right]).places(text)
     assert telling <= {at for start, end in places for at in range(start, end)}
