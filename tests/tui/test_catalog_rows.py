@@ -136,6 +136,7 @@ DESTROYS = {"annotations": {"destructiveHint": True}}
     ("tools", tool("get-sum", title="Add numbers", description="Adds two numbers. Or three."),
      {30: "get-sum  Add numbers", 16: "get-sum", 70: "get-sum  Add numbers  Adds two numbers"}),
     ("tools", tool("getSum", title="Get sum", description="Adds\ntwo numbers. Or more."), {40: "getSum  Adds two numbers"}),
+    ("tools", tool("getSum", title="Getsum", description="Adds\ntwo numbers. Or more."), {40: "getSum  Adds two numbers"}),
     ("tools", tool("echo", title="Echo Tool", description="Returns it."), {40: "echo  Returns it"}),
     ("tools", tool("echo", title="", inputSchema=WITH_Q), {30: "echo", 70: "echo"}),
     ("tools", tool("wait", description="Waits..."), {40: "wait  Waits..."}),

@@ -86,7 +86,9 @@ def purpose(view: NamedView) -> tuple[str, str]:
     The title is `""` if it has no other words than the name and the kind.
     """
     title = view.display_name if view.display_name != UNNAMED else ""
-    known = {word.casefold() for word in _WORD.findall(view.name or title)} | _KINDS
+    words = [word.casefold() for word in _WORD.findall(view.name or title)]
+    # FastMCP makes the title `Getobject` of the name `getObject`.
+    known = {*words, "".join(words)} | _KINDS
     says_more = any(word.casefold() not in known for word in _WORD.findall(title))
     sentence = _SENTENCE.split(" ".join(view.description[:SEARCHED].split()), maxsplit=1)[0]
     return (title if says_more else ""), sentence if sentence.endswith("..") else sentence.removesuffix(".")
