@@ -170,6 +170,13 @@ def test_over_http_the_go_sdk_refuses_with_a_page_of_text(id: str, text: str, of
     assert report([refused], GO_HTTP, policy=Policy(profile="app", strict=True)).exit_code == (0 if of_sdk else 5)
 
 
+@pytest.mark.parametrize(("about", "of_sdk"), [("an unknown member", True), ("query is null", False)])
+def test_the_typescript_sdk_drops_members_that_its_schemas_forbid(about: str, of_sdk: bool) -> None:
+    taken = result("CASE-02", bad(f"{about}: inspector call x --args '{{}}' got the result {{}}.", 3))
+    checked = report([taken], TYPESCRIPT_1, NO_METHOD, MCP_SERVER)
+    assert (checked.run.results[0].origin is not None) is of_sdk
+
+
 def test_what_an_author_can_switch_on_counts_and_names_the_option() -> None:
     served = result("HTTP-05", bad("A request from http://evil.example was served, with status 200.", 1), "http")
     checked = report([served], TYPESCRIPT_1, NO_METHOD, policy=Policy(profile="app", strict=True))

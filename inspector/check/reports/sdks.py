@@ -178,6 +178,7 @@ SDKS: tuple[Sdk, ...] = (
         "TypeScript SDK 1 (McpServer)",
         ((r"MCP error -32602: (Tool|Prompt|Resource) \S+ not found",),),
         (
+            Cause("CASE-02", r"^an unknown member: "),
             Cause("RES-07", r'got error -32602 "MCP error -32602: Resource '),
             Cause("TOOL-13", _IS_ERROR),
             Cause("UTIL-03", _FIRST_PAGE),
