@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -345,11 +345,17 @@ class FlowRunner:
         if self._callback is not None:
             self._callback.expect(lambda back: authorization_code.mismatch(back, visit.state), self._redirect_rejected)
         opens = self._open_browser
-        if opens is None and (opens := await self._person.consent(url, visit.host, self._ends)) is False:
-            raise Denied(
-                f"Opening a browser on {visit.host} was declined.",
-                hint=Hint(Parameter.NO_BROWSER, " shows the URL instead, and accepts the pasted redirect URL."),
-            )
+        if opens is None:
+            # The person may have opened the URL that the question shows.
+            answer = await self._first_of(self._person.consent(url, visit.host, self._ends))
+            if isinstance(answer, str):
+                return answer
+            opens = answer
+            if opens is False:
+                raise Denied(
+                    f"Opening a browser on {visit.host} was declined.",
+                    hint=Hint(Parameter.NO_BROWSER, " shows the URL instead, and accepts the pasted redirect URL."),
+                )
         if opens:
             problem = await self._opener(url)
             opened = not problem
@@ -368,7 +374,15 @@ class FlowRunner:
 
     async def _came_back(self, visit: VisitPage, seconds: float | None) -> str:
         """Wait for the browser or for a pasted URL, whichever is first; None: until the login times out."""
-        waiting = [asyncio.ensure_future(self._pasted(visit))]
+        back = await self._first_of(self._pasted(visit), seconds)
+        if back is None:
+            assert seconds is not None
+            raise self._too_late("The browser did not come back", seconds)
+        return back
+
+    async def _first_of(self, work: Coroutine[Any, Any, T], seconds: float | None = None) -> T | str | None:
+        """Return the result of the work, or the redirect of the browser if it comes before; None after `seconds`."""
+        waiting: list[asyncio.Future[Any]] = [asyncio.ensure_future(work)]
         if self._callback is not None:
             waiting.append(asyncio.ensure_future(self._callback.wait()))
         try:
@@ -377,9 +391,7 @@ class FlowRunner:
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
-        if seconds is not None and not done:
-            raise self._too_late("The browser did not come back", seconds)
-        return next(iter(done)).result()
+        return next((task.result() for task in waiting if task in done), None)
 
     def _too_late(self, what: str, seconds: float) -> TimedOut:
         message = f"{what} within {seconds:g} s."

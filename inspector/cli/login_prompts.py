@@ -47,7 +47,11 @@ class Terminal:
         self._need("A user must log in")
         safe = self._out.safe
         self.say(f"The server requires a login at {safe(host, NAME)}:\n\n  {safe(url, MAX_URL)}\n\n{_waits(until)}")
-        answer = await self._ask("Open it in the browser? [y/N] ")
+        try:
+            answer = await self._ask("Open it in the browser? [y/N] ")
+        except asyncio.CancelledError:  # The browser came back before the answer.
+            self.say("")
+            raise
         return answer.strip().lower() in _YES
 
     async def show(self, page: LoginPage) -> None:

@@ -95,6 +95,20 @@ async def test_without_consent_nothing_is_opened() -> None:
     assert opened.urls == []
 
 
+async def test_who_opens_the_url_that_the_question_shows_is_logged_in_without_an_answer() -> None:
+    person, opened = FakePerson(), Opened()
+
+    async def consent(url: str, host: str, until: float) -> bool | None:
+        await opened(url)
+        never: bool = await asyncio.get_running_loop().create_future()
+        return never
+
+    person.consent = consent  # type: ignore[method-assign]
+    redirect_uri, came = await runner(person, opener=Opened()).run(login(opened))
+    assert came == f"{redirect_uri}?code=c&state=s"
+    assert (person.visits, person.ends) == ([], [True])
+
+
 async def test_who_has_a_browser_elsewhere_goes_on_without_one_here() -> None:
     person, opened = FakePerson(consents=None), Opened()
 
