@@ -16,7 +16,7 @@ from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.doctor.sdk_versions import requirement_of, sdk_cause, shadowed_module
 from inspector.doctor.server_facts import ServerFacts, StderrCause
 from inspector.doctor.shell_variables import variable_cause, withheld_cause
-from inspector.log_lines import searched
+from inspector.log_lines import readable, searched
 from inspector.transports.child import environment_of
 from inspector.transports.withheld import NOT_PASSED
 
@@ -45,9 +45,7 @@ _SAYS = (
         r"(\S.{0,300}(?:(?<=:)(?:\n[ \t]{1,9}\S.{0,100}){1,9}|\n{1,3}Caused by:\n(?: .{1,300}\n){0,20} .{1,300})?)"
     ),  # The last part: what a line that ends in a colon lists, or the causes of Rust's anyhow
     re.compile(r"(?m)\bError response from daemon: (.{1,400})$"),  # Docker
-    re.compile(
-        r"(?:^|\n)(?:[\w.-]{1,60}: )?((?:[Ff]ailed to|[Cc]annot|[Cc]ould not|[Uu]nable to|[Ee]rror) .{1,400})\Z"
-    ),
+    re.compile(r"(?:^|\n)(?:[\w.-]{1,60}: )?((?:[Ff]ailed to|[Cc]annot|[Cc]ould not|[Uu]nable to) .{1,400})\Z"),
     re.compile(r"(?m)^╭─ Error ─{1,300}╮\n│ (\S.{0,300}?) {1,300}│$"),  # Typer
 )
 """Lines such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`, and those of a crash."""
@@ -56,6 +54,7 @@ _NPM = re.compile(
     r"(?:(?:E[A-Z]{3,20}|[a-z]{1,20}(?= [A-Z])) {1,4})?(\S{1,200} .{1,400})$"
 )
 _ARGUMENTS = re.compile(r"(?i)\brequired (?:argument|flag|option)|\b(?:argument|flag|option)s? (?:is|are) required")
+_ERROR_LEVEL = re.compile(r"(?:error|fatal|critical) (\S.+)", re.IGNORECASE)
 _USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
 _COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
 _COMMAND = re.compile(r"(?:│|\s)\s{0,3}([a-z][\w-]{0,40})(?:\s{2}|\s{0,300}$)")
@@ -74,7 +73,31 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
             match = pattern.search(line)
             if match and (cause := made(match, server)) is not None:
                 return cause
-    return _traceback(log) or _usage(log) or withheld_cause(server)
+    return _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log) or withheld_cause(server)
+
+
+def _option_of_shell(server: ServerFacts) -> StderrCause | None:
+    """Return that a required option has a variable of the shell: `--api-key` of a weather server WEATHER_API_KEY."""
+    text = "\n".join(server.log)
+    command = " ".join(server.words).lower()
+    for option in re.findall(r"--([a-z][\w-]{1,60})", text) if _ARGUMENTS.search(text) else ():
+        end = "_" + option.upper().replace("-", "_")
+        owned = (name for name in server.environ if name.endswith(end) and name.split("_")[0].lower() in command)
+        if name := server.not_passed([end[1:], *owned]):
+            cause = f"It needs the option --{option}, or a variable: {name} is {NOT_PASSED}."
+            return StderrCause(cause, server.passing(name), Weight.LIKELY)
+    return None
+
+
+def _logged(lines: Sequence[str]) -> StderrCause | None:
+    """Return the last line of the level error in a log, also of JSON."""
+    found = filter(None, (_ERROR_LEVEL.match(readable(line)[:MAX_LINE]) for line in reversed(lines)))
+    last = next(found, None)
+    return None if last is None else _ends_with(last[1])
+
+
+def _ends_with(words: str, fix: Fix = NO_FIX) -> StderrCause:
+    return StderrCause(f"The server ends with the error “{words.rstrip(' .')}”.", fix, Weight.LIKELY)
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
@@ -100,7 +123,7 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
     if _ARGUMENTS.search(words):
         used = _used(lines)
         fix = Fix("Add what it names to the command of the server.") if used is NO_FIX else used
-    return StderrCause(f"The server ends with the error “{words.rstrip(' .')}”.", fix, Weight.LIKELY)
+    return _ends_with(words, fix)
 
 
 def _of_python(lines: Sequence[str]) -> str:
@@ -156,7 +179,12 @@ def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def _port(match: re.Match[str], server: ServerFacts) -> StderrCause:
     line = re.sub(r"\d\d:\d\d:\d\d|\[WinError \d+\]", "", match.string)
-    number = re.search(r"(?::|\b[Pp]ort\D{0,3})(\d{2,5})\b", line) or re.search(r"\b(\d{4,5})\b", line)
+    command = " ".join(server.words)
+    number = (
+        re.search(r"(?::|\b[Pp]ort\D{0,3})(\d{2,5})\b", line)
+        or re.search(r"\b(\d{4,5})\b", line)
+        or re.search(r"(?:^| )(?:--port|-p)[ =](\d{2,5})(?: |$)", command)
+    )
     if number is None:
         return StderrCause("It needs a port that another program uses.", Fix("Stop the other program."))
     return StderrCause(

@@ -140,9 +140,31 @@ CRASHES = [
         "does not find the file /home/me/a.json.",
     ),
     ("w: path does not exist or is not a directory: /srv/docs", "does not find the path /srv/docs."),
-    ("error failed to load the configuration: no server", "“error failed to load the configuration: no server”."),
+    ("error failed to load the configuration: no server", "“failed to load the configuration: no server”."),
+    (
+        '{"level":"error","msg":"failed to load it","error":"line 1: bad"}\n{"level":"info","msg":"bye"}',
+        "“failed to load it",
+    ),
     ("w: cannot start without a folder", "“cannot start without a folder”."),
 ]
+
+
+def test_a_required_option_may_have_a_variable_of_this_shell() -> None:
+    log = ["error: the following required arguments were not provided:", "  --api-key <API_KEY>", "  --url <URL>"]
+    target = StdioTarget(("/opt/weather-server",))
+    cause = stderr_cause(log, ServerFacts(target, "/srv", {"WEATHER_API_KEY": "x", "OTHER_URL": "y"}))
+    assert cause is not None
+    assert cause.cause.startswith("It needs the option --api-key, or a variable: WEATHER_API_KEY is ")
+    other = stderr_cause(log, ServerFacts(target, "/srv", {"OTHER_URL": "y"}))
+    assert other is not None
+    assert "--api-key <API_KEY>, --url <URL>" in other.cause
+
+
+def test_a_port_without_a_number_is_that_of_the_command() -> None:
+    server = ServerFacts(StdioTarget(("weather", "--port", "8123")), "/srv", {})
+    cause = stderr_cause(["Error: Address already in use (os error 98)"], server)
+    assert cause is not None
+    assert cause.cause == "It needs port 8123, which another program uses."
 
 
 @pytest.mark.parametrize(("log", "cause"), CRASHES)
