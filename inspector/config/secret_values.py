@@ -27,7 +27,7 @@ _BEFORE_KEY = lazy_pattern(
 )
 _NO_SECRET_AT_END = lazy_pattern(
     r"file|path|dir|directory|folder|url|uri|endpoint|type|mode|name|ids?|ttl|timeout|expiry|expires|length|count|limit"
-    r"|max|min|enabled|disabled|env|header|prefix|algorithm|store|provider|host|port|policy"
+    r"|max|min|enabled|disabled|env|header|prefix|algorithm|store|provider|host|port|policy|source|usage|budget|status"
 )
 _HARMLESS_BEFORE_TOKEN = lazy_pattern(
     r"page|next|previous|continuation|continue|progress|sync|max|min|cancellation|per"

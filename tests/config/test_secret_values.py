@@ -16,7 +16,7 @@ DATABASE_DSN SLACK_WEBHOOK_URL credentials refreshToken private_key
 OTHER_NAMES = """
 tokenizer max_tokens maxTokens pageToken next_page_token progressToken token_file API_KEY_PATH passwordFile tokenType
 author key sort_key primaryKey issueKey keyboard monkey message url path PWD OLDPWD password_length secretName compass
-passenger patch patient cookies
+passenger patch patient cookies tokenSource token_usage token_budget auth_status
 """
 
 
