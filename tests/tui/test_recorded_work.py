@@ -67,6 +67,22 @@ async def test_a_resource_and_a_request_without_an_answer_are_shown(tmp_path: Pa
         await pilot.pause()
 
 
+@pytest.mark.slow
+async def test_a_result_says_what_an_addon_did(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcp.jsonl"
+    session = await opened(path)
+    first = requests(session.journal, "tools/call")[0]
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    events[0]["addons"] = ["guard.py"]
+    for n in (first, session.journal.index.pair(first)):
+        events[n]["addon"] = [{"by": "guard.py", "did": "refused"}]
+    session.journal.release()
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    async with on_pane(WorkPane(read(path)), (90, 30), focus=False) as (app, pilot, pane):
+        pane.show_call(first)
+        await settled(app, pilot, " refused by guard.py  ")
+
+
 def test_requests_are_found_in_slices_whatever_they_hold() -> None:
     journal = Journal.unnamed({})
     bodies: list[Any] = ['{"name":"a"}', '{"name":7}', "[]", "null", '{"uri":"x:y"}', '{"name":"a","arguments":[1]}']

@@ -58,7 +58,7 @@ def summary(journal: Journal, n: int) -> list[Piece]:
     if event.dropped is not None:
         return [*_too_large(kind, shape, method, event.dropped), (", not recorded", "muted")]
     if kind == Kind.RPC:
-        return [*_message(index, n, event, shape, method), *_altered(event)]
+        return [*_message(index, n, event, shape, method), *altered_by(event)]
     if kind == Kind.INVALID:
         return [("not JSON: ", "error"), one_line(event.text)]
     if kind == Kind.STDERR:
@@ -83,7 +83,7 @@ def summary(journal: Journal, n: int) -> list[Piece]:
     return [(name, "bright"), *_facts(facts.members, {"event", "step"})]
 
 
-def _altered(event: Event) -> list[Piece]:
+def altered_by(event: Event) -> list[tuple[str, str]]:
     """Return who changed, refused or answered a message."""
     return [(f"  {one_line(step.did)} by {one_line(step.by)}", "finding") for step in alterations.read(event.fields)]
 

@@ -10,11 +10,14 @@ from textual.message import Message
 
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
+from inspector.journal.alterations import names_in
 from inspector.journal.exchange import whole_exchange
+from inspector.journal.journal import Journal
 from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.log.summaries import altered_by
 from inspector.tui.model.result import RESULT_VERBS, ResultFacts, Showing
 from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import Copy, Export, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
@@ -192,6 +195,7 @@ class ResultPane(CompactPane, VerbsByRules):
             facts.append([(f"{number} since the restart", "finding")] if answer.changes else "same as before")
         verdict = _verdict(answer)
         # With little room the last facts are dropped: errors come first.
+        about += _addons(self.session.journal, outcome)
         facts += [verdict, *about] if answer.violations or answer.validation.unusable else [*about, verdict]
         facts.append(outcome.time)
         if outcome.answer_n and answer.table is None:
@@ -492,6 +496,15 @@ def _model_cost(answer: ShownOutcome) -> paint.Pieces:
     if cost.structured is None:
         return f"~{quantity(cost.content_tokens, 'token')}"
     return f"~{quantity(cost.content_tokens, 'token')}, structured ~{count(cost.structured_tokens)}"
+
+
+def _addons(journal: Journal, outcome: CallOutcome) -> list[paint.Pieces]:
+    """Return what addons did to the request and to its answer: `refused by guard.py`."""
+    if not names_in(journal.header):
+        return []
+    events = [journal.event(n) for n in (outcome.request_n, outcome.answer_n) if n]
+    steps = dict.fromkeys(step for event in events for step in altered_by(event))
+    return [[(text.strip(), role)] for text, role in steps]
 
 
 def _verdict(answer: ShownOutcome) -> paint.Pieces:
