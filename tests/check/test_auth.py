@@ -236,3 +236,17 @@ async def test_a_name_that_stands_for_this_machine_is_not_asked_for_a_server_els
         await sent.close()
     assert (answer.status, site.web.requests) == (0, [])
     assert "has a private address" in answer.reason
+
+
+@pytest.mark.parametrize("id", ["BASE-05", "BASE-07", "BASE-08", "HTTP-13"])
+async def test_what_a_server_should_refuse_for_itself_is_sent_with_the_login(id):
+    """Otherwise it is refused for the login that it lacks."""
+    seen = []
+
+    def watches(_site, request, _reply, _url):
+        seen.append((request.method, request.field("authorization")))
+        return False
+
+    await checked(Case(id, {}, R4, inside=True), {"mcp": watches})
+    assert seen
+    assert {login for _, login in seen} == {f"Bearer {TOKEN}"}

@@ -214,7 +214,7 @@ async def split_transport(visit: Visit) -> Outcome:
     answer = await visit.web.send("GET", url=url, fields=fields, limit=1, timeout=visit.limits.quiet * 4)
     named = any(event.type == "endpoint" for event in answer.stream)
     if visit.visited.transport == "sse":
-        taken = await visit.web.send(url=url, fields=(JSON, ACCEPT), body=b"{}")
+        taken = await visit.web.send(url=url, fields=(JSON, ACCEPT, *await visit.token_fields()), body=b"{}")
         text = f"GET opens the stream of HTTP+SSE, POST got {taken.brief}"
         events = (*answer.events, *taken.events)
         return good(text, *events) if taken.status in (404, 405) else remark(f"{text}.", *events)

@@ -166,7 +166,7 @@ async def any_case(visit: Visit) -> Outcome:
 @CHECKS.active("HTTP-13", apart=True, once=True)
 async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
-    answer = await visit.web.send("PUT", url=RawPost(visit).url, fields=(ACCEPT,))
+    answer = await visit.web.send("PUT", url=RawPost(visit).url, fields=(ACCEPT, *await visit.token_fields()))
     if not answer.status:
         return skipped(f"the request got {answer.brief}")
     if answer.status == 405:

@@ -27,7 +27,8 @@ _REDIRECTS = (307, 308)
 
 
 async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -> RecordedResponse:
-    """A body sent to the endpoint outside of sessions; follows a redirect within the same origin."""
+    """A body sent to the endpoint outside of sessions, with the login; follows a redirect within the same origin."""
+    fields = _over(fields, await visit.token_fields())
     answer = await visit.web.send(url=visit.web.endpoint, body=body, fields=fields, message=message)
     if _follows(visit, answer):
         answer = await visit.web.send(url=visit.web.endpoint, body=body, fields=fields, message=message)
