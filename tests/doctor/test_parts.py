@@ -12,6 +12,7 @@ from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
 from inspector.client.fetching import EndpointSender
+from inspector.client.listening_address import listening_address
 from inspector.client.options import Options
 from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget
@@ -158,6 +159,18 @@ def test_a_required_option_may_have_a_variable_of_this_shell() -> None:
     other = stderr_cause(log, ServerFacts(target, "/srv", {"OTHER_URL": "y"}))
     assert other is not None
     assert "--api-key <API_KEY>, --url <URL>" in other.cause
+
+
+@pytest.mark.parametrize(("line", "address"), [
+    ('{"level":"info","msg":"HTTP Server listening","addr":"localhost:4699","tls":false}', "http://127.0.0.1:4699"),
+    ("2026/11/29 10:00:00 listening on :8080", "http://127.0.0.1:8080"),
+    ("INFO Listening at http://127.0.0.1:8000/mcp", "http://127.0.0.1:8000/mcp"),
+    ("Listening since 10:20:30", ""),
+    ("Listens to events of db.example:5432", ""),
+    ("ready: connected to localhost:5432", ""),
+])  # fmt: skip
+def test_an_address_in_a_log_is_where_the_server_listens(line: str, address: str) -> None:
+    assert listening_address([line]) == address
 
 
 def test_a_port_without_a_number_is_that_of_the_command() -> None:
