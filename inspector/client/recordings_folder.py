@@ -193,9 +193,11 @@ def _negotiated(lines: Iterator[dict[str, Any]], *, tapped: bool) -> tuple[str, 
             continue
         identity = discovered(message.get("result"), "")
         server = identity.title or server
+        if tapped and identity.revision:
+            return identity.revision, refused, server
         if tapped:
             offered = text_at(object_at(message, "params"), "_meta", VERSION_KEY) or offered
-            revision = identity.revision or (offered if "result" in message else "") or revision
+            revision = offered if "result" in message else revision
         id = repr(message.get("id"))
         if message.get("method") == "server/discover":
             probes.add(id)

@@ -213,6 +213,23 @@ def test_the_session_of_another_client_was_connected_if_its_server_said_so(
     assert read_info(tmp_path / "a.mcp.jsonl").revision == (revision if purpose else "")
 
 
+def test_a_tap_of_a_client_that_tried_the_modern_era_first_has_the_revision_of_the_handshake(tmp_path: Path) -> None:
+    journal = new_journal(TARGET, settings=SETTINGS, record=tmp_path / "a.mcp.jsonl", purpose="tap")
+    for id, (method, params, answer) in enumerate(
+        [
+            ("server/discover", META, '"error":{"code":-32601,"message":"Method not found"}'),
+            ("initialize", OFFER, '"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"shop"}}'),
+            ("tools/call", "{}", '"result":{"content":[{"type":"text","text":"protocolVersion"}]}'),
+        ]
+    ):
+        request = f'{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}'
+        journal.record_sent("stdio", request.encode(), json.loads(request))
+        journal.record_received("stdio", [f'{{"jsonrpc":"2.0","id":{id},{answer}}}'.encode()])
+    journal.close("closed")
+    info = read_info(tmp_path / "a.mcp.jsonl")
+    assert (info.revision, info.server) == ("2025-06-18", "shop")
+
+
 @pytest.mark.parametrize(("method", "failures"), [("server/discover", 0), ("initialize", 1), ("ping", 1)])
 def test_that_a_server_is_of_the_older_era_is_not_a_failure(tmp_path: Path, method: str, failures: int) -> None:
     journal = Journal.create(tmp_path / "a.mcp.jsonl", TARGET.as_header())
