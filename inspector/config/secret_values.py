@@ -105,8 +105,16 @@ def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
             credential = _SCHEME_AND_CREDENTIAL.fullmatch(value)
             if credential:
                 secrets.append(credential[1])
+            if name.lower() == "cookie":
+                secrets += in_cookies(value)
         secrets += _TOKEN.findall(value)
     return secrets
+
+
+def in_cookies(cookies: str) -> list[str]:
+    """Return the secrets among the values of `name=value; …`, as of variables."""
+    pairs = (cookie.partition("=") for cookie in cookies.split(";"))
+    return in_environment((name.strip(), value.strip()) for name, _, value in pairs)
 
 
 def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:

@@ -18,6 +18,7 @@ from inspector.errors import HttpError, LimitReached
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.redaction import is_secret_header
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.transports.base import Sink
 from inspector.transports.http_client import Inflater
@@ -27,7 +28,8 @@ MAX_LENGTH = 1 << 28
 """Bytes of a body above which the rest is not recorded."""
 MAX_HEAD = 1 << 20
 """Bytes of the head of a message."""
-_SECRET_FIELDS = ("mcp-session-id", "authorization")
+_NEW_EACH_TIME = ("cookie", "dpop")
+"""Headers that are redacted, and not searched elsewhere: each message may have another value, and each costs time."""
 
 
 def reason(problem: Exception) -> str:
@@ -269,7 +271,7 @@ class _Answer:
 
     def head(self, event: h11.Response | h11.InformationalResponse) -> None:
         exchange = self.exchange
-        _learn(exchange.journal, event.headers)
+        _learn(exchange.journal, [pair for pair in event.headers if pair[0] == b"mcp-session-id"])
         exchange.journal.record_http(
             exchange.channel,
             Dir.RECV,
@@ -361,5 +363,5 @@ def _field(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> bytes:
 def _learn(journal: Journal, headers: Sequence[tuple[bytes, bytes]]) -> None:
     """Redact the secrets of a head in everything after it."""
     for name, value in headers:
-        if name.decode("latin-1") in _SECRET_FIELDS:
+        if is_secret_header(field := name.decode("latin-1")) and field not in _NEW_EACH_TIME:
             journal.redactor.add(value.decode("latin-1").rpartition(" ")[2])

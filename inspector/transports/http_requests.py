@@ -10,6 +10,7 @@ import base64
 from collections.abc import Iterable, Sequence
 
 from inspector.addresses import shown_url
+from inspector.config.secret_values import in_cookies
 from inspector.config.text_checks import checked_headers
 from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
@@ -23,6 +24,8 @@ from inspector.version import __version__
 MAX_COUNT = 50
 MAX_SIZE = 4096
 """Characters of one cookie (RFC 6265 section 6.1)."""
+MAX_SECRETS = 20
+"""Values that are held as secrets, and so searched in each message: a balancer may set a new one each time."""
 
 
 class Cookies:
@@ -31,26 +34,35 @@ class Cookies:
     def __init__(self) -> None:
         self._paths: dict[str, tuple[str, str]] = {}
         """By name: path and value."""
+        self._secrets: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._paths)
 
-    def keep(self, set_cookie: str, host: str) -> None:
-        """Take one `Set-Cookie` header of a response from `host`. A cookie for another host is ignored."""
+    def keep(self, set_cookie: str, host: str) -> list[str]:
+        """Take one `Set-Cookie` header of a response from `host`, and return its new secrets.
+
+        A cookie for another host is ignored.
+        """
         pair, *rest = set_cookie.split(";")
         name, sign, value = (part.strip() for part in pair.partition("="))
         if not sign or not name or len(pair) > MAX_SIZE or any(ord(char) < 0x20 for char in pair):
-            return
+            return []
         attributes = {key.strip().lower(): text.strip() for key, _, text in (part.partition("=") for part in rest)}
         domain = attributes.get("domain", "").lstrip(".").lower()
         if domain and host != domain and not host.endswith(f".{domain}"):
-            return
+            return []
         self._paths.pop(name, None)
         if attributes.get("max-age", "1").lstrip("-") == "0" or attributes.get("max-age", "").startswith("-"):
-            return
+            return []
         if len(self._paths) < MAX_COUNT:
             path = attributes.get("path", "/")
             self._paths[name] = (path if path.startswith("/") else "/"), value
+        secrets = [secret for secret in in_cookies(pair) if secret not in self._secrets]
+        if len(self._secrets) + len(secrets) > MAX_SECRETS:
+            return []
+        self._secrets.update(secrets)
+        return secrets
 
     def header(self, path: str, given: str = "") -> str:
         """Return the `Cookie` header of a request to `path`; empty without cookies. `given`, the user's own, wins."""
@@ -226,7 +238,8 @@ class Requester:
                 ms=round(answer.ms, 3),
             )
             for cookie in answer.all("set-cookie"):
-                self._cookies.keep(cookie, url.host)
+                for secret in self._cookies.keep(cookie, url.host):
+                    self.sink.secret(secret)
             location = answer.header("location")
             if answer.status not in REDIRECTS or location is None:
                 return answer

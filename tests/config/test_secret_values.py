@@ -60,6 +60,7 @@ def test_secrets_in_a_command(argv: list[str], secrets: list[str]) -> None:
 def test_secrets_in_headers_and_environment() -> None:
     headers = [("Authorization", "Basic dTpw"), ("X-Trace", "1"), ("x-api-key", "k-1")]
     assert secret_values.in_headers(headers) == ["Basic dTpw", "dTpw", "k-1"]
+    assert secret_values.in_headers([("Cookie", "theme=dark; sid=k7fq2x9d")])[-1:] == ["k7fq2x9d"]
     env = [("DATABASE_URL", "mysql://u:pw@h/d"), ("MODE", "fast"), ("API_KEY", "k-2")]
     assert secret_values.in_environment(env) == ["pw", "k-2"]
 

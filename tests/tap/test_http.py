@@ -342,18 +342,22 @@ async def test_a_server_that_cannot_be_reached_is_reported_in_words_even_to_a_cl
 
 async def test_secrets_pass_and_are_not_recorded(stage):
     reply = answer(
-        b'{"echo":"tok-secret-1 and sess-secret-2"}', b"Mcp-Session-Id: sess-secret-2", b"Set-Cookie: cook-3=4"
+        b'{"echo":"tok-secret-1 and sess-secret-2, key-secret-8"}',
+        b"Mcp-Session-Id: sess-secret-2",
+        b"Set-Cookie: cook-3=4",
     )
     here = await stage(answering(reply), headers=(("X-Api-Key", "key-secret-5"),))
     client = await here.client()
     client.write(
-        here.post(ASK, b"Authorization: Bearer tok-secret-1", b"Cookie: cook-6").replace(b"/mcp", b"/mcp?token=tok-7")
+        here.post(ASK, b"Authorization: Bearer tok-secret-1", b"Cookie: cook-6", b"Api-Key: key-secret-8").replace(
+            b"/mcp", b"/mcp?token=tok-7"
+        )
     )
     assert await client.exactly(len(reply)) == reply
     assert b"tok-secret-1" in here.upstream.connections[0].seen
     recorded = here.whole()
     assert b"echo" in recorded
-    for secret in (b"tok-secret-1", b"sess-secret-2", b"cook-3", b"cook-6", b"key-secret-5", b"tok-7"):
+    for secret in (b"tok-secret-1", b"sess-secret-2", b"cook-3", b"cook-6", b"key-secret-5", b"tok-7", b"key-secret-8"):
         assert secret not in recorded
 
 

@@ -23,7 +23,7 @@ from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
 from inspector.transports.http import HttpTransport
-from inspector.transports.http_requests import Cookies
+from inspector.transports.http_requests import MAX_SECRETS, Cookies
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
@@ -832,6 +832,26 @@ def test_which_cookies_are_sent(given, sent):
     for header in given:
         cookies.keep(header, "host.example")
     assert cookies.header("/mcp") == sent
+
+
+async def test_a_cookie_that_is_a_secret_is_in_no_recording_although_the_server_repeats_it(serve, peer):
+    def repeats(request, reply):
+        reply.result(request, {"got": [request.field("cookie"), "k7fq2x9d"]}, ("Set-Cookie", "NODE=k7fq2x9d; Path=/"))
+
+    client = await peer((await serve(repeats)).url)
+    await client.call("initialize")
+    await client.call("tools/list")
+    events = [f"{event.fields} {event.text}" for event in client.sink.journal.events()]
+    assert "NODE=‹redacted " in str(events)
+    assert "k7fq2x9d" not in str(events)
+
+
+def test_cookies_that_are_secrets():
+    cookies = Cookies()
+    assert cookies.keep("theme=dark; Path=/", "h") == []
+    assert cookies.keep("a=k7fq2x9d; Path=/", "h") == ["k7fq2x9d"]
+    assert cookies.keep("a=k7fq2x9d", "h") == [], "it is held already"
+    assert sum(len(cookies.keep(f"a=k7fq2x9d{n}", "h")) for n in range(100)) == MAX_SECRETS - 1
 
 
 def test_the_users_own_cookie_wins_and_many_are_not_kept():
