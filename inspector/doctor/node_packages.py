@@ -224,8 +224,17 @@ def _parts(number: str) -> list[int]:
 
 
 def build_or_path(file: str) -> Fix:
-    """Return the fix for a file that does not exist: build the project around it if that writes it."""
-    project = _folder_with_package(os.path.dirname(file))
+    """Return the fix for a file that does not exist: build the project around it if that writes it.
+
+    A folder that has such files was built, and so was an installed package.
+    """
+    folder, ending = os.path.dirname(file), os.path.splitext(file)[1]
+    beside = sorted(os.path.basename(name) for name in glob(os.path.join(glob_escaped(folder), f"*{ending}")))
+    if beside:
+        return Fix(f"Check the path: its folder has {', '.join(beside[:3])}.")
+    if "node_modules" in folder:
+        return Fix("Check the path.")
+    project = _folder_with_package(folder)
     is_built = any(part in file.replace("\\", "/") for part in _BUILT) and "build" in (
         _read(project).get("scripts") or {}
     )

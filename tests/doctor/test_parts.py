@@ -17,6 +17,7 @@ from inspector.client.options import Options
 from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
+from inspector.doctor.node_packages import build_or_path
 from inspector.doctor.privacy import Privacy
 from inspector.doctor.server_facts import ServerFacts
 from inspector.doctor.session_options import without_person
@@ -171,6 +172,15 @@ def test_a_required_option_may_have_a_variable_of_this_shell() -> None:
 ])  # fmt: skip
 def test_an_address_in_a_log_is_where_the_server_listens(line: str, address: str) -> None:
     assert listening_address([line]) == address
+
+
+def test_a_script_that_is_missing_beside_others_needs_no_build(tmp_path: Path) -> None:
+    folder = tmp_path / "node_modules" / "shop" / "build"
+    folder.mkdir(parents=True)
+    (folder.parent / "package.json").write_text('{"scripts": {"build": "tsc"}}')
+    assert build_or_path(str(folder / "main.js")).text == "Check the path."
+    (folder / "index.js").touch()
+    assert build_or_path(str(folder / "main.js")).text == "Check the path: its folder has index.js."
 
 
 def test_a_port_without_a_number_is_that_of_the_command() -> None:

@@ -141,7 +141,7 @@ SETUPS = {
     ),
     "a script of an installed package that does not exist": Setup(
         "Node does not find the file {home}/node_modules/shop-mcp/dist/indx.js.",
-        ("Check the path.",),
+        ("Check the path: its folder has index.js.",),
         words=(PYTHON, "server.py", "node_modules/shop-mcp/dist/indx.js"),
         prints=NODE.format("Cannot find module '{home}/node_modules/shop-mcp/dist/indx.js'"),
         files={"node_modules/shop-mcp/dist/index.js": ""},
