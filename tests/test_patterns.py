@@ -48,6 +48,7 @@ MADE_LATER = {
     "inspector.features.apps.page": "the name of a tag",
     "inspector.calls.environments": "the pattern of a name, from the models",
     "inspector.calls.regex": "a pattern of the user's, for the words of an error",
+    "inspector.client.listening_address": "the URL of a server, as it is",
     "inspector.cli.program_name": "our own help",
     "inspector.compare.json_places": "a glob of the user's: fnmatch makes it without a choice",
     "inspector.compare.rules": "patterns of the user's",

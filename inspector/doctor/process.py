@@ -214,6 +214,8 @@ class ProcessDoctor(SessionDoctor):
         printed = noise(connection.noise)
         if printed is not None and not connection.answered:
             cause += f" It printed “{printed.first}” to stdout."
+        elif self.steps.last_words and not connection.answered:
+            cause += f" Its last words are “{self.steps.last_words[-1].strip()[:200]}”."
         self.steps.add(
             "exit", "failed", f"it {how}{after}{reason}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )

@@ -55,6 +55,7 @@ _NPM = re.compile(
 )
 _ARGUMENTS = re.compile(r"(?i)\brequired (?:argument|flag|option)|\b(?:argument|flag|option)s? (?:is|are) required")
 _ERROR_LEVEL = re.compile(r"(?:error|fatal|critical) (\S.+)", re.IGNORECASE)
+_PYDANTIC = re.compile(r"\d validation errors? for [\w.]{1,100}$")
 _USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
 _COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
 _COMMAND = re.compile(r"(?:│|\s)\s{0,3}([a-z][\w-]{0,40})(?:\s{2}|\s{0,300}$)")
@@ -127,9 +128,13 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
 
 
 def _of_python(lines: Sequence[str]) -> str:
-    """Return the last line of the last traceback of Python, whose exception may have any name."""
+    """Return the exception of the last traceback of Python, whatever its name; of pydantic, with its first fault."""
     start = max((at for at, line in enumerate(lines) if line.startswith("Traceback (most")), default=len(lines))
-    return next((line for line in lines[start + 1 :] if re.match(r"[A-Za-z_][\w.]*(?:: |$)", line)), "")
+    at = next((n for n in range(start + 1, len(lines)) if re.match(r"[A-Za-z_][\w.]*(?:: |$)", lines[n])), None)
+    if at is None:
+        return ""
+    fault = [line.partition(" [type=")[0].strip() for line in lines[at + 1 : at + 3]]
+    return ": ".join([lines[at], *fault] if _PYDANTIC.search(lines[at]) else [lines[at]])
 
 
 def _usage(log: Sequence[str]) -> StderrCause | None:
@@ -150,9 +155,8 @@ def _used(log: Sequence[str]) -> Fix:
     commands = [match[1] for match in map(_COMMAND.match, listed) if match]
     if commands:
         return Fix(f"Add one of its commands: {', '.join(commands[:9])}{', …' * (len(commands) > 9)}")
-    usage = _USAGE.match(log[at])
-    assert usage is not None
-    return Fix(f"Its usage: {usage[1]}")
+    usage = " ".join(map(str.strip, [log[at], *takewhile(lambda line: line.startswith(" " * 8), log[at + 1 :])]))
+    return Fix(f"Its usage: {usage.partition(': ')[2][:300]}")
 
 
 def _argument(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
@@ -167,8 +171,11 @@ def _arguments(match: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(f"It needs the {what}, which its command does not have.", _used(server.log))
 
 
-def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
+def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     requirement = requirement_of("\n".join(server.log))
+    later = server.log[server.log.index(match.string) + 1 :]
+    if "." in match[1] and any(line.startswith("During handling of the above exception") for line in later):
+        return None  # A part that the server can do without: what came afterwards ended it.
     if match[1] == "mcp" and requirement:
         return StderrCause(
             "It cannot import the MCP Python SDK, which is not installed in its environment.",

@@ -316,6 +316,34 @@ SETUPS = {
         (),
         files={"server.py": "print('Nicht gefunden: daten')\nraise SystemExit(1)\n"},
     ),
+    "settings that pydantic refuses": Setup(
+        "It fails with pydantic_core.ValidationError: 1 validation error for Settings: api_key: Field required.",
+        (),
+        prints=(
+            'Traceback (most recent call last):\n  File "server.py", line 3, in <module>\n    Settings()\n'
+            "pydantic_core.ValidationError: 1 validation error for Settings\napi_key\n"
+            "  Field required [type=missing, input_value={}, input_type=dict]\n    For further information visit x\n"
+        ),
+    ),
+    "a part that the server can do without": Setup(
+        "It fails with FileNotFoundError: no data.",
+        (),
+        files={
+            "server.py": "try:\n    import weather.data\nexcept ImportError:\n    raise FileNotFoundError('no data')\n",
+            "weather/__init__.py": "",
+        },
+        never=("another version",),
+    ),
+    "a server whose last words say why it ends": Setup(
+        "The server ended with exit code 1 before it responded. Its last words are “audit: nothing to look at here”.",
+        (),
+        prints="audit: nothing to look at here\n",
+    ),
+    "a usage of several lines": Setup(
+        "It needs the argument command, which its command does not have.",
+        ("Its usage: memex [-h] {init,serve} ...",),
+        prints="usage: memex [-h]\n             {init,serve}\n             ...\nmemex: error: the following arguments are required: command\n",
+    ),
     "variables that are in the next lines": Setup(
         "It needs the environment variable SHOP_EU_TENANT, which is not set.",
         ("--env SHOP_EU_TENANT=…",),
