@@ -143,7 +143,8 @@ async def _listens_elsewhere(journal: Journal, first: int, opened: OpenResult) -
 
 def _reports_a_url(journal: Journal, first: int) -> bool:
     events = map(journal.event, range(max(first, len(journal) - _LAST_EVENTS), len(journal) + 1))
-    return bool(listening_address(event.text for event in events if event.kind is Kind.STDERR))
+    printed = (event for event in events if event.dir is Dir.RECV and event.kind in (Kind.STDERR, Kind.INVALID))
+    return bool(listening_address(decode_log(event.bytes)[:_KEPT_LINE] for event in printed))
 
 
 def read_connection(journal: Journal, first: int) -> ConnectionRecord:

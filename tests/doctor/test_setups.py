@@ -555,9 +555,11 @@ def _write(path: Path, content: str) -> None:
         path.write_text(content)
 
 
-async def test_a_server_at_a_url_is_not_waited_for_until_the_timeout(examine: Examine) -> None:
+@pytest.mark.parametrize("stream", ["stderr", "stdout"])
+async def test_a_server_at_a_url_is_not_waited_for_until_the_timeout(examine: Examine, stream: str) -> None:
     code = (
-        "import sys, time; print('Uvicorn running on http://0.0.0.0:8000', file=sys.stderr, flush=True); time.sleep(99)"
+        "import sys, time; "
+        f"print('Uvicorn running on http://0.0.0.0:8000', file=sys.{stream}, flush=True); time.sleep(99)"
     )
     async with asyncio.timeout(50):
         diagnosis = await examine(
