@@ -72,6 +72,8 @@ def _parts(line: str) -> list[str]:
             entry = json.loads(text)
         except (ValueError, RecursionError):
             entry = None
+        if type(entry) is dict and type(entry.get("fields")) is dict:  # Rust's tracing
+            entry = entry["fields"] | entry
         if type(entry) is dict and "jsonrpc" not in entry:
             level, message = _first(entry, _LEVEL), _first(entry, _MESSAGE)
             errors = [part for name in _ERROR for part in _texts(entry.get(name))]

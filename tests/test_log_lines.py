@@ -26,6 +26,7 @@ from inspector.log_lines import display_lines, readable, searched
         ('{"level":"error","message":"winston \\u001b[31mred"}', "error winston red"),
         ('{"@t":"x","@mt":"serilog","@l":"Error"}', "Error serilog"),
         ('{"severity":"ERROR","message":"cloud"}', "ERROR cloud"),
+        ('{"timestamp":"x","level":"INFO","fields":{"message":"tracing"},"target":"a::b"}', "INFO tracing"),
         ('{"msg":"no level"}', '{"msg":"no level"}'),
         ('{"level":"info"}', '{"level":"info"}'),
         ('{"jsonrpc":"2.0","level":"info","message":"a message"}', '{"jsonrpc":"2.0","level":"info","message":"a message"}'),
