@@ -177,7 +177,9 @@ class Runner:
         if not spoken:
             self.run.problem = survey.why_none
         self.run.total = self._expected(spoken, transport)
-        await self._visit_all([Visited(revision, transport) for revision in spoken], survey)
+        for revision in spoken:
+            session = Session(self.target, self.journal, self._options_for(revision), connect=self._connect)
+            await self._visit(self._begin(Visited(revision, transport), survey, session))
 
     async def _transport(self, session: Session) -> TransportName | None:
         """Connect as a client does, and detect the transport; None if that fails."""
@@ -263,12 +265,6 @@ class Runner:
         return total
 
     # One visit
-
-    async def _visit_all(self, every: Sequence[Visited], survey: RevisionSurvey) -> None:
-        """Visit each revision over HTTP."""
-        for visited in every:
-            session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
-            await self._visit(self._begin(visited, survey, session))
 
     async def _visit(self, opened: _OpenVisit) -> None:
         """One visit: its checks, and what the judge finds in its messages."""

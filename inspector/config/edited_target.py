@@ -13,6 +13,7 @@ from inspector.config.target_arguments import with_options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.text_checks import checked_url, one_line, parse_header, parse_variable
 from inspector.errors import TargetError
+from inspector.hints import Hint, Parameter
 from inspector.reasons import split_reason
 
 
@@ -34,7 +35,7 @@ def options_before(text: str) -> tuple[dict[str, Any], str]:
         if option not in ("--env", "--header"):
             raise TargetError(
                 f"{one_line(option[:40])} cannot be given here",
-                hint="Only --env and --header can.",
+                hint=Hint("Only ", Parameter.ENV, " and ", Parameter.HEADERS, " can."),
             )
         value = value if equals else words.pop(0) if words else ""
         if option == "--env":

@@ -173,14 +173,14 @@ class LinesView(VirtualList):
 
     def _lay_out(self, rows: LineRows, notes: Notes) -> None:
         """Count the rows of the first lines now, and the others when the app is idle."""
-        top = rows.locate(self.scroll_offset.y)[0] if rows.count else 0
+        top, part = rows.locate(self.scroll_offset.y) if rows.count else (0, 0)
         self._layout = LineLayout(self._lines, rows, width=self._width(), wraps=self.wrap, notes=notes)
         if not self.is_mounted:
             return
         self._layout.measure(MEASURED_AT_ONCE + top)
         self.source_changed()
         if not self.shows_cursor and self.count:
-            self._scroll_top(rows.row_of(min(top, rows.lines - 1)))
+            self._scroll_top(rows.row_of(min(top, rows.lines - 1)) + part)
         if not self.is_measured:
             rest: WorkType[None] = self._measure_rest
             self.run_worker(rest, group="measure", exclusive=True, exit_on_error=False)
