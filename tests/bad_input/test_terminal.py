@@ -141,7 +141,7 @@ def test_stray_lines_are_safe(run: Run, tmp_path: Path) -> None:
     server.write_text("#!/bin/sh\nprintf '\\033[31mStarting\\033[0m\\n'\n")
     server.chmod(0o755)
     ran = run("tools", "--", str(server))
-    assert "(␛[31mStarting␛[0m)" in ran.err
+    assert "“␛[31mStarting␛[0m”" in ran.err
     assert is_safe(ran)
 
 
