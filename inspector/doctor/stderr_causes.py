@@ -55,6 +55,7 @@ _NPM = re.compile(
 )
 _ARGUMENTS = re.compile(r"(?i)\brequired (?:argument|flag|option)|\b(?:argument|flag|option)s? (?:is|are) required")
 _ERROR_LEVEL = re.compile(r"(?:error|fatal|critical) (\S.+)", re.IGNORECASE)
+_HANDLED = re.compile(r"During handling of the above exception")
 _PYDANTIC = re.compile(r"\d validation errors? for [\w.]{1,100}$")
 _USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
 _COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
@@ -174,7 +175,7 @@ def _arguments(match: re.Match[str], server: ServerFacts) -> StderrCause:
 def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause | None:
     requirement = requirement_of("\n".join(server.log))
     later = server.log[server.log.index(match.string) + 1 :]
-    if "." in match[1] and any(line.startswith("During handling of the above exception") for line in later):
+    if "." in match[1] and any(map(_HANDLED.match, later)):
         return None  # A part that the server can do without: what came afterwards ended it.
     if match[1] == "mcp" and requirement:
         return StderrCause(
