@@ -13,6 +13,7 @@ from inspector.config.paths import make_private
 from inspector.config.settings import settings_file
 from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET
+from inspector.reasons import os_reason
 from inspector.tui.advice import connect_again, error_text
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
@@ -215,8 +216,10 @@ class SessionVerbs:
         try:
             make_private(path.parent)
             await edit_file(self._screen.app, path)
-        except (InspectorError, OSError) as error:
-            text = error_text(error, self._screen) if isinstance(error, InspectorError) else str(error)
+        except InspectorError as error:
+            self._screen.notify(error_text(error, self._screen), severity="error", markup=False)
+        except OSError as error:
+            text = f"{path.parent} cannot be created: {os_reason(error)}"
             self._screen.notify(text, severity="error", markup=False)
 
     def action_quit(self) -> None:
