@@ -271,6 +271,17 @@ SETUPS = {
         packages={},
         never=("pip install",),
     ),
+    "a command of Windows whose package was built without its module": Setup(
+        "The package that installed the command weather.exe does not contain the module weather_mcp, which the command",
+        ("Install another version of that package, or tell its author.",),
+        prints=(
+            'Traceback (most recent call last):\n  File "<frozen runpy>", line 198, in _run_module_as_main\n'
+            '  File "{home}/env/Scripts/weather.exe/__main__.py", line 4, in <module>\n    from weather_mcp import main\n'
+            "ModuleNotFoundError: No module named 'weather_mcp'\n"
+        ),
+        files={"env/Lib/site-packages/other.py": ""},
+        never=("pip install",),
+    ),
     "a command whose package has no such function": Setup(
         "The package that installed the command weather does not contain weather.main, which the command imports.",
         ("Install another version of that package, or tell its author.",),
