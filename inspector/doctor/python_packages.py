@@ -111,7 +111,7 @@ def incomplete_package(missing: str, server: ServerFacts) -> StderrCause | None:
 
 
 def _importing_file(server: ServerFacts) -> str:
-    """Return the file of the last frame of a traceback, of a command on Windows the program; empty without a frame."""
+    """Return the file of the last frame of a traceback; of a command on Windows, its program. Empty without a frame."""
     file = next((frames[-1] for line in reversed(server.log) if (frames := _FRAME.findall(line))), "")
     return re.sub(r"(?<=\.exe)[/\\]__main__\.py$", "", file)
 

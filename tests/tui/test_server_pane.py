@@ -158,7 +158,7 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
 async def test_another_revision_is_chosen_and_offered_for_a_tool_error_that_comes_from_the_revision() -> None:
     """C-ELIC-01."""
     async with on_demo() as (app, pilot):
-        await press(pilot, "6", shows="f9 revision")
+        await press(pilot, "6", shows="e edit the command")
         await press(pilot, "f9", shows="detect what the server supports")
         await press(pilot, "up", "enter", shows="2026-07-28  (modern)")
         await press(pilot, "f9", "down", "down", "down", "enter", shows="2025-03-26  (legacy)")

@@ -301,7 +301,9 @@ class Editor(LineWidget, can_focus=True):
         self._redraw()
 
     def on_blur(self) -> None:
-        self._redraw()
+        # `has_focus` is still true here.
+        self._left = self._top = 0
+        self.refresh()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self._dragging = True
