@@ -187,9 +187,14 @@ class ModelScreen(FullScreen[str | None]):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_tool)
-        self.set_class(self.size.width < TWO_COLUMNS, "-narrow")
-        self.set_class(TWO_COLUMNS <= self.size.width < THREE_PANES, "-medium")
-        self.set_class(self.size.width >= THREE_PANES, "-wide")
+        width = self.size.width
+        self.update_classes(
+            {
+                "-narrow": width < TWO_COLUMNS,
+                "-medium": TWO_COLUMNS <= width < THREE_PANES,
+                "-wide": width >= THREE_PANES,
+            }
+        )
         self._arrange()
 
     # Count

@@ -37,26 +37,26 @@ MainScreen { layout: vertical; layers: base above; }
 #log > #messages > FilterInput { display: none; }
 #last { height: 1; display: none; }
 
-MainScreen.-in-log #log > #messages > FilterInput { display: block; }
-MainScreen.-in-log #log { width: 41%; }
-MainScreen.-in-log #log > #messages { height: 60%; }
-MainScreen.-in-log #log > #detail { height: 1fr; }
-MainScreen.-beside-form #log { layer: log; dock: right; }
+MainScreen #log.-in-log > #messages > FilterInput { display: block; }
+MainScreen #log.-in-log { width: 41%; }
+MainScreen #log.-in-log > #messages { height: 60%; }
+MainScreen #log.-in-log > #detail { height: 1fr; }
+MainScreen #log.-beside-form { layer: log; dock: right; }
 
 MainScreen.-medium #log { dock: bottom; width: 100%; height: 5; }
-MainScreen.-medium.-in-log #log { height: 44%; }
+MainScreen.-medium #log.-in-log { height: 44%; }
 MainScreen.-medium #log > #messages { height: 1fr; }
-MainScreen.-medium.-detail #log { layout: horizontal; }
-MainScreen.-medium.-detail #log > #messages { width: 1fr; }
-MainScreen.-medium.-detail #log > #detail { width: 1fr; }
+MainScreen.-medium #log.-detail { layout: horizontal; }
+MainScreen.-medium #log.-detail > #messages { width: 1fr; }
+MainScreen.-medium #log.-detail > #detail { width: 1fr; }
 
 MainScreen.-narrow #body > * { width: 1fr; max-width: 100%; }
 MainScreen.-narrow #log > #messages { height: 1fr; }
 MainScreen.-narrow #last { display: block; }
-MainScreen.-maximised #log { width: 1fr; layout: horizontal; }
-MainScreen.-maximised #log > #messages { width: 1fr; height: 1fr; }
-MainScreen.-maximised #log > #detail { width: 52; height: 1fr; }
-MainScreen.-narrow.-maximised #log > #detail { width: 1fr; }
+MainScreen #log.-maximised { width: 1fr; layout: horizontal; }
+MainScreen #log.-maximised > #messages { width: 1fr; height: 1fr; }
+MainScreen #log.-maximised > #detail { width: 52; height: 1fr; }
+MainScreen.-narrow #log.-maximised > #detail { width: 1fr; }
 MainScreen.-zoomed #body > * { width: 1fr; max-width: 100%; height: 1fr; dock: none; }
 MainScreen.-zoomed #body > * Pane { width: 1fr; height: 1fr; max-height: 100%; }
 MainScreen.-narrow ServerPane { layout: vertical; }
@@ -99,12 +99,13 @@ class PaneLayout:
 
     def begin(self, width: int) -> None:
         """Set the classes of the screen for a width in cells, before there are panes."""
-        self.arrangement = replace(self.arrangement, width=width)
+        self.arrangement = replace(self.arrangement, width=width, form_shown=False)
         self._set_classes()
 
     def _set_classes(self) -> None:
-        for name, on in self.arrangement.classes().items():
-            self._screen.set_class(on, name)
+        # All of a widget at once, and those of the log on the log: each change styles every widget inside again.
+        self._screen.update_classes(self.arrangement.screen_classes())
+        self._panes.log.update_classes(self.arrangement.log_classes())
 
     def arrange(self, arrangement: Arrangement | None = None) -> None:
         """Show and hide the panes, as this or the present arrangement says. A hidden pane keeps its state."""

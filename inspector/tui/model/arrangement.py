@@ -1,6 +1,7 @@
 """Which panes of the main screen are visible, and where the focus rests: by tab, width, connection and zoom.
 
-`Arrangement` is the whole state. Its methods return the next one; `visible`, `classes` and `main_pane` read it.
+`Arrangement` is the whole state. Its methods return the next one; `visible`, `main_pane`, `screen_classes` and
+`log_classes` read it.
 """
 
 from __future__ import annotations
@@ -250,16 +251,15 @@ class Arrangement:
         beside = entered or self.zoom in (Zoom.LOG, Zoom.PANE)
         return {"messages", *(["detail"] if beside else [])}
 
-    def classes(self) -> dict[str, bool]:
+    def screen_classes(self) -> dict[str, bool]:
         """Return the style classes of the screen, by which the columns get their widths."""
+        return {"-narrow": self.narrow, "-medium": self.medium, "-zoomed": self.zoom is Zoom.PANE}
+
+    def log_classes(self) -> dict[str, bool]:
+        """Return the style classes of the log, by which it and its parts get their sizes."""
         return {
-            "-narrow": self.narrow,
-            "-medium": self.medium,
-            "-wide": self.width >= THREE_COLUMNS,
             "-detail": self.front is Front.DETAIL and not self.log_zoomed,
             "-maximised": self.log_zoomed,
-            "-timeline": self.zoom is Zoom.TIMELINE,
-            "-zoomed": self.zoom is Zoom.PANE,
             "-beside-form": self.log_place is LogPlace.BESIDE_FORM,
             "-in-log": self.in_log,
         }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from inspector.tui.model.verbs import Offer, VerbRules
 
@@ -19,8 +18,7 @@ class AnswerBy(Enum):
     REFUSED_LINK = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class AskFacts:
+class AskFacts(NamedTuple):
     """The facts about the question in the pane. `looks_back`: a recording is shown at a moment when it was open."""
 
     is_open: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from inspector.tui.model.verbs import KeyHint
 
@@ -17,8 +17,7 @@ COMMON = (*URGENT, "app.next-pane", "app.messages", "app.quit", "app.start-list"
 """Verbs of the screen that a footer may show beside those of the pane."""
 
 
-@dataclass(frozen=True, slots=True)
-class FooterFacts:
+class FooterFacts(NamedTuple):
     """The facts about the screen on which the footer depends.
 
     `typing`: letters are text. `narrow`: there is one column. `zoomed`: one pane has the whole screen. `room` is in

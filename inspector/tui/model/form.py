@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from inspector.tui.model.verbs import Offer, VerbRules
 
 
-@dataclass(frozen=True, slots=True)
-class FormFacts:
+class FormFacts(NamedTuple):
     """The facts about the item that is shown, and its form. `kind` is `""` without an item; `live`: it can be sent."""
 
     live: bool = True

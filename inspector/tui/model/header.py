@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from inspector.text import count, quantity
@@ -28,8 +27,7 @@ class HeaderNotice(NamedTuple):
     role: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderFacts:
+class HeaderFacts(NamedTuple):
     """The facts about a session on which its header depends."""
 
     phase: str = "ready"

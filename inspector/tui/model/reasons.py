@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from inspector.tui.feature_verbs import verbs_in
@@ -120,7 +119,7 @@ def why_not(verb: str, rules: VerbRules[Any], facts: Any) -> str:
     if rules.available(verb, facts):
         return ""
     if not getattr(facts, "live", True):
-        live = facts._replace(live=True) if hasattr(facts, "_replace") else replace(facts, live=True)
+        live = facts._replace(live=True)
         if rules.available(verb, live):
             return RECORDING
     rows = verbs_in(verb.partition(".")[0])

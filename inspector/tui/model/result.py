@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from inspector.tui.model.verbs import Offer, VerbRules
 
@@ -20,8 +20,7 @@ class Showing(Enum):
     ROW = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class ResultFacts:
+class ResultFacts(NamedTuple):
     """The facts about the result that is shown. `live`: its request can be sent again."""
 
     live: bool = True

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from inspector.tui.model.verbs import Offer, VerbRules
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFacts:
+class TaskFacts(NamedTuple):
     """The facts about the selected task. `can_list`: the server can list its tasks."""
 
     live: bool = True

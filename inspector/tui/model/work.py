@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import inf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from inspector.client.inbox import Question
 from inspector.client.state.calls import CallState
@@ -33,8 +33,7 @@ class Standing(Enum):
     BELOW = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Unprompted:
+class Unprompted(NamedTuple):
     """A question that no call caused. It is shown where a result is missing, until something is sent."""
 
     question: Question
@@ -57,8 +56,7 @@ class Work:
     waiting: Sequence[Question] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """The facts that the pane depends on.
 
     `questions` are those of the inbox, oldest first, and `waiting` the open ones. `call` is the newest of the item.
@@ -88,20 +86,17 @@ class Facts:
 # What stands below the form
 
 
-@dataclass(frozen=True, slots=True)
-class ResultPart:
+class ResultPart(NamedTuple):
     """The result, or the text that replaces a missing one."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunningPart:
+class RunningPart(NamedTuple):
     """The progress of a call."""
 
     call: CallState
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(NamedTuple):
     """A question of the server, or its answer."""
 
     question: Question
@@ -195,73 +190,62 @@ def _question_of(call: CallState, questions: Iterable[Question], asking: Questio
 # What changes it
 
 
-@dataclass(frozen=True, slots=True)
-class ItemChosen:
+class ItemChosen(NamedTuple):
     """Another item is shown. `moved`: the user left one for it."""
 
     moved: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """A request was sent. `is_shown`: of the item that is shown."""
 
     is_shown: bool
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionChosen:
+class QuestionChosen(NamedTuple):
     """The user chose a question of the inbox, or went to the next one."""
 
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionCame:
+class QuestionCame(NamedTuple):
     """The server asked something that no call caused. `untouched`: the user has done nothing yet."""
 
     question: Question
     untouched: bool
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRead:
+class QuestionRead(NamedTuple):
     """The question was shown long enough to be read."""
 
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
-class CallAsks:
+class CallAsks(NamedTuple):
     """New questions came while the call runs, and the user is not typing."""
 
     questions: Sequence[Question]
 
 
-@dataclass(frozen=True, slots=True)
-class FormEntered:
+class FormEntered(NamedTuple):
     """The user goes to the form of the item."""
 
 
-@dataclass(frozen=True, slots=True)
-class Postponed:
+class Postponed(NamedTuple):
     """The user leaves the question in the inbox."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionLeft:
+class QuestionLeft(NamedTuple):
     """The user leaves the pane of the question."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionAnswered:
+class QuestionAnswered(NamedTuple):
     """The user answered a question."""
 
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(NamedTuple):
     """The session was looked at again."""
 
 
@@ -280,8 +264,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerNext:
+class AnswerNext(NamedTuple):
     """Go to the answer of a question, as soon as it is there."""
 
     question: Question

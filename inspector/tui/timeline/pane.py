@@ -191,10 +191,14 @@ class TimelinePane(Vertical):
 
     def on_resize(self) -> None:
         width, height = self.size
-        self.set_class(height < STRIP, "-no-strip")
-        self.set_class(width < MESSAGES_FROM, "-slim")
-        self.set_class(height < LOW, "-low")
-        self.set_class(height >= TALL, "-tall")
+        self.update_classes(
+            {
+                "-no-strip": height < STRIP,
+                "-slim": width < MESSAGES_FROM,
+                "-low": height < LOW,
+                "-tall": height >= TALL,
+            }
+        )
         self.call_after_refresh(self._draw)
 
     def focus_inside(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -273,7 +272,7 @@ class Footer(KeyLine):
 
     def hints_for(self, room: int) -> Sequence[KeyHint]:
         own, common, facts = self.offered
-        return footer(own, common, replace(facts, room=room))
+        return footer(own, common, facts._replace(room=room))
 
     def render_line(self, y: int) -> Strip:
         return paint.blank(self.size.width, "panel") if self.muted else super().render_line(y)

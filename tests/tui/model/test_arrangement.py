@@ -164,7 +164,7 @@ def test_the_log_is_shown_again_by_each_way_to_it() -> None:
 
 def test_the_zoom_of_a_pane_ends_with_any_other_pane() -> None:
     zoomed = Arrangement("tools", WIDE).with_pane_zoomed(True)
-    assert zoomed.classes()["-zoomed"]
+    assert zoomed.screen_classes()["-zoomed"]
     assert not zoomed.with_front(Front.DETAIL).is_zoomed
     assert not zoomed.with_log(Front.MESSAGES).is_zoomed
     in_log = Arrangement("tools", WIDE).with_log_zoomed(True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,7 +43,7 @@ PAST = FormFacts(live=False, answered=True, past=True)
 NO_ITEM = FormFacts(kind="")
 TEXT = ResultFacts()
 TABLE = ResultFacts(showing=Showing.TABLE, views=("content", "table", "raw"))
-ROW = replace(TABLE, showing=Showing.ROW)
+ROW = TABLE._replace(showing=Showing.ROW)
 TOOLS = CatalogFacts(tool=True, sortable=True)
 ASKED = ("asked.answer", "asked.decline", "asked.later")
 CONNECTING, HTTP = ServerTabFacts(connecting=True), ServerTabFacts(stdio=False)
@@ -56,46 +55,46 @@ OLD = QUIET._replace(live=False, at_end=False)
 
 SHOWN: list[tuple[Verbs, Any, str]] = [
     (ASK, ELICITATION, "accept  decline  later  form.json=json  cancel  standing=always"),
-    (ASK, replace(ELICITATION, as_json=True, from_now_on=True, several=True),
+    (ASK, ELICITATION._replace(as_json=True, from_now_on=True, several=True),
      "accept  decline  later  next  form.json=form  cancel  standing=answer only once"),
     (ASK, LINK, "open  copy  accept  decline  later  cancel  standing=always"),
     # A link that must not be opened has no key for it.
     (ASK, REFUSED_LINK, "accept  decline  later  cancel  standing=always"),
     (ASK, SAMPLING, "accept  decline=decline  later  form.json=json  standing=always"),
-    (ASK, replace(SAMPLING, ends_call=True, as_json=True),
+    (ASK, SAMPLING._replace(ends_call=True, as_json=True),
      "accept  decline=decline, end call  later  form.json=text  standing=always"),
     (ASK, ROOTS, "accept  standing=always answer this  decline=decline  later  form.json=json"),
-    (ASK, replace(ROOTS, as_json=True), "accept  decline=decline  later  form.json=text"),
+    (ASK, ROOTS._replace(as_json=True), "accept  decline=decline  later  form.json=text"),
     (ASK, OVER, "its-messages  later=list"),
-    (ASK, replace(OVER, looks_back=True), "replay.answer=go to answer  its-messages  later=list"),
+    (ASK, OVER._replace(looks_back=True), "replay.answer=go to answer  its-messages  later=list"),
     (FORM, TOOL, "call  json=json  save  leave"),
-    (FORM, replace(TOOL, answered=True, past=True, saved=True, as_json=True),
+    (FORM, TOOL._replace(answered=True, past=True, saved=True, as_json=True),
      "call  app.result  json=form  past-calls  save  leave"),
     # While it runs, escape cancels; while it asks, its key is not the one that leads to the question.
-    (FORM, replace(TOOL, running=True), "call  call.cancel  json=json  save"),
-    (FORM, replace(TOOL, running=True, asks=True, answered=True, past=True), "call.cancel  json=json  past-calls  save"),
-    (FORM, replace(TOOL, may_be_task=True, other_revision=True, editable=False),
+    (FORM, TOOL._replace(running=True), "call  call.cancel  json=json  save"),
+    (FORM, TOOL._replace(running=True, asks=True, answered=True, past=True), "call.cancel  json=json  past-calls  save"),
+    (FORM, TOOL._replace(may_be_task=True, other_revision=True, editable=False),
      "call  call-task  app.revision=other revision  save  leave"),
     (FORM, RESOURCE, "call  resource.subscribe=subscribe  save  leave"),
-    (FORM, replace(RESOURCE, subscribed=True), "call  resource.subscribe=unsubscribe  save  leave"),
-    (FORM, replace(RESOURCE, can_subscribe=False), "call  save  leave"),
+    (FORM, RESOURCE._replace(subscribed=True), "call  resource.subscribe=unsubscribe  save  leave"),
+    (FORM, RESOURCE._replace(can_subscribe=False), "call  save  leave"),
     (FORM, PAST, "leave"),
     (FORM, NO_ITEM, ""),
     (RESULT, TEXT, "call  copy  its-messages  leave  app.result=to form  save-call  expect  save  views=view"),
-    (RESULT, replace(TEXT, live=False, differs=True), "next-difference  copy  its-messages  leave  save  views=view"),
-    (RESULT, replace(TEXT, views=("content", "structured", "raw"), called_before=True),
+    (RESULT, TEXT._replace(live=False, differs=True), "next-difference  copy  its-messages  leave  save  views=view"),
+    (RESULT, TEXT._replace(views=("content", "structured", "raw"), called_before=True),
      "call  copy  views=view  compare  its-messages  leave  app.result=to form  save-call  expect  save"),
     (RESULT, TABLE,
      "call  list.select=open row  table.sort  table.filter=filter rows  table.copy=copy  views=view  its-messages  "
      "leave  app.result=to form  save-call  expect"),
-    (RESULT, replace(TABLE, filtered=True, live=False, links=True),
+    (RESULT, TABLE._replace(filtered=True, live=False, links=True),
      "list.select=open row  table.sort  table.filter=filter rows  table.all  table.copy=copy  views=view  "
      "its-messages  leave"),
     (RESULT, ROW,
      "leave=table  call  json.copy=copy value  views=view  its-messages  app.result=to form  save-call  expect"),
-    (RESULT, replace(TEXT, answered=False, views=(), links=True),
+    (RESULT, TEXT._replace(answered=False, views=(), links=True),
      "open  call  its-messages  leave  app.result=to form  save-call  expect"),
-    (RESULT, replace(TEXT, has_result=False), ""),
+    (RESULT, TEXT._replace(has_result=False), ""),
     (LOG, QUIET, "list.select=open  filter  exchange  compare  timeline"),
     (LOG, QUIET._replace(comparing=True),
      "compare=compare with it  all=stop comparing  list.select=open  filter  exchange  timeline"),
@@ -157,24 +156,24 @@ WORKS: list[tuple[Verbs, Any, str, str]] = [
     (ASK, OVER, "later", "cancel accept"),
     (ASK, LINK, "open", "form.json"),
     (ASK, REFUSED_LINK, "", "open"),
-    (ASK, replace(LINK, is_open=False), "", "open"),
+    (ASK, LINK._replace(is_open=False), "", "open"),
     (FORM, TOOL, "call save empty leave past-calls about",
      "call-task saved-calls resource.read"),
-    (FORM, replace(TOOL, running=True), "call save empty leave past-calls about",
+    (FORM, TOOL._replace(running=True), "call save empty leave past-calls about",
      "call-task saved-calls"),
-    (FORM, replace(TOOL, past=True, saved=True), "call save empty leave past-calls about saved-calls",
+    (FORM, TOOL._replace(past=True, saved=True), "call save empty leave past-calls about saved-calls",
      "call-task"),
     (FORM, RESOURCE, "call save empty leave about resource.read resource.subscribe",
      "call-task past-calls saved-calls"),
-    (FORM, replace(RESOURCE, live=False), "leave", "resource.read resource.subscribe"),
-    (FORM, replace(RESOURCE, can_subscribe=False), "resource.read", "resource.subscribe"),
+    (FORM, RESOURCE._replace(live=False), "leave", "resource.read resource.subscribe"),
+    (FORM, RESOURCE._replace(can_subscribe=False), "resource.read", "resource.subscribe"),
     (FORM, PAST, "leave about", "save empty call-task past-calls saved-calls call"),
     (FORM, NO_ITEM, "about", "save empty leave call-task past-calls saved-calls call"),
     (RESULT, TEXT, "call save-call expect pin-call copy", "compare next-difference previous-difference"),
-    (RESULT, replace(TEXT, live=False, differs=True), "copy next-difference previous-difference",
+    (RESULT, TEXT._replace(live=False, differs=True), "copy next-difference previous-difference",
      "call save-call expect pin-call"),
-    (RESULT, replace(TEXT, called_before=True), "compare", ""),
-    (RESULT, replace(TEXT, has_result=False), "call", "save-call expect pin-call"),
+    (RESULT, TEXT._replace(called_before=True), "compare", ""),
+    (RESULT, TEXT._replace(has_result=False), "call", "save-call expect pin-call"),
     (SESSION, SessionFacts(), "reconnect restart watch export compose pin side-by-side revision extensions",
      "question back result"),
     (SESSION, SessionFacts(is_process=False), "reconnect export compose pin side-by-side revision extensions",

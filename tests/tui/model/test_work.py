@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
@@ -74,17 +74,17 @@ IN_CALL = Facts(has_item=True, questions=(INSIDE, SECOND), waiting=(INSIDE, SECO
         (Work(), Facts(), ResultPart()),
         (Work(), Facts(has_item=True, call=call(10, "done"), answered=True), ResultPart()),
         (Work(), IN_CALL, Asking(INSIDE)),
-        (Work(), replace(IN_CALL, asking=SECOND), Asking(SECOND)),
+        (Work(), IN_CALL._replace(asking=SECOND), Asking(SECOND)),
         (Work(chosen=ROOTS), IN_CALL, Asking(ROOTS)),
         # A question outside every call gives way to a result and to a running call.
         (Work(unprompted=NEW), BESIDE, Asking(ROOTS)),
         (Work(unprompted=BELOW), BESIDE, Asking(ROOTS)),
-        (Work(unprompted=BELOW), replace(BESIDE, answered=True), ResultPart()),
+        (Work(unprompted=BELOW), BESIDE._replace(answered=True), ResultPart()),
         (Work(unprompted=Unprompted(WITHDRAWN)), Facts(has_item=True), ResultPart()),
         (Work(unprompted=Unprompted(WITHDRAWN)), Facts(asking=WITHDRAWN, answering=True), Asking(WITHDRAWN)),
         # In a recording: the question inside the shown request, at that moment.
-        (Work(), replace(IN_CALL, live=False, call=None, request_n=10), Asking(INSIDE)),
-        (Work(), replace(IN_CALL, live=False, call=None, request_n=11), ResultPart()),
+        (Work(), IN_CALL._replace(live=False, call=None, request_n=10), Asking(INSIDE)),
+        (Work(), IN_CALL._replace(live=False, call=None, request_n=11), ResultPart()),
     ],
 )
 def test_what_stands_below_the_form(work: Work, facts: Facts, below: object) -> None:
@@ -95,7 +95,7 @@ def test_an_answered_question_stays_until_the_call_goes_on() -> None:
     waits = Facts(has_item=True, questions=(OVER,), call=call(10, progress=5))
     assert lower_part(Work(), waits) == Asking(OVER)
     goes_on = call(10, progress=13)
-    assert lower_part(Work(), replace(waits, call=goes_on)) == RunningPart(goes_on)
+    assert lower_part(Work(), waits._replace(call=goes_on)) == RunningPart(goes_on)
     withdrawn = call(10)
     assert lower_part(Work(), Facts(questions=(asked(12, 10, "withdrawn"),), call=withdrawn)) == RunningPart(withdrawn)
 
@@ -108,7 +108,7 @@ def test_an_answered_question_stays_until_the_call_goes_on() -> None:
         (Work(unprompted=NEW), BESIDE, False),
         (Work(unprompted=BELOW), BESIDE, True),
         (Work(), IN_CALL, True),
-        (Work(chosen=INSIDE), replace(IN_CALL, call=call(20)), False),
+        (Work(chosen=INSIDE), IN_CALL._replace(call=call(20)), False),
         (Work(chosen=INSIDE), Facts(has_item=True, live=False, request_n=10), True),
         (Work(chosen=ROOTS), Facts(has_item=True), False),
     ],
@@ -123,8 +123,8 @@ def test_the_form_is_above_what_concerns_its_item(work: Work, facts: Facts, is_s
         (NEW, BESIDE, True, False),
         (READ, BESIDE, True, True),
         (BELOW, BESIDE, True, False),
-        (READ, replace(BESIDE, answering=True), True, False),
-        (READ, replace(BESIDE, asking=None), True, False),
+        (READ, BESIDE._replace(answering=True), True, False),
+        (READ, BESIDE._replace(asking=None), True, False),
         # Only roots can be answered without the pane.
         (READ, BESIDE, False, True),
         (Unprompted(asked(5), Standing.READ), BESIDE, False, False),
@@ -138,10 +138,10 @@ def test_the_list_answers_what_could_be_read(
 
 
 def test_the_question_to_go_to_is_the_one_that_waits_here() -> None:
-    assert next_question(Work(), replace(IN_CALL, asking=SECOND), asking=True) is SECOND
-    assert next_question(Work(), replace(IN_CALL, asking=SECOND), asking=False) is INSIDE
-    assert next_question(Work(unprompted=BELOW), replace(BESIDE, asking=None), asking=False) is ROOTS
-    assert next_question(Work(), replace(IN_CALL, live=False), asking=True) is None
+    assert next_question(Work(), IN_CALL._replace(asking=SECOND), asking=True) is SECOND
+    assert next_question(Work(), IN_CALL._replace(asking=SECOND), asking=False) is INSIDE
+    assert next_question(Work(unprompted=BELOW), BESIDE._replace(asking=None), asking=False) is ROOTS
+    assert next_question(Work(), IN_CALL._replace(live=False), asking=True) is None
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_question_to_go_to_is_the_one_that_waits_here() -> None:
         # It is left
         (Work(unprompted=BELOW), Postponed(), BESIDE, Work(), None),
         (Work(chosen=ROOTS, unprompted=BELOW), QuestionLeft(), BESIDE, Work(chosen=ROOTS), None),
-        (Work(chosen=ROOTS), QuestionLeft(), replace(BESIDE, can_return=True), Work(), Do.RETURN),
+        (Work(chosen=ROOTS), QuestionLeft(), BESIDE._replace(can_return=True), Work(), Do.RETURN),
         # It is withdrawn
         (Work(unprompted=Unprompted(WITHDRAWN), waiting=[WITHDRAWN]), Looked(), Facts(), Work(), Do.SAY_WITHDRAWN),
         (Work(unprompted=BELOW), Looked(), BESIDE, Work(unprompted=BELOW), None),
@@ -192,7 +192,7 @@ def test_what_an_event_changes(work: Work, event: Event, facts: Facts, after: Wo
         (Work(chosen=INSIDE), INSIDE, IN_CALL, Work(), None),
         (Work(chosen=ROOTS), ROOTS, IN_CALL, Work(), None),
         (Work(chosen=INSIDE), INSIDE, Facts(call=call(20, "done")), Work(chosen=INSIDE), None),
-        (Work(chosen=INSIDE), INSIDE, replace(IN_CALL, can_return=True), Work(), None),
+        (Work(chosen=INSIDE), INSIDE, IN_CALL._replace(can_return=True), Work(), None),
     ],
 )
 def test_where_an_answer_leads(work: Work, question: Question, facts: Facts, after: Work, effect: object) -> None:
@@ -205,11 +205,11 @@ def test_after_an_answer_the_next_question_outside_every_call_is_shown() -> None
     after, effect = update(Work(unprompted=READ), QuestionAnswered(ROOTS), answering)
     assert (after, effect) == (Work(unprompted=Unprompted(later, Standing.READ)), AnswerNext(later))
     # Where a result needs the room, the question was chosen.
-    after, _ = update(Work(unprompted=READ), QuestionAnswered(ROOTS), replace(answering, answered=True))
+    after, _ = update(Work(unprompted=READ), QuestionAnswered(ROOTS), answering._replace(answered=True))
     assert after.chosen is later
 
 
-OPENED = replace(BESIDE, now=7.0)
+OPENED = BESIDE._replace(now=7.0)
 ANSWERED, GONE = asked(12, 10, "answered"), asked(12, 10, "withdrawn")
 RUNS = Facts(has_item=True, questions=(GONE,), call=call(10), now=7.0)
 
@@ -219,11 +219,11 @@ RUNS = Facts(has_item=True, questions=(GONE,), call=call(10), now=7.0)
     [
         # A question came by itself: at the start, in a call, or after the answer to another one.
         (Work(), QuestionCame(ROOTS, untouched=True), OPENED, True),
-        (Work(), Looked(), replace(IN_CALL, now=7.0), True),
-        (Work(asks=INSIDE), Looked(), replace(IN_CALL, questions=(OVER, SECOND), waiting=(SECOND,), now=7.0), True),
+        (Work(), Looked(), IN_CALL._replace(now=7.0), True),
+        (Work(asks=INSIDE), Looked(), IN_CALL._replace(questions=(OVER, SECOND), waiting=(SECOND,), now=7.0), True),
         # The user went to it, or has answered it; below the form it has keys of its own.
         (Work(), QuestionChosen(ROOTS), OPENED, False),
-        (Work(asks=ANSWERED), Looked(), replace(RUNS, questions=(ANSWERED,)), False),
+        (Work(asks=ANSWERED), Looked(), RUNS._replace(questions=(ANSWERED,)), False),
         (Work(unprompted=BELOW), Looked(), OPENED, False),
         (Work(unprompted=NEW, asks=ROOTS), ItemChosen(moved=True), OPENED, False),
         # The server withdrew it.
@@ -231,7 +231,7 @@ RUNS = Facts(has_item=True, questions=(GONE,), call=call(10), now=7.0)
         (Work(unprompted=Unprompted(WITHDRAWN), asks=WITHDRAWN), Looked(), RUNS, False),
         (Work(unprompted=Unprompted(WITHDRAWN, Standing.READ), asks=WITHDRAWN), Looked(), RUNS, True),
         # In a recording nothing is sent.
-        (Work(), Looked(), replace(IN_CALL, live=False, request_n=10, now=7.0), False),
+        (Work(), Looked(), IN_CALL._replace(live=False, request_n=10, now=7.0), False),
     ],
 )
 def test_the_key_that_sends_waits_where_a_question_came_or_went_by_itself(
@@ -239,20 +239,20 @@ def test_the_key_that_sends_waits_where_a_question_came_or_went_by_itself(
 ) -> None:
     after, _ = update(work, event, facts)
     assert (after.changed == 7.0) is changed
-    assert bool(sends_unseen(after, replace(facts, now=7.4), 0.5)) is changed
-    assert not sends_unseen(after, replace(facts, now=7.6), 0.5)
+    assert bool(sends_unseen(after, facts._replace(now=7.4), 0.5)) is changed
+    assert not sends_unseen(after, facts._replace(now=7.6), 0.5)
 
 
 @pytest.mark.parametrize(
     ("work", "facts", "expected"),
     [
         (Work(waiting=[GONE]), RUNS, Do.SAY_WITHDRAWN),
-        (Work(waiting=[GONE]), replace(RUNS, call=call(10, "done"), answered=True), Do.SAY_WITHDRAWN),
+        (Work(waiting=[GONE]), RUNS._replace(call=call(10, "done"), answered=True), Do.SAY_WITHDRAWN),
         # It waited in the inbox, while another one is shown.
         (Work(waiting=[WITHDRAWN, INSIDE]), IN_CALL, Do.SAY_WITHDRAWN),
         # The pane says it itself, where the user is in it or chose the question.
         (Work(chosen=GONE, waiting=[GONE]), RUNS, None),
-        (Work(waiting=[ANSWERED]), replace(RUNS, questions=(ANSWERED,)), None),
+        (Work(waiting=[ANSWERED]), RUNS._replace(questions=(ANSWERED,)), None),
         (Work(waiting=[asked(12, 10, "lost")]), RUNS, None),
     ],
 )
