@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls import models
@@ -214,9 +213,9 @@ def standing_of(answer: dict[str, Any], base: StandingAnswers) -> StandingAnswer
     """The standing answers of a step; topics that it leaves out are answered as in the session."""
     standing = base
     if "elicitation" in answer:
-        standing = replace(standing, elicitation=answer["elicitation"])
+        standing = standing._replace(elicitation=answer["elicitation"])
     if "sampling" in answer:
-        standing = replace(standing, sampling=answer["sampling"])
+        standing = standing._replace(sampling=answer["sampling"])
     if "roots" in answer:
-        standing = replace(standing, roots=tuple(map(root_uri, answer["roots"])))
+        standing = standing._replace(roots=tuple(map(root_uri, answer["roots"])))
     return standing

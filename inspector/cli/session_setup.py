@@ -270,7 +270,7 @@ def _as_host(options: Options, host: str | None, invocation: Invocation) -> Opti
         extensions=by_id(client.extensions, dict(invocation.option("extension", ()))),
         default_extensions=(),
         declared=client.capabilities,
-        standing=replace(standing, **answers),
+        standing=standing._replace(**answers),
         protocol=protocol,
     )
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.client.state.server import Server
 from inspector.errors import NotOffered
@@ -35,8 +34,7 @@ _ERRORS = Query(dir=Dir.RECV, shape=Shape.ERROR)
 _OPENING = Query(dir=Dir.SEND, shape=Shape.REQUEST, method=("initialize", "server/discover"))
 
 
-@dataclass(frozen=True, slots=True)
-class ClientIdentity:
+class ClientIdentity(NamedTuple):
     """The name that our client gives the server: `clientInfo`."""
 
     name: str = "inspector"
@@ -72,8 +70,7 @@ def by_id(*maps: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[st
     return {full_id(name): settings for extensions in maps for name, settings in extensions.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionState:
+class ExtensionState(NamedTuple):
     """One extension, between our client and the server."""
 
     id: str
@@ -174,8 +171,7 @@ def missing_extensions(code: Any, data: Any) -> list[str]:
     return [*object_at(data, "requiredCapabilities", "extensions")][:100] if code == MISSING_CAPABILITY else []
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionChoice:
+class ExtensionChoice(NamedTuple):
     """An extension that a client may offer: the settings to offer it with, and what is known of it."""
 
     id: str

@@ -7,8 +7,7 @@ specification, "Client features" of each revision (C-ROOT-*, C-SAMP-*, C-ELIC-*)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inspector.client.answer_program import AnswerProgram
 from inspector.errors import InspectorError
@@ -34,8 +33,7 @@ HUMAN_MODEL, STANDING_MODEL = "human", "inspector/standing-answer"
 """The model in a sampling result: a person typed it, or it is a standing answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class StandingAnswers:
+class StandingAnswers(NamedTuple):
     """The standing answers. `None` for a topic: the capability is not declared to the server.
 
     `"ask"` adds the question to the inbox. Sampling: `"decline"`, the text of the answer, or a program. Elicitation:

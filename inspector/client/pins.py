@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.client.engine.era_memory import key_of
 from inspector.config import foreign_files, paths
@@ -36,8 +35,7 @@ _SUFFIX = ".pin.json"
 _OURS = lazy_pattern(r"[0-9a-f]{32}\.pin\.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(NamedTuple):
     """A saved surface."""
 
     path: Path

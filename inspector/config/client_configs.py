@@ -458,7 +458,7 @@ def _found_server(
         disabled = entry_fields.flag(plain, "disabled", False) or not entry_fields.flag(plain, "enabled", True)
     except ConfigError as error:
         made, disabled = error, False
-    inputs = tuple(replace(question, server=name) for question in inputs)
+    inputs = tuple(question._replace(server=name) for question in inputs)
     return FoundServer(name, raw, made, dialect, disabled, inputs, workspace)
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from inspector import command_words
 from inspector.config import secret_values
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """Program, verb, options, arguments and target. All parts except the verb are quoted for a shell."""
 
     verb: str = ""
@@ -36,18 +35,18 @@ class CommandLine:
     @property
     def opened(self) -> str:
         """The options and the target, without program and verb."""
-        return str(replace(self, program="", verb="", arguments="", after=""))
+        return str(self._replace(program="", verb="", arguments="", after=""))
 
     def with_verb(self, verb: str, refused: Collection[str] = ()) -> CommandLine:
         """Return another verb on the same target, without the options that it does not share or refuses."""
         if verb == self.verb:
             return self
         options = tuple(option for option in self.options if option[0] in self.shared and option[0] not in refused)
-        return replace(self, verb=verb, options=options, arguments="", after="")
+        return self._replace(verb=verb, options=options, arguments="", after="")
 
     def adding(self, name: str, typed: str) -> CommandLine:
         """Return the line with one more option, before the others."""
-        return replace(self, options=((name, typed), *self.options))
+        return self._replace(options=((name, typed), *self.options))
 
     def passing(self, variable: str) -> CommandLine:
         """Return the line that also passes a variable of this shell to the server."""
@@ -59,7 +58,7 @@ class CommandLine:
 
     def on_command(self, words: Sequence[str]) -> CommandLine:
         """Return the line with another command as its target."""
-        return replace(self, target=_command(words, self.secrets))
+        return self._replace(target=_command(words, self.secrets))
 
     def on_url(self, url: str, transport: str = "", *, trusted: bool = True) -> CommandLine:
         """Return the line with another URL, and another transport, as its target.
@@ -67,18 +66,17 @@ class CommandLine:
         A URL of another origin is not `trusted`: it gets none of the options, which may have secrets.
         """
         options = self.options if trusted else ()
-        line = replace(self, options=options, target=command_words.quote(secret_values.mask_url(url)))
+        line = self._replace(options=options, target=command_words.quote(secret_values.mask_url(url)))
         if not transport:
             return line
         kept = tuple(option for option in line.options if option[0] != "transport")
-        return replace(line, options=kept).adding("transport", f"--transport {transport}")
+        return line._replace(options=kept).adding("transport", f"--transport {transport}")
 
     def on(self, target: Target) -> CommandLine:
         """Return the line with this target, and only the options that apply to its kind."""
         other = _FOR_COMMANDS if isinstance(target, HttpTarget) else _FOR_URLS
-        return replace(
-            self, target=_target(target), options=tuple(option for option in self.options if option[0] not in other)
-        )
+        kept = tuple(option for option in self.options if option[0] not in other)
+        return self._replace(target=_target(target), options=kept)
 
 
 _FOR_COMMANDS = frozenset(("env", "env-file", "inherit-env", "cwd"))

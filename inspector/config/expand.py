@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inspector import command_words
 from inspector.config import dotenv, foreign_files, paths, secret_values
@@ -41,8 +41,7 @@ _NAME = lazy_pattern(r"[A-Za-z_]\w*", re.ASCII)
 _NOT_IN_A_VARIABLE = lazy_pattern(r"\W", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class InputQuestion:
+class InputQuestion(NamedTuple):
     """A value that a config file requests from its user: an `inputs` entry, an input of a `server.json`."""
 
     id: str

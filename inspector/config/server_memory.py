@@ -14,10 +14,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from inspector.config import foreign_files, jsonc, paths, secret_values
 from inspector.config.secret_forms import SecretFinder
@@ -49,8 +48,7 @@ _LOCK_SECONDS = 1.0
 """Seconds to wait for another process's lock; then this process writes without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCall:
+class StoredCall(NamedTuple):
     """A stored call of a tool: `when` in seconds since the epoch, `arguments` without secrets.
 
     `outcome` is a word or two, such as `cancelled` or `12 ms`; empty if it was stored without.
@@ -62,8 +60,7 @@ class StoredCall:
     outcome: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LastOpen:
+class LastOpen(NamedTuple):
     """The result of the last opening of a server.
 
     `note` is one line, such as why it failed, `code` the error's.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from inspector import command_words
 from inspector.config import paths
@@ -140,8 +140,7 @@ def is_recording(path: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Flags:
+class _Flags(NamedTuple):
     """The flags of the command line for the target."""
 
     headers: tuple[tuple[str, str], ...]

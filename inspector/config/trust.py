@@ -12,9 +12,8 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from inspector.config import foreign_files, inherited_variables, jsonc, login_entry, paths, secret_values
 from inspector.config.expand import Reference
@@ -44,8 +43,7 @@ Part: TypeAlias = Literal["entry", "environment", "saved call"]
 _FILES: dict[Part, str] = {"entry": "config file", "environment": "file", "saved call": "file"}
 
 
-@dataclass(frozen=True, slots=True)
-class UsedReference:
+class UsedReference(NamedTuple):
     """A reference and the place of its value: `header X-Key`, `variable TOKEN`, `auth.clientSecret` …"""
 
     place: str
@@ -57,8 +55,7 @@ class UsedReference:
         return f"{kind} {name} in {foreign_files.printable(self.place, _NAME)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(NamedTuple):
     """The data that using a part of another person's file would expose. All texts fit on one line."""
 
     subject: str

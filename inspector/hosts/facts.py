@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from inspector.errors import UsageError
 
@@ -25,8 +25,7 @@ _WHOLE_REQUEST = "whole request"
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 
 
-@dataclass(frozen=True, slots=True)
-class NameRule:
+class NameRule(NamedTuple):
     """How a host builds the name of a tool that a model sees."""
 
     pattern: str
@@ -52,8 +51,7 @@ class NameRule:
         return re.sub(r"\{(server|tool)(?::(\d+))?\}", fill, self.pattern)
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One limit or habit of a host."""
 
     id: str
@@ -122,8 +120,7 @@ class Fact:
         return EFFECTS.index(self.effect)
 
 
-@dataclass(frozen=True, slots=True)
-class HostClient:
+class HostClient(NamedTuple):
     """How a host introduces itself to a server: the parameters of its `initialize` request."""
 
     host: str

@@ -5,9 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter
-from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from inspector.text import quantity
 
@@ -18,8 +17,7 @@ OTHER_RULES = "…"
 """The rule of findings of too many different rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One observation and the rule that it concerns."""
 
     n: int

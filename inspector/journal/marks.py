@@ -11,9 +11,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.errors import RecordingError
 from inspector.system import files
@@ -24,8 +23,7 @@ _TAIL = 1 << 16
 """Bytes at the end of a file in which its end line is searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One marked event, and what the user wrote about it."""
 
     n: int

@@ -5,8 +5,7 @@ Source: the five `schema.json` files and the "Key changes" page of each revision
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Era = Literal["legacy", "modern"]
 
@@ -17,8 +16,7 @@ R4 = "2025-11-25"
 R5 = "2026-07-28"
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """The features of one revision. A field is true if the revision defines the feature that it names."""
 
     revision: str

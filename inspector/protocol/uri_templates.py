@@ -7,8 +7,7 @@ from servers: their length and number of variables are bounded, and expansion is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from inspector.errors import UsageError
@@ -32,8 +31,7 @@ _TRIPLET = lazy_pattern(r"%[0-9A-Fa-f]{2}")
 _NO_LITERAL = lazy_pattern(r"[\x00-\x20\"'<>\\^`|\x7f-\x9f\ud800-\udfff]|%(?![0-9A-Fa-f]{2})")
 
 
-@dataclass(frozen=True, slots=True)
-class _Operator:
+class _Operator(NamedTuple):
     """The expansion rules of an expression (RFC 6570 appendix A)."""
 
     first: str = ""
@@ -56,8 +54,7 @@ _OPERATORS = {
 _RESERVED_OPERATORS = "=,!@|"
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """One variable of a template, as it is in its expression."""
 
     name: str
@@ -68,8 +65,7 @@ class Variable:
     """The number of characters of the value to use; None for all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(NamedTuple):
     """A parsed template."""
 
     source: str

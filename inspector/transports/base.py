@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from inspector.errors import InspectorError
 from inspector.journal.alterations import Alteration, ConnectionFilter
@@ -156,8 +156,7 @@ class MessageFilter(Protocol):
         """Return the filter of a new connection. `record` gets sentences: who says it, and what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A response that requires authorization, or more of it."""
 
     status: int
@@ -190,8 +189,7 @@ class OwnNetwork(Network, Protocol):
         """Whether it handles requests to this URL."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
+class HttpOptions(NamedTuple):
     """The user's options for HTTP."""
 
     headers: tuple[tuple[str, str], ...] = ()

@@ -7,8 +7,7 @@ process) and `httpx_network` (a client of the program).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from inspector.transports.http_url import Url
@@ -21,8 +20,7 @@ OnOpened = Callable[[dict[str, Any]], None]
 end `ready`, which is true."""
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkRequest:
+class NetworkRequest(NamedTuple):
     """A request that is sent as it is."""
 
     method: str
@@ -44,8 +42,7 @@ class ResponseBody(Protocol):
         """End the exchange. The connection is lost if the body was not read to its end. Idempotent."""
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkResponse:
+class NetworkResponse(NamedTuple):
     """The head of a response, as it was received, and its body."""
 
     status: int

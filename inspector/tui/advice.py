@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.message_pump import MessagePump
 
@@ -18,8 +18,7 @@ from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import BY_ID
 
 
-@dataclass(frozen=True, slots=True)
-class VerbAdvice:
+class VerbAdvice(NamedTuple):
     """A verb of the interface, by its id, after the words `does`.
 
     `takes_value`: the dialog that it opens asks for the value.

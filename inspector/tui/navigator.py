@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from textual.app import App
 from textual.dom import DOMNode
@@ -58,8 +58,7 @@ class Opening:
     """Restart a server when one of its files changes."""
 
 
-@dataclass(frozen=True)
-class StartedSession:
+class StartedSession(NamedTuple):
     """A session without a screen yet. `connecting` is its `open_with_lists`, if it was started."""
 
     session: Session
@@ -380,7 +379,7 @@ def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Opti
     """Return options that answer requests for roots as stored for the server, unless other roots were given."""
     if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
         return options
-    return replace(options, standing=replace(options.standing, roots=kept))
+    return replace(options, standing=options.standing._replace(roots=kept))
 
 
 async def _until_it_takes_keys(screen: MainScreen) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget, Target
@@ -39,11 +38,11 @@ def _transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport
 
-        http = replace(
-            options.http, headers=target.headers, proxy=target.proxy, verify=target.verify, network=target.network
+        http = options.http._replace(
+            headers=target.headers, proxy=target.proxy, verify=target.verify, network=target.network
         )
         if options.authorize is not None:
-            http = replace(http, credential=options.authorize.credential(target, sink))
+            http = http._replace(credential=options.authorize.credential(target, sink))
         if target.transport == "sse":
             from inspector.transports.sse import SseTransport
 

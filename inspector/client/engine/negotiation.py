@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from inspector.client.engine.engine import Driver, Engine
 from inspector.client.engine.legacy import LegacyDriver
@@ -81,8 +81,7 @@ class Reason(Enum):
     """The handshake's result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
+class Conclusion(NamedTuple):
     """A reason, and its sentence for `Server.how` and the `negotiation` events."""
 
     reason: Reason

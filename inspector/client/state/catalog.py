@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inspector.errors import InspectorError
 from inspector.text import quantity, size
@@ -18,8 +18,7 @@ MAX_SIZE = 100_000_000
 _LEAST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ListKind:
+class ListKind(NamedTuple):
     """One of the lists: its method, the key of its items in the result, the capability, the notification."""
 
     name: ListName

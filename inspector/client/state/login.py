@@ -6,7 +6,7 @@ import math
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inspector.hints import NO_HINT, Hint
 from inspector.journal.format import Event, Kind
@@ -61,8 +61,7 @@ class AuthStep:
     """The result of each repetition of the step alone: its last recorded step (see `auth/rerun_step.py`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedIn:
+class LoggedIn(NamedTuple):
     """The latest token's properties, from the authorization server and the token itself. Never the token."""
 
     n: int

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.client.state.calls import server_error
 from inspector.client.state.server import Server
@@ -21,8 +20,7 @@ KEPT = 1000
 """Maximum tasks in the table; finished ones are dropped first."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReport:
+class TaskReport(NamedTuple):
     """The latest report of the server about a task."""
 
     n: int = 0
@@ -113,7 +111,7 @@ class Task:
         self.done = True
         self.result, self.error = result, error
         if error is None and self.status not in OVER:
-            self.report = replace(self.report, status="completed")
+            self.report = self.report._replace(status="completed")
 
 
 class TaskTable:

@@ -298,11 +298,10 @@ def filled(server: RegistryServer, target: StdioTarget | HttpTarget) -> StdioTar
 
 def own_questions(question: InputQuestion) -> InputQuestion:
     """Return a question of a registry entry as it is asked: names that look like secrets are masked."""
-    from dataclasses import replace
 
     from inspector.config.secret_values import looks_secret_setting
 
-    return replace(question, secret=question.secret or looks_secret_setting(question.id))
+    return question._replace(secret=question.secret or looks_secret_setting(question.id))
 
 
 def _document(answer: CardResponse) -> Any:

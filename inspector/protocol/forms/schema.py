@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.protocol.forms.values import UNSET, fits, same, text_of
 from inspector.protocol.schema_limits import levels, resolve_pointer
@@ -24,8 +24,7 @@ REFERENCE_DEPTH = 60
 """References and `allOf` that are followed inside each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One of the values to choose from."""
 
     value: Any
@@ -33,8 +32,7 @@ class Choice:
     """The title in the schema, else the value as text. It is the server's text: show it through `text.safe`."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShape:
+class FieldShape(NamedTuple):
     """The kind of field for a schema."""
 
     kind: str

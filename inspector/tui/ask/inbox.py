@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -151,7 +150,7 @@ class InboxPane(AnswersBeside, Pane, VerbsByRules):
         """Remove the standing answers, so that the server's questions are shown again."""
         before = self.session.inbox.standing
         ask = {name: "ask" for name in ("sampling", "elicitation", "roots") if getattr(before, name) is not None}
-        self.session.inbox.standing = replace(before, **ask)  # type: ignore[arg-type]
+        self.session.inbox.standing = before._replace(**ask)  # type: ignore[arg-type]
         self._draw_edge()
         self.post_message(self.AskAgain())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -362,7 +361,7 @@ class QuestionPane(CompactPane, VerbsByRules):
     def _stand(self, answers: dict[str, Any]) -> None:
         """If the user chose so, give this answer to all questions of this kind."""
         if self._from_now_on and answers:
-            self.session.inbox.standing = replace(self.session.inbox.standing, **answers)
+            self.session.inbox.standing = self.session.inbox.standing._replace(**answers)
             if isinstance(answers.get("roots"), tuple):
                 self.post_message(self.KeepRoots(answers["roots"]))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
@@ -55,8 +54,7 @@ _RESULTS = (("result",), ("result", "result"), ("params", "result"))
 """The place of the result in a message: its own, or that of its task."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallOutcome:
+class CallOutcome(NamedTuple):
     """The end of a request. `value` is the result, even one that arrived after a timeout or a cancellation (`late`).
 
     `request_n` and `answer_n` are numbers in the journal, 0 for none. `took` is in microseconds, up to the answer if
@@ -236,8 +234,7 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
     return body.get("result"), None
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """The contents of a result.
 
     `first` is the view to open: `page`, `table`, `structured` or `content`. `items` is the number of content blocks,
@@ -253,8 +250,7 @@ class Contents:
     model_cost: ResultCost | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(NamedTuple):
     """The comparison of a result with its schema.
 
     `violations` is None before it ended; `unusable` says why the schema cannot be used.
@@ -316,7 +312,7 @@ class ShownOutcome:
         """Drop the value after it was prepared and validated: a large result takes five times the memory of its
         text."""
         if self.contents is not None and not self._wants_check and not self.outcome.is_tool_error:
-            self.outcome = replace(self.outcome, value=None)
+            self.outcome = self.outcome._replace(value=None)
             self.is_light = True
 
     def value(self, journal: Journal) -> dict[str, Any]:

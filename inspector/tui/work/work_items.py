@@ -6,11 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.revision_hints import RevisionHint
@@ -38,8 +37,7 @@ LABEL = 24
 """Characters of the label of a past call."""
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierRun:
+class EarlierRun(NamedTuple):
     """A past call: its arguments, their label, its outcome and the role of that."""
 
     arguments: Any
@@ -54,8 +52,7 @@ class EarlierRun:
     """Seconds since the epoch; 0 if that is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedArguments:
+class SavedArguments(NamedTuple):
     """A saved call of an item: its arguments, its short name, its file and the number of its step."""
 
     arguments: Any
