@@ -322,7 +322,7 @@ def opened_here(words: list[str], *texts: str) -> int:
     interval = sys.getswitchinterval()
     try:
         with (
-            patch.object(open_verb, "need_terminal", lambda instead: None),
+            patch.object(open_verb, "missing_terminal", lambda: ""),
             patch.object(InspectorApp, "run", lambda app, **_: asyncio.run(drive(app))),
         ):
             return main.run(words)

@@ -61,8 +61,7 @@ AskInput = Callable[[InputQuestion], str | None]
 """Asks the user; returns None without an answer."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Reference:
+class Reference(NamedTuple):
     """The place of a user's value: the name of a variable, the path of a file, SERVICE/USER of the keyring."""
 
     kind: Literal["variable", "file", "keyring"]

@@ -28,7 +28,7 @@ def ask(url: str, path: str = "") -> http.client.HTTPResponse:
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[HttpTarget], Any]], list[Any]]:
     """Replaces the interface with a function; gives the list of what it will have returned."""
-    monkeypatch.setattr(verb, "need_terminal", lambda instead: None)
+    monkeypatch.setattr(verb, "missing_terminal", lambda: "")
 
     def put(read: Callable[[HttpTarget], Any]) -> list[Any]:
         seen: list[Any] = []

@@ -32,7 +32,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     app.run = app.run_recording = run  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "inspector.tui.app", app)
     monkeypatch.setattr(inspector.tui, "app", app, raising=False)
-    monkeypatch.setattr(verb, "need_terminal", lambda _instead: None)
+    monkeypatch.setattr(verb, "missing_terminal", lambda: "")
     return calls
 
 

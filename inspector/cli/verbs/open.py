@@ -23,7 +23,8 @@ WEB_DRIVER = ("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
 
 def run(invocation: Invocation) -> int:
     """Open the interface on the given target, or on the start screen."""
-    need_terminal(_without_terminal(invocation))
+    if reason := missing_terminal():
+        raise UsageError(reason, hint=_without_terminal(invocation))
     from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget, StdioTarget
 
@@ -43,7 +44,6 @@ def run(invocation: Invocation) -> int:
 def _without_terminal(invocation: Invocation) -> str:
     if not invocation.target_words:
         return "Use a verb with a target, such as `inspector tools`; `inspector --help` lists them."
-
     return f"Use a verb, such as: {invocation.output.command('tools')} (`inspector --help` lists them)"
 
 
@@ -100,13 +100,18 @@ def replay(invocation: Invocation, target: RecordingTarget, *, follow: bool, at:
 
 def need_terminal(instead: str) -> None:
     """Raise `UsageError` unless there is a terminal or a browser; `instead` says what works without one."""
+    if reason := missing_terminal():
+        raise UsageError(reason, hint=instead)
+
+
+def missing_terminal() -> str:
+    """Why the interface cannot be drawn; empty if there is a terminal or a browser."""
     if os.environ.get(WEB_DRIVER[0]) == WEB_DRIVER[1]:
-        return
+        return ""
     for stream, name in ((sys.stdin, "stdin"), (sys.stdout, "stdout")):
         if stream is None or not stream.isatty():
-            raise UsageError(f"The interface needs a terminal, but {name} is not a terminal.", hint=instead)
-    if os.environ.get("TERM") == "dumb":
-        raise UsageError("The interface does not work on a terminal of type “dumb”.", hint=instead)
+            return f"The interface needs a terminal, but {name} is not a terminal."
+    return "The interface does not work on a terminal of type “dumb”." if os.environ.get("TERM") == "dumb" else ""
 
 
 OPTIONS = (WATCH, YES)
