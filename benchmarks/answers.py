@@ -80,8 +80,10 @@ class Answers:
             return (_error(b"null", -32700, b"Parse error"),)
         if not isinstance(message, dict):
             return (_error(b"null", -32600, b"Invalid Request"),)
-        if "id" not in message or "method" not in message:
+        if "id" not in message or "result" in message or "error" in message:
             return ()
+        if "method" not in message or message.get("jsonrpc") != "2.0":
+            return (_error(dumps(message["id"]), -32600, b"Invalid Request"),)
         id, method, params = dumps(message["id"]), message["method"], message.get("params") or {}
         if not isinstance(params, dict):
             return (_error(id, -32602, b"Invalid params"),)

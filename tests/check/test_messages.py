@@ -207,6 +207,17 @@ async def test_the_error_of_another_request_does_not_answer_an_invalid_one():
     assert found.outcome.text == "A request without a method got no response."
 
 
+async def test_a_batch_may_be_refused_as_a_whole():
+    def handle(message, say):
+        if isinstance(message, list):
+            say(refusal({}, -32600))
+        return isinstance(message, list)
+
+    found, journal = await checked(Case("BASE-12", R2, None), Takes(handle), {})
+    journal.release()
+    assert found.outcome.text == "A batch of two requests got error -32600."
+
+
 class AnswersLate(Fault):
     """Answers one message after the other; each takes 0.3 s."""
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -137,7 +137,7 @@ async def test_the_last_words_of_a_server_have_the_pane_while_it_is_high_enough(
         await end(call)
         outcome = of_call(call, on.session.journal)
         said = ("Traceback (most recent call last):", "x" * 100, "y" * 100, "ValueError: no oranges")
-        lost = replace(outcome, error=ServerExited("The server ended with exit code 1.", stderr=said))
+        lost = outcome._replace(error=ServerExited("The server ended with exit code 1.", stderr=said))
         await on.show_answer(ShownOutcome(lost), "exit code 1", "ValueError: no oranges")
 
 
@@ -329,5 +329,5 @@ async def test_an_error_without_an_id_has_no_message_of_its_own() -> None:
         await end(call)
         outcome = of_call(call, on.session.journal)
         assert outcome.answer_n
-        on.pane.show(ShownOutcome(replace(outcome, answer_n=0)))
+        on.pane.show(ShownOutcome(outcome._replace(answer_n=0)))
         await press(on.pilot, shows="-32602", hides="raw")

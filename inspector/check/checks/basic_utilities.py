@@ -9,7 +9,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.outcome import Outcome, bad, doubtful, expect, good, skipped
-from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.machine_load import takes_longer
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import FEW, PROGRESS, ToolCall, tool_calls
@@ -145,7 +145,7 @@ async def ping(visit: Visit) -> Outcome:
         return bad(f"The request got {response.reply}.", *response.events)
     if set(response.body) - {"_meta"} or type(response.result) is not dict:
         return bad(f"The result is not empty: {excerpt(response.result, 80)}.", *response.events)
-    return expect(response, response.seconds <= _PROMPT * slowdown(), f"It took {response.seconds:.1f} s.", doubtful)
+    return expect(response, not takes_longer(response.seconds, _PROMPT), f"It took {response.seconds:.1f} s.", doubtful)
 
 
 def _is_progress(frame: Frame) -> bool:

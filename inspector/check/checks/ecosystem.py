@@ -10,7 +10,7 @@ from inspector.addresses import is_loopback
 from inspector.check.check_table import CheckTable, Need
 from inspector.check.outcome import Outcome, expect, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
-from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.machine_load import takes_longer
 from inspector.check.visit.raw_post import RawPost, raw_post
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol.jsonrpc import Shape
@@ -157,8 +157,7 @@ async def latency(visit: Visit) -> Outcome:
         slowest[method] = max(slowest.get(method, (0.0, n)), (seconds, n))
     if not times:
         return skipped("no request was sent")
-    slower = slowdown()
-    late = [method for method, durations in times.items() if min(durations) > _BUDGETS[method] * slower]
+    late = [method for method, durations in times.items() if takes_longer(min(durations), _BUDGETS[method])]
     if late:
         text = ", ".join(f"{method} {min(times[method]):.2f} s" for method in late)
         return remark(f"Slower than hosts expect: {text}.", *(slowest[method][1] for method in late))

@@ -10,7 +10,7 @@ from inspector import command_words
 from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.argument_cases import ArgumentCase, CaseKind, cases, smaller
-from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.machine_load import takes_longer
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
@@ -61,7 +61,7 @@ async def costs(visit: Visit) -> Outcome:
         f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} "
         f"ms, the largest result is from {excerpt(largest[2], 40)} with {largest[1]:,} characters"
     )
-    if slowest[0] > _SLOW_SECONDS * slowdown() or largest[1] > _LARGE_BYTES:
+    if takes_longer(slowest[0], _SLOW_SECONDS) or largest[1] > _LARGE_BYTES:
         return remark(text, *slowest[3].events, *largest[3].events)
     return good(text, *slowest[3].events)
 

@@ -107,7 +107,7 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
         opened = connection.opened or await connection.initialize()
         if not opened.ok:
             return skipped(f"initialize got {opened.brief}")
-        await connection.quiet(visit.limits.quiet * 4)
+        await connection.quiet(connection.patience(visit.limits.quiet * 2))
     early = [
         frame
         for frame in connection.received

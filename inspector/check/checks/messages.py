@@ -161,9 +161,12 @@ async def batch(visit: Visit) -> Outcome:
         sent = connection.send(jsonrpc.encode(pings))
         ids = {"batch-1", "batch-2"}
         await connection.barrier()
-        await connection.until(
-            lambda frame: not (ids - _answered(connection.frames)), connection.patience(visit.limits.quiet)
+        last = await connection.until(
+            lambda frame: _refuses_all(frame) or not (ids - _answered(connection.frames)),
+            connection.patience(visit.limits.quiet),
         )
+        if last is not None and _refuses_all(last):
+            return bad(f"A batch of two requests got error {_error_code(last)}.", sent, last.n)
         missing = ids - _answered(connection.frames)
         if missing:
             lost = f": {connection.lost.message}" if connection.lost is not None else "."
@@ -291,6 +294,11 @@ def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
 
 def _error_code(frame: Frame) -> object:
     return value_at(frame.message, "error", "code")
+
+
+def _refuses_all(frame: Frame) -> bool:
+    """Whether this is an error about a message whose id could not be read."""
+    return _error_code(frame) is not None and frame.message.get("id") is None
 
 
 def _answered(frames: list[Frame]) -> set[object]:

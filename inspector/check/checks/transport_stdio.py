@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.machine_load import takes_longer
 from inspector.check.visit.process import Child
 from inspector.check.visit.raw_connection import CLIENT, ON_ITS_WAY, with_metadata
 from inspector.check.visit.visit import Visit
@@ -163,7 +163,7 @@ async def quick_start(visit: Visit) -> Outcome:
     seconds, answer = min(starts)
     lines = sum(index.kind(n) == Kind.STDERR for n in range(1, index.count + 1))
     text = f"{seconds:.2f} s to the first response, {lines:,} lines on stderr, {len(starts)} starts"
-    return remark(f"It took {text}.", answer) if seconds > _SLOW_START * slowdown() else good(text, answer)
+    return remark(f"It took {text}.", answer) if takes_longer(seconds, _SLOW_START) else good(text, answer)
 
 
 @CHECKS.active("STDIO-11", apart=True, once=True, stage=Stage.UNOPENED)

@@ -11,6 +11,11 @@ _SAMPLE = 0.01
 """CPU seconds of one measurement: a few turns of the scheduler."""
 
 
+def takes_longer(seconds: float, limit: float) -> bool:
+    """Whether `seconds` are more than `limit` seconds of an idle machine. Measures this machine only if it matters."""
+    return seconds > limit and seconds > limit * slowdown()
+
+
 def slowdown() -> float:
     """The factor by which work is slower now than on an idle machine; at least 1.
 
