@@ -323,6 +323,23 @@ async def test_the_row_of_the_position_is_shown_when_it_opens(path: Path, size: 
         assert "1 tool" in screen_text(app)
 
 
+async def test_the_row_of_the_position_is_shown_if_the_log_had_no_rows_before(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tick, change, moved = MessageList.tick, MessageList.moment_changed, []
+
+    def changed(log: MessageList, *, go: bool) -> None:
+        moved.append(log.count)
+        change(log, go=go)
+
+    monkeypatch.setattr(MessageList, "moment_changed", changed)
+    monkeypatch.setattr(MessageList, "tick", lambda log: tick(log) if moved else None)
+    async with replayed(path) as (app, pilot, screen):
+        log = screen.panes.messages
+        await becomes(app, pilot, lambda: log.rows_shown and log.stands_now, "at the end")
+        assert moved[0] == 0
+
+
 def test_a_log_says_that_it_is_read_until_it_is_known_to_be_empty(path: Path) -> None:
     session = RecordedSession(Journal.open(path), path)
     messages = MessageList(session, lambda: None)

@@ -205,6 +205,7 @@ class MessageList(VirtualList, inherit_bindings=False):
 
     def moment_changed(self, *, go: bool) -> None:
         """The recording is shown at another moment: move the line; with `go`, move the cursor too."""
+        self.reader.tick()  # Where the recording was read since the last tick, its rows are missing.
         before = self.rows.happened
         self.rows.show(self.reader.view.numbers, self._upto)
         after = self.rows.happened
