@@ -442,13 +442,15 @@ def long_timeline_inspector() -> dict[str, float]:
 def through_timeline(path: Path, ready: bytes) -> dict[str, float]:
     """Zooms into and out of several places, pans, and moves the cursor.
 
-    It goes to the right, because it begins at the left end. There a key to the left changes nothing, and the next frame
-    is that of the figures, which wait for a rest.
+    It goes to the right, because it begins at the left end, which the first row of the log is. There a key to the left
+    changes nothing, and the next frame is that of the figures, which wait for a rest.
     """
     with running(PROGRAM, "replay", str(path)) as terminal:
         terminal.shows(ready)
         terminal.rest(0.5)
         terminal.press(b"mz")
+        terminal.rest(0.5)
+        terminal.press(HOME)
         terminal.rest(0.5)
         opened = terminal.press(b"v")
         first = terminal.shows(b"at most") - opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from textual.pilot import Pilot
@@ -19,6 +20,7 @@ from inspector.journal.failures import failures, problems
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.message_list import MessageList, empty_text
+from inspector.tui.log.reader import MessageView
 from inspector.tui.log.rows import NOW, AllEvents, RowsWithMoment
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.model.log import LogQuery
@@ -338,6 +340,42 @@ async def test_the_row_of_the_position_is_shown_if_the_log_had_no_rows_before(
         log = screen.panes.messages
         await becomes(app, pilot, lambda: log.rows_shown and log.stands_now, "at the end")
         assert moved[0] == 0
+
+
+async def test_the_cursor_stays_on_its_event_where_other_rows_are_read_in_a_thread(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("LONG", 0), ("STEP", 2), ("DRAWN", 0.0)):
+        monkeypatch.setattr(f"inspector.tui.log.reader.{name}", value)
+    async with replayed(path) as (app, pilot, screen):
+        log = screen.panes.messages
+        await becomes(app, pilot, lambda: log.rows_shown and log.stands_now, "at the end")
+        await pilot.press("m", "z")
+        await becomes(app, pilot, lambda: log.maximised and log.rows_shown and log.stands_now, "at the end")
+
+
+async def test_a_key_moves_the_cursor_while_the_row_of_its_event_is_still_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan, goes_on = MessageView.scan, Event()
+
+    def held(view: MessageView, last: int) -> object:
+        if view.seen:  # Its first rows are there.
+            goes_on.wait(20)
+        return scan(view, last)
+
+    for name, value in (("LONG", 0), ("STEP", 2), ("DRAWN", 0.0)):
+        monkeypatch.setattr(f"inspector.tui.log.reader.{name}", value)
+    async with replayed(path) as (app, pilot, screen):
+        log = screen.panes.messages
+        await becomes(app, pilot, lambda: log.rows_shown and log.stands_now, "at the end")
+        monkeypatch.setattr(MessageView, "scan", held)
+        await pilot.press("m", "z")
+        await becomes(app, pilot, lambda: log.rows_shown == 1, "the first row")
+        await pilot.press("home")
+        goes_on.set()
+        await becomes(app, pilot, lambda: log.rows_shown == 7, "all rows")
+        assert log.current == 1
 
 
 def test_a_log_says_that_it_is_read_until_it_is_known_to_be_empty(path: Path) -> None:

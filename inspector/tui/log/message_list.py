@@ -84,7 +84,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         self._row_states.clear()
         self.source = rows
         if n and not follow:
-            self.move_to(n)
+            self.await_row(n)
 
     def _questions(self) -> set[int]:
         return {question.n for question in self.session.inbox.questions}

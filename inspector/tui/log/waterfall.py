@@ -99,10 +99,10 @@ class ExchangeRows:
         index = self.journal.index
         if self.folding is not None:
             n = self.folding.row(n)
+        if 0 < n <= index.count and is_answer(index, n):
+            n = index.pair(n)
         if not 0 < n <= len(self._roots):
             return None
-        if is_answer(index, n):
-            n = index.pair(n)
         key = self._roots[n - 1] << 32 | n
         at = bisect_left(self.keys, key)
         return at if at < len(self.keys) and self.keys[at] == key else None

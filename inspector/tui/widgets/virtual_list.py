@@ -294,6 +294,11 @@ class VirtualList(ScrollView, can_focus=True):
         self.cursor = index
         return True
 
+    def await_row(self, key: Hashable) -> None:
+        """Put the cursor on the row with this key, now or when the row comes, unless it was moved before."""
+        if not self.move_to(key):
+            self._key = key
+
     def scroll_to_row(self, index: int) -> None:
         """Scroll as little as necessary until a row is visible."""
         height = self.scrollable_content_region.height
@@ -332,20 +337,25 @@ class VirtualList(ScrollView, can_focus=True):
         self._move(self._page())
 
     def action_first(self) -> None:
-        self.cursor = 0
+        self._go(0)
         self._scroll_top(0)
 
     def action_last(self) -> None:
-        self.cursor = self.count - 1
+        self._go(self.count - 1)
         self._scroll_top(self.count * self.row_height)
         if self.can_follow:
             self.follow = True
 
     def _move(self, rows: int) -> None:
         if self.shows_cursor:
-            self.cursor += rows
+            self._go(self.cursor + rows)
         else:
             self._scroll_top(self.scroll_offset.y + rows * self.row_height)
+
+    def _go(self, row: int) -> None:
+        """Put the cursor on a row, as the user wants: no other row is awaited any more."""
+        self.cursor = row
+        self._key = self.row_key(self.cursor)
 
     def action_select(self) -> None:
         if self.cursor >= 0:
@@ -375,7 +385,7 @@ class VirtualList(ScrollView, can_focus=True):
         # Now, because the rows may have moved when the button is released: the focus gives a log more lines.
         index = self.row_at(event.y)
         if index is not None:
-            self.cursor = index
+            self._go(index)
 
     def on_click(self, event: events.Click) -> None:
         if self.row_at(event.y) is None:
