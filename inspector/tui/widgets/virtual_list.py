@@ -289,10 +289,9 @@ class VirtualList(ScrollView, can_focus=True):
     def move_to(self, key: Hashable) -> bool:
         """Put the cursor on the row with this key; False if there is none."""
         index = self.index_of(key)
-        if index is None:
-            return False
-        self.cursor = index
-        return True
+        if index is not None:
+            self.cursor = index
+        return index is not None
 
     def await_row(self, key: Hashable) -> None:
         """Put the cursor on the row with this key, now or when the row comes, unless it was moved before."""
@@ -383,8 +382,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         # Now, because the rows may have moved when the button is released: the focus gives a log more lines.
-        index = self.row_at(event.y)
-        if index is not None:
+        if (index := self.row_at(event.y)) is not None:
             self._go(index)
 
     def on_click(self, event: events.Click) -> None:
