@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -328,6 +329,13 @@ class HttpPeer(Peer):
         """The DELETE that a client sends when it leaves."""
         self._ended = True
         assert self.request("DELETE").status == 204
+
+    def wait_for_streams(self, count: int) -> None:
+        """Waits until the server has begun to answer so many requests with events."""
+        end = time.monotonic() + PATIENCE
+        while sum(stream.primed for stream in self.streams) < count:
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
     def finish_posts(self) -> None:
         """Waits until every POST has been answered."""

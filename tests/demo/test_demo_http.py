@@ -207,6 +207,7 @@ def test_calls_run_side_by_side_and_are_cancelled_by_notification(connect: Conne
     peer = connect()
     forgotten = [peer.start("tools/call", {"name": "forget"}) for _ in range(3)]
     assert peer.ask("ping") == {}
+    peer.wait_for_streams(3)  # A server cannot cancel what has not arrived.
     for request_id in forgotten:
         peer.notify("notifications/cancelled", {"requestId": request_id})
     peer.finish_posts()
