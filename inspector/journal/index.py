@@ -11,10 +11,11 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from inspector.journal.channels import ONE_REQUEST
 from inspector.journal.columns import IndexColumns
@@ -190,7 +191,8 @@ _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 STATE_NAMES = tuple("plain pending done error cancelled timeout late invalid unknown doubled lost".split())
 
 
-class Views(NamedTuple):
+@dataclass(frozen=True, slots=True)  # Not a named tuple: each message reads it, and slots are read faster.
+class Views:
     """The columns as they are now, by position `n - 1`. They are longer than the index, and zero from there."""
 
     offsets: memoryview[int]

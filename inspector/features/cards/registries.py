@@ -298,7 +298,6 @@ def filled(server: RegistryServer, target: StdioTarget | HttpTarget) -> StdioTar
 
 def own_questions(question: InputQuestion) -> InputQuestion:
     """Return a question of a registry entry as it is asked: names that look like secrets are masked."""
-
     from inspector.config.secret_values import looks_secret_setting
 
     return question._replace(secret=question.secret or looks_secret_setting(question.id))
