@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -361,18 +362,28 @@ class Output:
 
 
 class ProgressLine:
-    """One line on stderr that is drawn again; nothing without a terminal, and with --quiet."""
+    """One line on stderr that is drawn again; nothing with --quiet.
+
+    Without a terminal (a pipe, a CI job) a line is printed every `LOG_EVERY` seconds, and none with --json.
+    """
+
+    LOG_EVERY = 30.0
 
     def __init__(self, out: Output) -> None:
         self.is_shown = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
         self._out = out
         self._text = ""
+        self._last_logged = time.monotonic()
 
     def draw(self, text: str) -> None:
         """Replace the line; an empty text removes it."""
-        if self.is_shown and text != self._text:
-            self._out.aside(("\r\x1b[K" if self._text else "") + text)
-            self._text = text
+        if self.is_shown:
+            if text != self._text:
+                self._out.aside(("\r\x1b[K" if self._text else "") + text)
+                self._text = text
+        elif text and not self._out.json and time.monotonic() - self._last_logged >= self.LOG_EVERY:
+            self._last_logged = time.monotonic()
+            self._out.note(text)
 
 
 class ErrorKept(Output):

@@ -195,6 +195,12 @@ def test_each_server_has_a_recording_in_the_folder_to_keep(run: Runner, pair: Pa
 
 
 @pytest.mark.slow
+def test_a_server_to_which_no_selected_check_applies(run: Runner, pair: Path) -> None:
+    ran = run("check", "@notes", "@mail", "--config", str(pair), "--only", "HTTP-05", "--yes", "--no-record")
+    assert ran.code == 0
+    assert "@mail: No selected check applies to this server.\n" in ran.out
+
+
 def test_findings_about_two_servers_follow_the_policy(run: Runner, pair: Path, tmp_path: Path) -> None:
     words = ("--config", str(pair), "--yes", "--fail-on", "warn", "@all")
     only = ("--only", "WORD-12", "--revision", "2025-11-25")

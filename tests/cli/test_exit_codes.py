@@ -101,6 +101,13 @@ def test_2_for_a_broken_setting(run: Run, script: Script, home: Path) -> None:
     assert "timeout" in ran.err
 
 
+@pytest.mark.slow
+def test_2_where_no_selected_check_applies(run: Run, script: Script) -> None:
+    ran = run("check", "--only", "HTTP-05", "--revision", "2025-11-25", "--no-record", "--fail-on", "never", *script())
+    assert (ran.code, ran.out) == (2, "")
+    assert "No selected check applies to this server (2025-11-25 over stdio)." in ran.err
+
+
 @pytest.mark.parametrize("words", [[], ["demo"], ["@x"], ["python", "server.py"]])
 def test_2_for_the_interface_without_a_terminal(run: Run, words: list[str]) -> None:
     ran = run(*words)

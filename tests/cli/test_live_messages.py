@@ -14,7 +14,7 @@ import pytest
 
 from inspector.cli import live_messages
 from inspector.cli.live_messages import MAX_BEHIND, Watch
-from inspector.cli.output import Output
+from inspector.cli.output import Output, ProgressLine
 from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Inbox, StandingAnswers
 from inspector.client.options import Options
@@ -173,3 +173,14 @@ def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script
     ran = run("tools", "--revision", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
     assert "No response to tools/list" in ran.err
     assert "inspector doctor" not in ran.err
+
+
+def test_a_long_check_logs_its_progress_where_stderr_is_no_terminal(
+    run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = ("check", "--only", "BASE-09", "--revision", "2025-11-25", "--no-record")
+    assert "checks done" not in run(*short, *script()).err, "not within 30 s"
+    monkeypatch.setattr(ProgressLine, "LOG_EVERY", 0)
+    assert "0 checks done, 2025-11-25 over stdio: BASE-09\n" in run(*short, *script()).err
+    assert "checks done" not in run(*short, "--quiet", *script()).err
+    assert "checks done" not in run(*short, "--json", *script()).err

@@ -298,7 +298,8 @@ class Report:
             parts.append(f"{score}, below --fail-under {self.policy.fail_under}")
         if self.incomplete:
             parts.append(self.incomplete)
-        outcome = f"Fails: {' and '.join(parts)}" if parts else "Passes"
+        passes = "Passes" if self.results else "No selected check applies to this server"
+        outcome = f"Fails: {' and '.join(parts)}" if parts else passes
         more = []
         if self.policy.baseline is not None:
             more.append(

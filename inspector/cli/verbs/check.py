@@ -61,6 +61,9 @@ def run(invocation: Invocation) -> int:
         report = _of_recording(target.path, out, selection, policy)
     else:
         report = _of_server(invocation, out, target, selection, policy, command)
+    if not report.results and not report.unreached:
+        visits = ", ".join(visited.name for visited in report.run.visits)
+        raise UsageError(f"No selected check applies to this server ({visits}).", hint="--plan lists all checks.")
     write_reports(invocation, out, REPORTS, lambda name: document(report, "md" if name == "markdown" else name))
     if out.json:
         out.document(report.as_json())
@@ -293,7 +296,7 @@ def _of_server(
 
 
 class _Progress:
-    """A progress line on the terminal with the current check."""
+    """A progress line with the current check."""
 
     def __init__(self, out: Output) -> None:
         self.line = ProgressLine(out)
@@ -307,7 +310,7 @@ class _Progress:
         now = time.monotonic()
         if now - self._last_drawn > 0.1:
             self._last_drawn = now
-            self.line.draw(f"{self._done} done, {visited.name}: {check.id}")
+            self.line.draw(f"{self._done} checks done, {visited.name}: {check.id}")
 
 
 def _command(invocation: Invocation, target: Target) -> list[str]:
