@@ -201,6 +201,7 @@ def test_a_server_to_which_no_selected_check_applies(run: Runner, pair: Path) ->
     assert "@mail: No selected check applies to this server.\n" in ran.out
 
 
+@pytest.mark.slow
 def test_findings_about_two_servers_follow_the_policy(run: Runner, pair: Path, tmp_path: Path) -> None:
     words = ("--config", str(pair), "--yes", "--fail-on", "warn", "@all")
     only = ("--only", "WORD-12", "--revision", "2025-11-25")
