@@ -46,7 +46,8 @@ FAILED = Failed()
 class _Guard:
     """Runs foreign code: interrupts it after `LIMIT` where the system can, and ends a forked copy of us.
 
-    The alarm is the process's own, so there is one guard.
+    The alarm is the process's own, so there is one guard. It is not set and cleared for each call, which would be two
+    system calls for each message: it may ring while nothing runs, or while a later call still has time.
     """
 
     def __init__(self) -> None:
@@ -54,41 +55,47 @@ class _Guard:
         """Why the code failed, or None."""
         self._pid = os.getpid()
         self._alarm = Alarm(self._interrupt)
-        self._limit = math.inf
-        self._began = 0.0
-        self._running = False
+        self._due = self._rings = math.inf
+        """When the running code is interrupted, and when the alarm rings, as `time.monotonic` counts."""
         self._stdout = sys.stdout
 
     def run(self, function: Callable[..., Any], *arguments: Any, limited: bool = True) -> Any:
         """Return what a function returns; `FAILED` if it raised or took too long. Its prints go to stderr."""
-        self._limit = LIMIT if limited else math.inf
+        self._due = time.monotonic() + LIMIT if limited else math.inf
         with self:
             return function(*arguments)
         return FAILED
 
     def __enter__(self) -> None:
         self._stdout, sys.stdout = sys.stdout, sys.stderr
-        self._running = True
-        self._began = time.monotonic()
-        if self._limit < math.inf:
-            self._alarm.set(self._limit, _AGAIN_SECONDS)
+        if self._due < self._rings:
+            self._set_alarm(LIMIT)
+
+    def _set_alarm(self, seconds: float) -> None:
+        self._rings = time.monotonic() + seconds
+        self._alarm.set(seconds, _AGAIN_SECONDS)
 
     def _interrupt(self) -> None:
-        if self._running:
+        left = self._due - time.monotonic()
+        if left <= 0:
             raise TookTooLong
+        if left < math.inf:
+            self._set_alarm(left)
+        else:
+            self._rings = math.inf
+            self._alarm.clear()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        self._running = False
+        due, self._due = self._due, math.inf
         if os.getpid() != self._pid:  # Two processes would write to the same connections.
             try:
                 os.write(2, b"An addon has forked: the copy of this process ends here.\n")
             finally:
                 os._exit(0)
-        self._alarm.clear()
         sys.stdout = self._stdout
-        if error is None and time.monotonic() - self._began > self._limit:  # It was not interrupted.
+        if error is None and time.monotonic() > due:  # It was not interrupted.
             error = TookTooLong()
         self.error = error
         return not isinstance(error, KeyboardInterrupt)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import time
 
@@ -419,6 +420,25 @@ async def test_a_function_that_blocks_is_interrupted_and_not_called_again(stage,
             "on_request in a.py did not return within 0.02 s: all messages waited. It is called again when the file "
             "changes."
         ]
+
+
+async def test_a_function_that_blocks_is_interrupted_by_the_alarm_of_earlier_messages(stage, monkeypatch):
+    times, take = [], addons._guard._alarm.set
+    monkeypatch.setattr(addons._guard._alarm, "set", lambda *given: times.append(given[0]) or take(*given))
+    monkeypatch.setattr(addons, "LIMIT", 0.3)
+    stage.load("import time\ndef on_request(m, ctx):\n  if m.get('params', {}).get('name') == 'slow': time.sleep(3)")
+    async with stage.session(server := Server(tools__call=RESULT)) as session:
+        for _ in range(50):
+            await session.call_tool("price").result()
+        assert len(times) < 10
+        await asyncio.sleep(0.1)
+        began = time.monotonic()
+        await session.call_tool("slow").result()
+        assert 0.29 < time.monotonic() - began < 2
+        assert len(calls(server)) == 51
+        [note] = stage.notes
+        assert note.startswith("on_request in a.py did not return within 0.3 s")
+    await until(lambda: addons._guard._rings == math.inf)
 
 
 async def test_a_function_that_cannot_be_interrupted_is_out_of_use_too(stage, monkeypatch):
