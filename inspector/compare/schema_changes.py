@@ -291,7 +291,7 @@ class _Comparison:
 
     def _combined(self, at: _Place, of_a: list[Branch]) -> Iterator[SchemaDifference]:
         """Compare alternatives without names: only the keywords that they come from can be named."""
-        effect: SetEffect = "wider" if all(self.proofs.covers(at.b, one) for one in of_a) else "unsure"
+        effect = self._doubtful("wider") if all(self.proofs.covers(at.b, one) for one in of_a) else "unsure"
         raws = [[part.raw for part in node if type(part.raw) is dict] for node in (at.a, at.b)]
         before, after = ({key: raw[key] for raw in side for key in COMBINING if key in raw} for side in raws)
         key = next((key for key in COMBINING if exact_digest(before.get(key)) != exact_digest(after.get(key))), None)
@@ -326,6 +326,8 @@ class _Comparison:
         mine, other = (none if one is None else excerpt(one[1], SHOWN) for one in (before, after))
         key, other_key = (rule if one is None else one[0] for one in (before or after, after or before))
         what = f"{key} {mine} → {f'{other_key} ' if key != other_key else ''}{other}"
+        if rule in ("minLength", "maxLength") and ("pattern" in a.rules or "pattern" in b.rules):
+            effect = self._doubtful(effect)  # the pattern may bound the length already
         if rule == "multipleOf":
             effect = "both" if effect == "unsure" else effect
             if {mine, other} == {"1", "none"}:

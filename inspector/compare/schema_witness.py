@@ -381,6 +381,8 @@ def _strings(branches: list[Branch]) -> Iterator[str]:
         words += (FORMATS[name] for name in sorted(branch.rules.get("format", ())) if name in FORMATS)
         words += (text for pattern in sorted(branch.rules.get("pattern", ())) for text in texts(pattern))
     yield from words
+    # A pattern without an end matches longer texts, too.
+    yield from (longer for word in words for longer in (f"{word}a", f"a{word}"))
     for count in _counts(branches, ("minLength", "maxLength"), MAX_LENGTH):
         yield from ((word or "a")[:count].ljust(count, (word or "a")[-1]) for word in words)
 

@@ -263,6 +263,7 @@ def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effe
         ({"minimum": "0"}, {"minimum": 1}, "minimum changed"),
         ({"$ref": "https://host.example/a"}, {"$ref": "https://host.example/b"}, "refers to a schema elsewhere"),
         ([], "", "is not a schema"),
+        ({"pattern": "^[a-z]{2}$"}, {"pattern": "^[a-z]{2}$", "maxLength": 2}, "maxLength none → 2"),
         (
             {"$defs": {"a": {"$id": "c:d", "pattern": "(?=é)"}}, "$ref": "#/$defs/a"},
             {"$defs": {"a": {"$id": "c:d", "pattern": "(?=ü)"}}, "$ref": "#/$defs/a"},
@@ -273,6 +274,13 @@ def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effe
 def test_what_cannot_be_told_is_reported_to_be_so(a: Any, b: Any, what: str) -> None:
     ((_, effect, phrase),) = changed(a, b)
     assert (effect, phrase) == ("unsure", what)
+
+
+def test_a_condition_that_is_written_as_alternatives_is_not_called_breaking() -> None:
+    kinds = {"properties": {"m": {"enum": ["a", "b"]}, "v": INTEGER}, "type": "object", "required": ["m"]}
+    a = kinds | {"if": {"properties": {"m": {"const": "a"}}}, "then": {"required": ["v"]}}
+    b = kinds | {"anyOf": [{"properties": {"m": {"const": "b"}}}, {"required": ["v"]}]}
+    assert [verdict(compare_schemas(*pair)) for pair in ((a, b, "input"), (b, a, "output"))] == ["unsure", "unsure"]
 
 
 def test_a_schema_that_is_not_valid_is_compared_as_far_as_it_can_be_read() -> None:
