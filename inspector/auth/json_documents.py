@@ -20,6 +20,7 @@ MAX_ENTRIES = 500
 """Maximum entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NUMBER = re.compile(r"\s*-?[0-9]{1,20}(?:\.[0-9]{1,20})?\s*")
 _SECONDS = "be a number of seconds from now, such as 3600"
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
@@ -98,6 +99,8 @@ class OAuthDocument:
             raise self.refused(name, f"is {_kind(value)}, not a string", "be a string")
         if len(value) > longest:
             raise self.refused(name, f"is {len(value)} characters long", f"have at most {longest}")
+        if _SURROGATE.search(value):  # It could not be sent.
+            raise self.refused(name, "is not valid Unicode", "be valid Unicode")
         return value
 
     def needed(self, name: str, *, longest: int = 8192) -> str:
@@ -177,7 +180,7 @@ class OAuthDocument:
             raise self.refused(name, f"is {_kind(value)}, not a number of seconds", _SECONDS)
         if value < 0:
             raise self.refused(name, "is negative", _SECONDS)
-        if not math.isfinite(value) or value > 1e11:
+        if value > 1e11 or not math.isfinite(value):  # In this order: `isfinite` fails for an integer of 400 digits.
             raise self.refused(name, "is too large", _SECONDS)
         return float(value)
 

@@ -32,7 +32,7 @@ WORDS = st.sampled_from([
     "use_dpop_nonce", f"{ISSUER}/token", "http://127.0.0.1:43210/callback",
 ])  # fmt: skip
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text(max_size=20),
+    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | WORDS | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=6,
 )

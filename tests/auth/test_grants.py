@@ -299,6 +299,7 @@ def test_a_code_is_shown_and_its_token_is_awaited() -> None:
     ("changes", "says"),
     [
         ({"device_code": 4}, "device_code"),
+        ({"device_code": "half a pair: \ud800"}, "device_code"),
         ({"user_code": "x" * 100}, "user_code"),
         ({"verification_uri": "javascript:alert(1)"}, "verification_uri"),
         ({"verification_uri_complete": "file:///x"}, "verification_uri_complete"),

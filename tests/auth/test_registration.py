@@ -167,6 +167,10 @@ def test_the_client_authenticates_as_it_was_registered_else_as_is_offered(
         ((201, {"client_id": "a\x1bb"}), "“client_id”"),
         ((201, {"client_id": "x" * 9999}), "“client_id”"),
         ((201, {"client_id": "c", "client_secret": {}}), "“client_secret”"),
+        (
+            (201, {"client_id": "c", "client_secret": "\ud800", "token_endpoint_auth_method": "client_secret_post"}),
+            "“client_secret”",
+        ),
         ((201, {"client_id": "c", "redirect_uris": ["https://evil.example/cb"]}), "“redirect_uris”"),
         ((201, {"client_id": "c", "redirect_uris": [REDIRECT + "/"]}), "“redirect_uris”"),
         ((201, {"client_id": "c", "redirect_uris": REDIRECT}), "“redirect_uris”"),

@@ -53,6 +53,7 @@ def refused(world: World, **options: Any) -> AuthorizationNeeded:
         ({"expires_in": -1}, "expires_in"),
         ({"expires_in": True}, "expires_in"),
         ({"expires_in": 1e300}, "expires_in"),
+        ({"expires_in": 10**400}, "expires_in"),
         ({"expires_in": float("nan")}, "expires_in"),
         ({"expires_in": [3600]}, "expires_in"),
         ({"scope": ["a", 5]}, "scope"),
