@@ -12,7 +12,6 @@ import secrets
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from inspector.auth import url_checks
 from inspector.auth.actions import AuthFlow, Denied, RegisterSecret, TimedOut, VisitPage, record_step
 from inspector.auth.models import OAuthClient
 from inspector.auth.server_metadata import AuthorizationServer
@@ -46,6 +45,8 @@ class AuthorizationRequest:
     """One authorization request, with the values to keep until the redirect (C-AUTH-28). Never stored."""
 
     url: str
+    host: str
+    """The host of `url`, as `AuthorizationServer.page_host` has it."""
     redirect_uri: str
     state: str = field(repr=False)
     verifier: str = field(repr=False)
@@ -125,7 +126,8 @@ def request(
             f"The authorization URL has {len(url)} characters, more than browsers accept.",
             hint=Hint("Request fewer scopes with ", Parameter.SCOPE, "."),
         )
-    return AuthorizationRequest(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
+    host = server.page_host(endpoint)
+    return AuthorizationRequest(url, host, redirect_uri, state, verifier, server.issuer, server.names_itself)
 
 
 def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> AuthFlow[str]:
@@ -135,17 +137,16 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
     """
     yield RegisterSecret(asked.verifier)
     yield RegisterSecret(asked.state)
-    host = url_checks.parts(asked.url.partition("?")[0]).shown_host
     yield from record_step(
         "authorize",
-        f"To be completed in the browser, at {safe(host, 200)}",
+        f"To be completed in the browser, at {safe(asked.host, 300)}",
         rule="C-AUTH-20",
-        host=host,
+        host=asked.host,
         asked=[[name, value] for name, value in parse_qsl(urlsplit(asked.url).query) if name not in _BOUND],
     )
     given: list[tuple[str, str]] = []
     try:
-        back = yield VisitPage(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
+        back = yield VisitPage(asked.url, asked.redirect_uri, asked.host, asked.state, asked.issuer if doubtful else "")
         assert isinstance(back, str)
         try:
             given = _parameters(back)

@@ -173,7 +173,7 @@ class _GrantRun:
         lasting = min(document.seconds("expires_in") or MAX_WAIT, MAX_WAIT)
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
         yield from document.loose_steps("device", "RFC 8628")
-        host = url_checks.parts(url).shown_host
+        host = server.page_host(url)
         yield from record_step("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
         yield Show(url, safe(word, 64), host, complete, lasting)
         form = {"grant_type": registration.DEVICE, "device_code": device_code}

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.addresses import script_remark
 from inspector.auth import json_documents, url_checks
 from inspector.auth.actions import AuthFlow, Fetch, Fetched, FetchFailed, fetch, record_step
 from inspector.auth.json_documents import InvalidDocument, OAuthDocument
@@ -58,6 +59,18 @@ class AuthorizationServer:
     def is_named(self, url: str) -> bool:
         """Whether one of its URLs counts as given by the person: it has the origin of the issuer they named."""
         return self.named and url_checks.origin(url) == url_checks.origin(self.issuer)
+
+    def page_host(self, page: str) -> str:
+        """Return the host of a page for the person, and for which other host they log in there.
+
+        A hostile server may name the page of an honest one, and redeem its code itself (RFC 9700 section 4.4).
+        """
+        host, own = (url_checks.parts(url.partition("?")[0]).host for url in (page, self.issuer))
+        return f"{_shown(host)} on behalf of {_shown(own)}" if own != host else _shown(host)
+
+
+def _shown(host: str) -> str:
+    return host + script_remark(host)
 
 
 def of(issuer: str, *, revision: str = "", named: bool = False) -> AuthFlow[AuthorizationServer]:

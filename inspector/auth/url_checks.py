@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from inspector.addresses import is_loopback, requested_host, requested_url, script_remark
+from inspector.addresses import is_loopback, requested_host, requested_url
 from inspector.text import safe
 
 MAX_URL = 2048
@@ -32,11 +32,6 @@ class Parts(NamedTuple):
     path: str
     query: str
     fragment: str
-
-    @property
-    def shown_host(self) -> str:
-        """The host for a person, with a remark if it mixes scripts."""
-        return self.host + script_remark(self.host)
 
     @property
     def origin(self) -> str:

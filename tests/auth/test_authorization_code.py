@@ -181,7 +181,23 @@ def test_the_host_of_the_login_is_shown_with_its_mixed_scripts() -> None:
     world = World({AS_PLACE: metadata(authorization_endpoint="https://xn--pi-6kc.example/authorize")})
     run(world)
     (visit,) = [action for action in world.log if isinstance(action, VisitPage)]
-    assert visit.host == "xn--pi-6kc.example (its host mixes Cyrillic and Latin letters)"
+    assert visit.host == "xn--pi-6kc.example (its host mixes Cyrillic and Latin letters) on behalf of login.example"
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("https://honest.example/authorize", "honest.example on behalf of login.example"),
+        ("https://id.login.example/authorize", "id.login.example on behalf of login.example"),
+        (f"{ISSUER}:444/authorize", "login.example"),
+    ],
+)
+def test_a_page_of_another_host_is_shown_with_the_one_that_names_it(page: str, shown: str) -> None:
+    """A hostile server may name the page of an honest one, and get its code (RFC 9700, 4.4)."""
+    world = World({AS_PLACE: metadata(authorization_endpoint=page)})
+    run(world)
+    (visit,) = [action for action in world.log if isinstance(action, VisitPage)]
+    assert visit.host == shown
 
 
 def test_the_request_carries_everything_once() -> None:

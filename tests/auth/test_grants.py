@@ -295,6 +295,14 @@ def test_a_code_is_shown_and_its_token_is_awaited() -> None:
     assert (ISSUER, SERVER) in world.store
 
 
+def test_a_page_of_another_host_is_shown_with_the_one_whose_code_is_entered() -> None:
+    """A hostile server may show a code of its own at an honest one."""
+    world = World({AS_PLACE: OFFERS_DEVICE, DEVICE: device(verification_uri="https://honest.example/device")})
+    run(world)
+    (code_page,) = [action for action in world.log if isinstance(action, Show)]
+    assert code_page.host == "honest.example on behalf of login.example"
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
