@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.tui.model.arrangement import Arrangement, ConnectionView, FocusIn, Front, LogPlace, Zoom
-from inspector.tui.model.tabs import TABS
+from inspector.tui.model.tabs import TABS, shown_tabs
 from inspector.tui.model.widths import LIST_CELLS
 
 WIDE, MEDIUM, NARROW = 160, 110, 80
@@ -117,6 +117,9 @@ def test_without_lists_a_tab_goes_on_showing_the_failure() -> None:
     assert away.connection is AWAY
     assert away.with_connection(missing=True) == away
     assert away.with_connection(missing=False).with_connection(missing=True).connection is MISSING
+    narrow = Arrangement("tools", NARROW, Front.BESIDE)
+    assert narrow.with_connection(missing=True).with_connection(missing=False).visible() == {"catalog"}
+    assert narrow.with_connection(missing=False).visible() == {"work"}
 
 
 @pytest.mark.parametrize(
@@ -192,3 +195,9 @@ def test_the_columns_of_every_screen_change_at_the_named_widths() -> None:
     )
     files = [*(PACKAGE / "tui").rglob("*.py"), *(PACKAGE / "features").rglob("*.py")]
     assert [file.name for file in files if of_its_own.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_a_tab_for_which_there_is_nothing_is_shown_while_it_is_in_front() -> None:
+    always = {tab.id for tab in shown_tabs("tools", frozenset())}
+    assert {tab.id for tab in shown_tabs("inbox", frozenset())} - always == {"inbox"}
+    assert {tab.id for tab in shown_tabs("tools", frozenset({"inbox", "tasks"}))} - always == {"inbox", "tasks"}
