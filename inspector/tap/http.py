@@ -26,13 +26,21 @@ from inspector.text import safe
 from inspector.transports.http_problems import explain
 from inspector.transports.http_url import Url, parse_url
 
+MAX_CONNECTIONS = 256
+"""Connections of clients; each has one to the server."""
 CONNECT = 10.0
 """Seconds for a connection to the server."""
 LINGER = 1.0
 """Seconds for a client that still sends to read the refusal."""
 _END = re.compile(rb"\r?\n\r?\n")
 _LINE = re.compile(rb"\r?\n")
-_REASONS = {400: "Bad Request", 403: "Forbidden", 431: "Request Header Fields Too Large", 502: "Bad Gateway"}
+_REASONS = {
+    400: "Bad Request",
+    403: "Forbidden",
+    431: "Request Header Fields Too Large",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+}
 
 
 class HttpTap:
@@ -56,7 +64,8 @@ class HttpTap:
         self.channels = Channels(journal, self.upstream.origin)
         self.tls = _tls(target) if self.upstream.scheme == "https" else None
         self._server: asyncio.Server | None = None
-        self._pairs: set[_Pair] = set()
+        self._pairs: dict[_Pair, None] = {}
+        """The open connections, the oldest first."""
 
     @property
     def url(self) -> str:
@@ -68,7 +77,7 @@ class HttpTap:
         """Start to listen. Raises `UsageError` if the address cannot be used."""
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(self._accepted, self.host, self.port)
+            self._server = await loop.create_server(lambda: _Pair(self).client, self.host, self.port)
         except OSError as error:
             raise UsageError(
                 f"Cannot listen on {self.host}:{self.port}: {error.strerror or error}.",
@@ -77,14 +86,21 @@ class HttpTap:
         self.port = self._server.sockets[0].getsockname()[1]
         self.journal.record_life("", "listening", url=self.url, target=self.target.url)
 
-    def _accepted(self) -> asyncio.Protocol:
-        pair = _Pair(self)
-        self._pairs.add(pair)
-        return pair.client
+    def began(self, pair: _Pair) -> bool:
+        """Keep a new connection. If there are too many, close one without a request; False if there is none."""
+        has_room = True
+        if len(self._pairs) >= MAX_CONNECTIONS:
+            idle = min((other for other in self._pairs if other.idle), key=lambda other: other.used, default=None)
+            has_room = idle is not None
+            if idle is not None:
+                self.ended(idle)
+                idle.abort()
+        self._pairs[pair] = None
+        return has_room
 
     def ended(self, pair: _Pair) -> None:
         """Forget a closed connection."""
-        self._pairs.discard(pair)
+        self._pairs.pop(pair, None)
 
     async def close(self) -> None:
         """Stop listening and close every connection. Idempotent."""
@@ -97,9 +113,12 @@ class HttpTap:
 class _Side(asyncio.Protocol):
     """One side of a pair; its bytes go to `on_block`."""
 
-    def __init__(self, on_block: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
+    def __init__(
+        self, on_block: Callable[[bytes], None], ended: Callable[[bool], None], began: Callable[[], None] = lambda: None
+    ) -> None:
         self._on_block = on_block
         self._ended = ended
+        self._began = began
         self.transport: asyncio.Transport | None = None
         self.other: _Side | None = None
         self._reading = True
@@ -107,6 +126,7 @@ class _Side(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self._began()
 
     def data_received(self, data: bytes) -> None:
         self._on_block(data)
@@ -183,15 +203,33 @@ class _Pair:
         self._connecting: asyncio.Task[None] | None = None
         self._client_done = False
         self._refused = False
-        self.client = _Side(self._from_client, self._client_ended)
+        self._has_room = True
+        self.client = _Side(self._from_client, self._client_ended, self._client_began)
         self._heads = _Heads(tap, self._requests, self.client)
         self.server = _Side(self._from_server, self._server_ended)
         self.client.other, self.server.other = self.server, self.client
+
+    @property
+    def used(self) -> bool:
+        """Whether the client has sent anything."""
+        return self._connecting is not None or bool(self._heads.held)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is passed on or answered."""
+        requests, responses = self._requests, self._responses
+        in_use = requests.in_body or requests.waiting or requests.blind or responses.midway or responses.blind
+        return not in_use
+
+    def _client_began(self) -> None:
+        self._has_room = self._tap.began(self)
 
     def _from_client(self, data: bytes) -> None:
         if self._refused:
             return
         try:
+            if not self._has_room:
+                raise _Refused(503, "Too many connections.")
             for passed in self._heads.feed(data):
                 self._to_server(passed)
         except _Refused as refusal:

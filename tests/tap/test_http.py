@@ -331,6 +331,37 @@ async def test_a_head_without_an_end_is_refused(stage):
     assert (await client.head()).startswith(b"HTTP/1.1 431 ")
 
 
+async def test_a_connection_without_a_request_gives_way_to_a_new_one(stage, monkeypatch):
+    """One without any byte goes first, then one whose request does not end; none is closed in a request."""
+    monkeypatch.setattr("inspector.tap.http.MAX_CONNECTIONS", 3)
+    answers = asyncio.Event()
+
+    async def serve(connection):
+        await connection.head()
+        await answers.wait()
+        connection.write(answer())
+        await connection.rest()
+
+    here = await stage(serve)
+    used = [await here.client()]
+    used[0].write(REQUESTS[0])
+    await until(lambda: here.upstream.connections)
+    slow, silent = await here.client(), await here.client()
+    slow.write(b"GET ")
+    await until(lambda: sum(pair.used for pair in here.tap._pairs) == 2)
+    for number, closed in enumerate((silent, slow), 2):
+        used.append(await here.client())
+        used[-1].write(REQUESTS[0])
+        assert await closed.rest() == b""
+        await until(lambda count=number: len(here.upstream.connections) == count)
+    late = await here.client()
+    late.write(REQUESTS[0])
+    assert b" 503 " in await late.head()
+    answers.set()
+    for client in used:
+        assert b" 200 OK" in await client.head()
+
+
 async def test_a_server_that_cannot_be_reached_is_reported_in_words_even_to_a_client_that_still_sends(stage):
     here = await stage(answering(), port=1)
     client = await here.client()

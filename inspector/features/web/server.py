@@ -16,7 +16,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import resources
 from tempfile import TemporaryFile
@@ -32,6 +32,7 @@ from inspector.html_page import page_head
 from inspector.reasons import os_reason
 
 HOST = "127.0.0.1"
+MAX_CONNECTIONS = 256
 MAX_MESSAGE = 1 << 24
 """Bytes of one message of a page: what is pasted at once."""
 CLOSE_SECONDS = 2.0
@@ -67,6 +68,31 @@ WRONG_ORIGIN = ("Wrong origin", "A page of another origin must not use this serv
 NOT_FOUND = ("Not found", "There is nothing at this address.")
 
 
+class _Connections(web.Server):
+    """Accepts connections. If there are too many, it closes the oldest without a request."""
+
+    def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
+        super().__init__(self._answered, access_log=None, logger=_log)
+        self._answer = answer
+        self._busy: set[web.RequestHandler] = set()
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        """Keep a new connection."""
+        is_open = [connection for connection in self.connections if connection.transport is not None]
+        idle = next((connection for connection in is_open if connection not in self._busy), None)
+        if len(is_open) >= MAX_CONNECTIONS and idle is not None:
+            idle.force_close()
+        super().connection_made(handler, transport)
+
+    async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        self._busy.add(connection)
+        try:
+            return await self._answer(request)
+        finally:
+            self._busy.discard(connection)
+
+
 class WebServer:
     """Serves on loopback: `start` it, open its `url`, `close` it. `command` starts the interface, with `driver` as the
     variable that lets it draw for a browser. `on_error` gets the error of a process that failed."""
@@ -86,8 +112,7 @@ class WebServer:
         self._token = secrets.token_urlsafe(32)
         self._port = 0
         self._programs: set[Program] = set()
-        served = web.Server(self._answer, access_log=None, logger=_log)
-        self._runner = web.ServerRunner(served, shutdown_timeout=CLOSE_SECONDS)
+        self._runner = web.ServerRunner(_Connections(self._answer), shutdown_timeout=CLOSE_SECONDS)
 
     async def start(self, port: int = 0) -> None:
         """Listen; on any free port if it is 0. Raises `UsageError` if the port cannot be used."""

@@ -200,6 +200,25 @@ async def test_what_a_page_sends_arrives_and_what_is_malformed_is_ignored(server
 
 
 @pytest.mark.slow
+async def test_a_connection_without_a_request_gives_way_to_a_new_one(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page keeps its own."""
+    monkeypatch.setattr("inspector.features.web.server.MAX_CONNECTIONS", 3)
+    port = int(origin(server).rpartition(":")[2])
+    async with paged(server) as page:
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(4)]
+        for reader, writer in idle[:2]:
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+            writer.close()
+        assert (await get(server.url)).status == 200
+        await page.send_json(["stdin", "still here"])
+        assert await page.receive_bytes(timeout=10)
+        for _, writer in idle[2:]:
+            writer.close()
+
+
+@pytest.mark.slow
 async def test_a_page_is_told_that_its_program_ended(server: WebServer) -> None:
     async with paged(server) as socket:
         await socket.send_json(["stdin", "quit"])
