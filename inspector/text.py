@@ -140,8 +140,15 @@ def _not_ascii(multiline: bool) -> re.Pattern[str]:
     return re.compile(r"[^ -~\n]" if multiline else r"[^ -~]")
 
 
+@cache
+def _controls() -> dict[int, str]:
+    return {code: _code_point(chr(code)) for code in (*range(0x20), 0x7F)} | {0x09: TAB, 0x0A: "↵"}
+
+
 def _visible(match: re.Match[str]) -> str:
     """Write one run of unsafe characters, which may change the character before it and join the one after it."""
+    if match[0].isascii():
+        return match[0].translate(_controls())  # Only controls: nothing beside one changes its picture.
     text, (start, end) = match.string, match.span()
     base = text[start - 1] if start else "\n"
     styled, stack, out = False, 0, []

@@ -156,6 +156,13 @@ def test_no_character_that_looks_empty_is_shown_as_it_is_at_an_edge_or_in_a_run(
                 assert char not in safe(text) + safe(text, multiline=True), name
 
 
+def test_a_run_of_controls_is_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = "a" + "\x1b\x7f\t\x00" * 1000 + "\n"
+    monkeypatch.setattr(text, "_is_blank", None)
+    assert safe(hostile, multiline=True) == "a" + "␛␡    ␀" * 1000 + "\n"
+    assert safe(hostile) == "a" + "␛␡    ␀" * 1000 + "↵"
+
+
 def test_long_runs_of_blanks_are_looked_at_once() -> None:
     looked = 0
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from inspector.errors import InspectorError, ServerError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, UNSUPPORTED_VERSION, URL_ELICITATION_REQUIRED
-from inspector.protocol.revisions import NEWEST_LEGACY, NEWEST_MODERN, features
+from inspector.protocol.members import texts_at
+from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, NEWEST_MODERN, features
 
 _ASKS = ("elicit", "sampling", "createmessage", "roots")
 """Words in a tool's error that name a request of a server to its client."""
@@ -35,7 +36,10 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> Re
         if error.rpc_code == URL_ELICITATION_REQUIRED and not known.elicitation_url:
             return _hint(f"Error -32042 asks to open a URL. Revision {revision} does not support that; {{}} does.")
         if error.rpc_code == UNSUPPORTED_VERSION:
-            return _hint(f"The server does not support revision {revision}. Try {{}}.", other)
+            named = texts_at(error.data, "supported")
+            if named:
+                other = max((name for name in (*LEGACY, *MODERN) if name in named and name != revision), default="")
+            return _hint(f"The server does not support revision {revision}. Try {{}}.", other) if other else None
         if error.rpc_code == METHOD_NOT_FOUND:
             era = "modern" if modern else "legacy"
             return _hint(f"The server does not have this method in the {era} era. Try {{}}.", other)

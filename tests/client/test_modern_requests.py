@@ -285,6 +285,13 @@ async def test_where_there_is_no_common_revision_the_user_is_told_the_servers(su
     assert len(server.asked("server/discover")) <= 2
 
 
+async def test_a_server_that_rejects_what_it_lists_is_not_too_new():
+    """C-MOD-03: a newer Inspector would not help."""
+    with pytest.raises(HandshakeError, match="rejects 2026-07-28, which it lists as supported") as caught:
+        await make_session(refusing(["2026-07-28"], 9), era="auto").open()
+    assert "legacy" in str(caught.value.hint)
+
+
 async def test_a_server_without_our_extension_is_spoken_to_as_ever(connect):
     """C-MOD-10."""
     plain = DISCOVERED | {"capabilities": {"tools": {}}}

@@ -133,6 +133,26 @@ async def test_rounds_without_a_person_end(connect, input_required, monkeypatch)
         assert session.phase == "ready"
 
 
+async def test_the_pauses_between_rounds_are_no_silence_of_the_server(connect, monkeypatch):
+    """C-MRTR-04: a timeout that is shorter than a pause does not expire in it."""
+    monkeypatch.setattr("inspector.client.engine.modern.FIRST_PAUSE", 1000.0)
+    monkeypatch.setattr("inspector.client.engine.modern.MAX_PAUSE_SECONDS", 1000.0)
+    server = modern(x=again(wanting(state="s"), rounds=4))
+    async with connect(server, era="modern", timeout=0.2) as session:
+        assert await session.request("x") == complete(done=True)
+
+
+async def test_a_timeout_after_a_response_says_that_none_was_final(connect):
+    def answer(message, reply):
+        if "requestState" not in message["params"]:
+            reply({"id": message["id"], "result": wanting(state="s")})
+
+    server = modern(x=answer)
+    async with connect(server, era="modern", timeout=0.1) as session:
+        with pytest.raises(RequestTimeout, match="No final response to x within"):
+            await session.request("x")
+
+
 async def test_rounds_by_hand_end_too(connect):
     """C-MRTR-04."""
     server = modern(x=again(wanting({"a": form()}), rounds=1000))

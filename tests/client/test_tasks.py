@@ -156,6 +156,13 @@ async def test_the_servers_interval_is_kept(connect, monkeypatch):
     assert waits[1:7] == [0.25, 3600.0, 7.0, 7.0, 7.0, 0.0]
 
 
+async def test_an_interval_longer_than_the_timeout_is_no_silence(connect):
+    """C-TASK-02: the call ends with its task, whose interval the server chose."""
+    server = extension(task(pollIntervalMs=400), task("completed", result={"content": []}))
+    async with connect(server, era="modern", timeout=0.2) as session:
+        assert await (await begin(session)).result() == {"content": []}
+
+
 async def until_done(call):
     """Wait for the end without a clock of asyncio's own."""
     while call.fate == "pending":

@@ -244,7 +244,8 @@ class ModernDriver:
             if idle > MAX_ROUNDS:
                 raise self._no_input(call, f"it did so {MAX_ROUNDS} times in a row without a result", n)
             if not responses and idle >= 2:
-                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), MAX_PAUSE_SECONDS))
+                # Our pause is not the server's silence: a short timeout must not expire in it.
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), MAX_PAUSE_SECONDS, call.deadline.timeout / 2))
             extra = {"inputResponses": responses} if responses else {}
             if "requestState" in result:
                 extra["requestState"] = result["requestState"]

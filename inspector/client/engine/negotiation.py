@@ -286,6 +286,12 @@ class Negotiation:
         if isinstance(error, ServerError):
             names = supported(error)
             if error.rpc_code == UNSUPPORTED_VERSION and names and not any(name in LEGACY for name in names):
+                if rejected := [name for name in names if name in MODERN]:
+                    raise HandshakeError(
+                        f"The server rejects {rejected[-1]}, which it lists as supported: server/discover got "
+                        f"error {error.rpc_code}: {error.rpc_message}",
+                        hint=_TRY_LEGACY,
+                    ) from error
                 raise HandshakeError(
                     f"The server speaks {', '.join(names[:10])}; Inspector speaks {', '.join((*LEGACY, *MODERN))}.",
                     hint="Check for a newer version of Inspector.",

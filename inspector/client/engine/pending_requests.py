@@ -121,9 +121,9 @@ class Deadline:
         self.timeout += seconds
         self.ceiling += seconds
 
-    def alive(self) -> None:
-        """Handle a sign that the server works on the call: the timeout starts again."""
-        self._quiet_since = self._clock()
+    def alive(self, silence: float = 0.0) -> None:
+        """Handle a sign that the server works on the call: the timeout starts again, after an agreed `silence`."""
+        self._quiet_since = self._clock() + silence
 
     def pause(self) -> None:
         """Stop the clock while a person answers a question for this call."""
@@ -478,7 +478,8 @@ class PendingRequests:
         """End a call whose timeout expired (C-LIFE-09)."""
         at_ceiling = call.elapsed + 0.001 >= call.deadline.ceiling
         seconds = call.deadline.ceiling if at_ceiling else call.deadline.timeout
-        text = f"No response to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
+        final = "final " if isinstance(call.outcome, ContinuedCall) else ""
+        text = f"No {final}response to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
         text += ", the total limit." if at_ceiling and call.progress else "."
         hint = self._explain(call) or Hint("Allow more time with ", Parameter.TIMEOUT.to("SECONDS"), ".")
         self._give_up(call, "timeout", RequestTimeout(text, hint=hint), "timed out")

@@ -148,7 +148,7 @@ class TaskPoller:
         task.update(n, task_object)
         call = self._of(task).call
         if call is not None and call.fate == "pending":
-            call.deadline.alive()
+            call.deadline.alive(task.poll)
             self.engine.state.changes.bump("calls")
         if self.engine.state.server.features.tasks_extension:
             self._took_extension(task, n, task_object)
