@@ -61,7 +61,7 @@ class Watch:
         self._out = out
         self._seen = 0
         self._refused: dict[str, int] = {}
-        """By topic, the requests that were refused because the client did not declare it."""
+        """By topic, the requests that were not answered: the client did not declare it, or the era has none."""
         self._paused = False
         self._strays = 0
         self._line = ProgressLine(out)
@@ -100,10 +100,9 @@ class Watch:
     def _refusals(self) -> list[str]:
         """The counts of what the server requested and did not get."""
         inbox, declined = self._session.inbox, self._session.inbox.declined
+        outcome = "none was answered" if self._session.server.era == "modern" else "all were refused"
         notes = [
-            f"note: The server requested {topic} {n:,} times; all were refused."
-            for topic, n in self._refused.items()
-            if n > 1
+            f"note: The server requested {topic} {n:,} times; {outcome}." for topic, n in self._refused.items() if n > 1
         ]
         if declined:
             amount = "1 question was" if declined == 1 else f"{declined:,} questions were"
@@ -237,12 +236,16 @@ class Watch:
         return [f"note: Message {n} {reason} ({self._out.safe(event.text.strip(), EXCERPT)})."]
 
     def _question(self, topic: str) -> list[str]:
-        """The server sent a request for an undeclared capability: print once which option answers it."""
-        if getattr(self._session.inbox.standing, topic) is not None:
+        """The server sent a request that gets no answer: print once why, or which option answers it."""
+        server = self._session.server
+        modern = server.era == "modern"
+        if not modern and getattr(self._session.inbox.standing, topic) is not None:
             return []
         self._refused[topic] = self._refused.get(topic, 0) + 1
         if self._refused[topic] > 1:
             return []
+        if modern:
+            return [f"note: The server requested {topic}; {server.revision} has no requests of servers: not answered."]
         return [f"note: The server requested {topic}, which the client did not declare; {_FLAGS[topic]} answers it."]
 
     def _progress(self, call: Call) -> str:

@@ -211,6 +211,19 @@ def test_what_the_server_asked_and_was_not_offered_is_reported_with_the_option(r
     ]
 
 
+@pytest.mark.parametrize("options", [[], ["--sampling", "x"]])
+def test_a_request_in_an_era_without_them_is_reported_without_an_option(
+    run: Run, script: Script, options: list[str]
+) -> None:
+    ask = {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": {}}
+    discovered = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    server = script(server__discover={"result": discovered}, tools__call={"before": [ask, ask], **text("ok")})
+    assert run("call", "t", *options, *server).err.splitlines()[:2] == [
+        "note: The server requested sampling; 2026-07-28 has no requests of servers: not answered.",
+        "note: The server requested sampling 2 times; none was answered.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "method", "params", "answer"),
     [
