@@ -36,9 +36,9 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> Re
         if error.rpc_code == URL_ELICITATION_REQUIRED and not known.elicitation_url:
             return _hint(f"Error -32042 asks to open a URL. Revision {revision} does not support that; {{}} does.")
         if error.rpc_code == UNSUPPORTED_VERSION:
-            named = texts_at(error.data, "supported")
-            if named:
-                other = max((name for name in (*LEGACY, *MODERN) if name in named and name != revision), default="")
+            listed = texts_at(error.data, "supported")
+            if listed:
+                other = max((name for name in (*LEGACY, *MODERN) if name in listed and name != revision), default="")
             return _hint(f"The server does not support revision {revision}. Try {{}}.", other) if other else None
         if error.rpc_code == METHOD_NOT_FOUND:
             era = "modern" if modern else "legacy"
