@@ -134,10 +134,10 @@ def variable_cause(server: ServerFacts) -> StderrCause | None:
     return None
 
 
-def withheld_cause(server: ServerFacts) -> StderrCause | None:
-    """Return that the server lacks variables of this shell, if its log names them or they look like keys."""
+def withheld_cause(server: ServerFacts, *, guess: bool) -> StderrCause | None:
+    """Return that the server lacks variables that its log names; with `guess`, also others that look like keys."""
     passed = environment_of(server.target, server.environ)
-    names = withheld_names(server.log, passed, server.environ)
+    names = withheld_names(server.log, passed, server.environ, guess=guess)
     return StderrCause(f"{withheld(names)}.", server.passing(*names[:MOST]), Weight.SYMPTOM) if names else None
 
 

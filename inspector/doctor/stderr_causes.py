@@ -75,7 +75,11 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
             match = pattern.search(line)
             if match and (cause := made(match, server)) is not None:
                 return cause
-    return _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log) or withheld_cause(server)
+    stderr_cause = _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log)
+    lacked = withheld_cause(server, guess=stderr_cause is None)
+    if stderr_cause is None or lacked is None or stderr_cause.fix != NO_FIX:
+        return stderr_cause or lacked
+    return StderrCause(f"{stderr_cause.cause} {lacked.cause}", lacked.fix, stderr_cause.weight)
 
 
 def _option_of_shell(server: ServerFacts) -> StderrCause | None:

@@ -400,6 +400,18 @@ SETUPS = {
         prints='{"level":60,"time":1,"pid":1,"msg":"startup","err":{"type":"Error","message":"SHOP_API_KEY is not set","stack":"Error: x"}}\n',
         shell={"SHOP_API_KEY": "a-value-of-the-shell"},
     ),
+    "a key in an error without a known cause": Setup(
+        "It fails with RuntimeError: no SHOP_KEY. SHOP_KEY is set in this shell but not passed to the server.",
+        ('inspector doctor --env SHOP_KEY -- ',),
+        prints='''Traceback (most recent call last):\n  File "s.py", line 9, in <module>\nRuntimeError: no SHOP_KEY\n''',
+        shell={"SHOP_KEY": "a-value-of-the-shell"},
+    ),
+    "a key in the last error of a log": Setup(
+        "The server ends with the error “Unable to read ACME_KEY”. ACME_KEY is set in this shell but not passed to the server.",
+        ('inspector doctor --env ACME_KEY -- ',),
+        prints="Error: Unable to read ACME_KEY\n",
+        shell={"ACME_KEY": "a-value-of-the-shell"},
+    ),
     "a program that only the PATH of the shell has": Setup(
         "The command “weather-tool” is at {home}/tools/weather-tool, which is on the PATH of this shell, but not on the PATH",
         ('"command": "{home}/tools/weather-tool"',),
