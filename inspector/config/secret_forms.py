@@ -116,6 +116,7 @@ forms; of HTML and XML; of a shell's single quotes; and lines that were broken."
 _ALNUM = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
 _ESCAPED = (
     ("u00", lazy_pattern(rf"u00{_ALNUM}")),
+    ("U000000", lazy_pattern(rf"U000000{_ALNUM}")),
     ("x", lazy_pattern(rf"x(?<=[\\Cc]x){_ALNUM}")),
     ("%", lazy_pattern(rf"%(?:25){{0,4}}{_ALNUM}")),
     ("#", lazy_pattern(rf"#(?:x25|37);{_ALNUM}")),
@@ -226,7 +227,7 @@ class _Secret:
 
     def in_text(self, text: str, depth: int, escaped: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """Yield where it is in a text, in any form. `escaped`: where letters are."""
-        hits = [at for start, end in escaped for at in range(start, end, self.reach)]
+        hits = [at for start, end in escaped for at in (*range(start, end, self.reach), end)]
         tried = 0
         for anchor in self.anchors if len(text) < LARGE else self.anchors_in_large:
             at = text.find(anchor.text)

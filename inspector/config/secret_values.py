@@ -55,6 +55,8 @@ _SCHEME_AND_CREDENTIAL = lazy_pattern(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
 _USERINFO = lazy_pattern(r"://([^/?#\s]*)@")
 _PARAMETER = lazy_pattern(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
+MAX_COOKIE_SECRETS = 20
+"""Values of cookies that are held as secrets, and so searched in each message."""
 MIN_INSIDE = SHORTEST
 """A shorter secret is masked only if it is a whole text."""
 
@@ -115,6 +117,21 @@ def in_cookies(cookies: str) -> list[str]:
     """Return the secrets among the values of `name=value; …`, as of variables."""
     pairs = (cookie.partition("=") for cookie in cookies.split(";"))
     return in_environment((name.strip(), value.strip()) for name, _, value in pairs)
+
+
+class CookieSecrets:
+    """Secrets among the values of cookies, of which only the first are searched: a balancer may set new ones."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def new(self, cookies: str) -> list[str]:
+        """Return the secrets in `name=value; …` that it has not returned before; none beyond `MAX_COOKIE_SECRETS`."""
+        secrets = [secret for secret in in_cookies(cookies) if secret not in self._known]
+        if len(self._known) + len(secrets) > MAX_COOKIE_SECRETS:
+            return []
+        self._known.update(secrets)
+        return secrets
 
 
 def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:

@@ -157,6 +157,8 @@ class ProbeClient:
             method, url, sent, body, lasting=True, connected=lambda facts: self._connected(channel, facts)
         )
         answer.status, answer.headers = response.status, response.headers
+        for cookie in answer.all("set-cookie"):
+            self._journal.redactor.add_cookies(cookie.partition(";")[0])
         self._journal.record_http(
             channel,
             Dir.RECV,

@@ -23,9 +23,15 @@ class Privacy:
 
     def __init__(self, secrets: Iterable[str] = (), home: str | None = None) -> None:
         """`secrets` are known secret values; `home` is the user's home folder."""
-        self._secrets = tuple(secrets)
+        self._secrets = list(secrets)
         self._finder = SecretFinder(self._secrets)
         self._folders = FolderNames(home=home)
+
+    def add(self, secret: str) -> None:
+        """Remove this secret too from now on."""
+        if secret not in self._secrets:
+            self._secrets.append(secret)
+            self._finder.add(secret)
 
     def __call__(self, text: str) -> str:
         """Return the text as it may be published."""

@@ -49,7 +49,9 @@ async def diagnose(
     limits = limits or TimeLimits()
     longest = limits.others + options.max_timeout
     line = line or line_of(target, os.environ, "doctor")
-    steps = StepCollector(Privacy(target.secrets), line, journal, on_step or (lambda _step: None))
+    privacy = Privacy(target.secrets)
+    journal.redactor.tell(privacy.add)
+    steps = StepCollector(privacy, line, journal, on_step or (lambda _step: None))
     watch = Stopwatch()
     opened: OpenResult | None = None
     usable = _config(steps, target, entry)

@@ -101,6 +101,7 @@ class Redactor:
         """Whether there is any secret to search for in message bodies."""
         self._key = os.urandom(16)
         self._secrets = SecretFinder()
+        self._cookies = secret_values.CookieSecrets()
         self._listeners: list[Callable[[str], object]] = []
         self._files: dict[str, str] = {}
         """By value of a file, its mark."""
@@ -123,6 +124,11 @@ class Redactor:
         self._heads.clear()
         for listener in self._listeners:
             listener(secret)
+
+    def add_cookies(self, cookies: str) -> None:
+        """Add the secrets in `name=value; …`, of all cookies only the first ones."""
+        for secret in self._cookies.new(cookies):
+            self.add(secret)
 
     def tell(self, listener: Callable[[str], object]) -> Callable[[], None]:
         """Call a listener with each secret, known and to come; returns the function that ends that."""

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import h11
 
+from inspector.config.secret_values import in_url
 from inspector.errors import HttpError, LimitReached
 from inspector.journal import channels
 from inspector.journal.format import Dir
@@ -28,8 +29,8 @@ MAX_LENGTH = 1 << 28
 """Bytes of a body above which the rest is not recorded."""
 MAX_HEAD = 1 << 20
 """Bytes of the head of a message."""
-_NEW_EACH_TIME = ("cookie", "dpop")
-"""Headers that are redacted, and not searched elsewhere: each message may have another value, and each costs time."""
+_NEW_EACH_TIME = "dpop"
+"""A header that is redacted, and not searched elsewhere: each message has another value, and each costs time."""
 
 
 def reason(problem: Exception) -> str:
@@ -55,6 +56,8 @@ class TappedExchange:
     def record_head(self) -> None:
         """Record the head of the request."""
         _learn(self.journal, self.request.headers)
+        for secret in in_url(self.url):
+            self.journal.redactor.add(secret)
         self.journal.record_http(
             self.channel, Dir.SEND, method=self.method, url=self.url, headers=_fields(self.request)
         )
@@ -271,7 +274,7 @@ class _Answer:
 
     def head(self, event: h11.Response | h11.InformationalResponse) -> None:
         exchange = self.exchange
-        _learn(exchange.journal, [pair for pair in event.headers if pair[0] == b"mcp-session-id"])
+        _learn(exchange.journal, [pair for pair in event.headers if pair[0] in (b"mcp-session-id", b"set-cookie")])
         exchange.journal.record_http(
             exchange.channel,
             Dir.RECV,
@@ -363,5 +366,10 @@ def _field(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> bytes:
 def _learn(journal: Journal, headers: Sequence[tuple[bytes, bytes]]) -> None:
     """Redact the secrets of a head in everything after it."""
     for name, value in headers:
-        if is_secret_header(field := name.decode("latin-1")) and field not in _NEW_EACH_TIME:
-            journal.redactor.add(value.decode("latin-1").rpartition(" ")[2])
+        field, text = name.decode("latin-1"), value.decode("latin-1")
+        if field == "cookie":
+            journal.redactor.add_cookies(text)
+        elif field == "set-cookie":
+            journal.redactor.add_cookies(text.partition(";")[0])
+        elif is_secret_header(field) and field != _NEW_EACH_TIME:
+            journal.redactor.add(text.rpartition(" ")[2])

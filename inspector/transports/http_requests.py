@@ -10,7 +10,7 @@ import base64
 from collections.abc import Iterable, Sequence
 
 from inspector.addresses import shown_url
-from inspector.config.secret_values import in_cookies
+from inspector.config.secret_values import CookieSecrets
 from inspector.config.text_checks import checked_headers
 from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
@@ -24,8 +24,6 @@ from inspector.version import __version__
 MAX_COUNT = 50
 MAX_SIZE = 4096
 """Characters of one cookie (RFC 6265 section 6.1)."""
-MAX_SECRETS = 20
-"""Values that are held as secrets, and so searched in each message: a balancer may set a new one each time."""
 
 
 class Cookies:
@@ -34,7 +32,7 @@ class Cookies:
     def __init__(self) -> None:
         self._paths: dict[str, tuple[str, str]] = {}
         """By name: path and value."""
-        self._secrets: set[str] = set()
+        self._secrets = CookieSecrets()
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -58,11 +56,7 @@ class Cookies:
         if len(self._paths) < MAX_COUNT:
             path = attributes.get("path", "/")
             self._paths[name] = (path if path.startswith("/") else "/"), value
-        secrets = [secret for secret in in_cookies(pair) if secret not in self._secrets]
-        if len(self._secrets) + len(secrets) > MAX_SECRETS:
-            return []
-        self._secrets.update(secrets)
-        return secrets
+        return self._secrets.new(pair)
 
     def header(self, path: str, given: str = "") -> str:
         """Return the `Cookie` header of a request to `path`; empty without cookies. `given`, the user's own, wins."""
@@ -228,6 +222,9 @@ class Requester:
                     f"{url.address} did not answer the {method} within {seconds:g} s.",
                     hint="Check host, port and path: the server there may not be an MCP server.",
                 ) from None
+            for cookie in answer.all("set-cookie"):
+                for secret in self._cookies.keep(cookie, url.host):
+                    self.sink.secret(secret)
             self.sink.http(
                 channel,
                 Dir.RECV,
@@ -237,9 +234,6 @@ class Requester:
                 headers=answer.headers,
                 ms=round(answer.ms, 3),
             )
-            for cookie in answer.all("set-cookie"):
-                for secret in self._cookies.keep(cookie, url.host):
-                    self.sink.secret(secret)
             location = answer.header("location")
             if answer.status not in REDIRECTS or location is None:
                 return answer

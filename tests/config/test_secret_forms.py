@@ -109,6 +109,13 @@ def test_a_secret_without_letters_in_a_row_is_found_too(secret: str, names: list
     assert re.fullmatch(rf"{before}[\\%25Cc]*Mark[\\%25Cc'amp;]*{after}", replaced)
 
 
+@pytest.mark.parametrize("escape", ["\\u{:04x}", "%{:02X}", "&#{};", "&#{:05};", "&amp;#{};"])
+def test_the_last_escaped_letter_of_a_secret_is_found_for_every_length(escape: str) -> None:
+    for length in range(8, 200):
+        secret = ("Zxq0" * 50)[:length]
+        assert SecretFinder([secret]).replaced("".join(escape.format(ord(c)) for c in secret), "Mark") == "Mark"
+
+
 @pytest.mark.parametrize("secret", ['p"a\\ss/wörd', "пароль/ключ", "a1!b2@c3#🦊", 'say "it"'])
 @pytest.mark.parametrize("ensure_ascii", [True, False])
 @pytest.mark.parametrize("levels", [1, 2, 3, 4])
@@ -123,7 +130,7 @@ def test_json_in_json(secret: str, ensure_ascii: bool, levels: int) -> None:
 
 
 @pytest.mark.parametrize("names", [[], ["JSON"], ["URL"], ["HTML"], ["JSON", "JSON"], ["JSON", "URL"]], ids="+".join)
-@pytest.mark.parametrize("escape", ["\\u{:04x}", "\\x{:02x}", "%{:02X}", "&#{};", "&#x{:X};"])
+@pytest.mark.parametrize("escape", ["\\u{:04x}", "\\U{:08x}", "\\x{:02x}", "%{:02X}", "&#{};", "&#x{:X};"])
 def test_a_secret_whose_letters_are_escaped_although_they_need_not_be(escape: str, names: list[str]) -> None:
     secret, around = "ghp-0Az9.tail", "no secret "
     before, text = (encoded("".join(escape.format(ord(c)) for c in part), names) for part in (around, secret))

@@ -311,6 +311,16 @@ async def test_a_token_that_is_given_is_used_and_not_shown(guarded: Any, examine
     assert "right-token" not in json.dumps(diagnosis.as_json())
 
 
+async def test_a_cookie_that_the_server_repeats_is_not_shown(serve: Any, examine: Examine) -> None:
+    def handler(request: Request, reply: Reply) -> None:
+        reply.body(404, "k7fq2x9d01", HTML, ("Set-Cookie", "a=k7fq2x9d01; Path=/"), ("X-Echo", "k7fq2x9d01"))
+
+    web = await serve(handler)
+    told = json.dumps((await examine(HttpTarget(web.url))).as_json())
+    assert "X-Echo" in told
+    assert "k7fq2x9d01" not in told
+
+
 async def test_the_other_transport_at_the_same_url(serve: Any, examine: Examine) -> None:
     web = await serve(answers)
     diagnosis = await examine(HttpTarget(web.url, transport="sse"))

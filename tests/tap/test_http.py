@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.config.secret_values import MAX_COOKIE_SECRETS
 from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
 from inspector.tap.http import HttpTap, _Heads
@@ -373,16 +374,16 @@ async def test_a_server_that_cannot_be_reached_is_reported_in_words_even_to_a_cl
 
 async def test_secrets_pass_and_are_not_recorded(stage):
     reply = answer(
-        b'{"echo":"tok-secret-1 and sess-secret-2, key-secret-8"}',
+        b'{"echo":"tok-secret-1 and sess-secret-2, key-secret-8, tok-7, cookvalue3b, cookvalue6b"}',
         b"Mcp-Session-Id: sess-secret-2",
-        b"Set-Cookie: cook-3=4",
+        b"Set-Cookie: cook-3=cookvalue3b; Path=/",
     )
     here = await stage(answering(reply), headers=(("X-Api-Key", "key-secret-5"),))
     client = await here.client()
     client.write(
-        here.post(ASK, b"Authorization: Bearer tok-secret-1", b"Cookie: cook-6", b"Api-Key: key-secret-8").replace(
-            b"/mcp", b"/mcp?token=tok-7"
-        )
+        here.post(
+            ASK, b"Authorization: Bearer tok-secret-1", b"Cookie: a=1; cook-6=cookvalue6b", b"Api-Key: key-secret-8"
+        ).replace(b"/mcp", b"/mcp?token=tok-7")
     )
     assert await client.exactly(len(reply)) == reply
     assert b"tok-secret-1" in here.upstream.connections[0].seen
@@ -390,6 +391,20 @@ async def test_secrets_pass_and_are_not_recorded(stage):
     assert b"echo" in recorded
     for secret in (b"tok-secret-1", b"sess-secret-2", b"cook-3", b"cook-6", b"key-secret-5", b"tok-7", b"key-secret-8"):
         assert secret not in recorded
+    assert b"cookvalue" not in recorded
+
+
+async def test_only_the_first_cookies_of_a_tap_are_searched(stage):
+    """A balancer may set a new one each time, and each value costs a search in every message."""
+    heads = [f"Set-Cookie: a=k7fq2x9d{n:04}".encode() for n in range(2 * MAX_COOKIE_SECRETS)]
+    reply = answer(b'{"echo":"k7fq2x9d0000 k7fq2x9d0039"}', *heads)
+    here = await stage(answering(reply))
+    client = await here.client()
+    client.write(here.post(ASK))
+    assert await client.exactly(len(reply)) == reply
+    recorded = here.whole()
+    assert b"k7fq2x9d0000" not in recorded
+    assert recorded.count(b"k7fq2x9d0039") == 1
 
 
 async def test_a_login_that_passes_is_recorded_without_its_secrets(stage):

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from inspector.config.secret_values import MAX_COOKIE_SECRETS
 from inspector.errors import (
     AuthorizationNeeded,
     HttpError,
@@ -23,7 +24,7 @@ from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
 from inspector.transports.http import HttpTransport
-from inspector.transports.http_requests import MAX_SECRETS, Cookies
+from inspector.transports.http_requests import Cookies
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
@@ -851,7 +852,7 @@ def test_cookies_that_are_secrets():
     assert cookies.keep("theme=dark; Path=/", "h") == []
     assert cookies.keep("a=k7fq2x9d; Path=/", "h") == ["k7fq2x9d"]
     assert cookies.keep("a=k7fq2x9d", "h") == [], "it is held already"
-    assert sum(len(cookies.keep(f"a=k7fq2x9d{n}", "h")) for n in range(100)) == MAX_SECRETS - 1
+    assert sum(len(cookies.keep(f"a=k7fq2x9d{n}", "h")) for n in range(100)) == MAX_COOKIE_SECRETS - 1
 
 
 def test_the_users_own_cookie_wins_and_many_are_not_kept():
