@@ -151,6 +151,9 @@ class CommandDoctor:
                 self._start("Remove them.", [name.strip(), *arguments]),
             )
         if os.path.dirname(name):
+            split = self._split_path(1)
+            if split is not None:
+                return split
             return (
                 f"No program exists at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}."),
                 Fix(Hint("Check the path, and the folder that it is relative to (", Parameter.CWD, ").")),
@@ -287,6 +290,10 @@ class CommandDoctor:
         if os.path.exists(os.path.join(self.folder, word)):
             self.steps.add("script", "ok", word)
             return
+        split = self._split_path(self.target.command.index(word) + 1)
+        if split is not None:
+            self.steps.add("script", "failed", f"{word} is a part of a path", fix=split[1], cause=split[0])
+            return
         fix = build_or_path(os.path.join(self.folder, word))
         missing = "does not exist" if os.path.isabs(word) else f"is not in {self.folder}"
         expanded, reason = expanded_word(word), ""
@@ -301,6 +308,19 @@ class CommandDoctor:
             fix=fix,
             cause=f"The file {word}, which {self.name} should run, {missing}{reason}.",
         )
+
+    def _split_path(self, until: int) -> tuple[str, Fix] | None:
+        """Return the cause and the fix if a path with spaces, which begins before a position, is several arguments."""
+        words = self.target.command[:20]
+        for start in range(until):
+            for end in range(start + 2, len(words) + 1):
+                path = " ".join(words[start:end])
+                if os.path.isfile(os.path.join(self.folder, path)):
+                    return (
+                        f"The path “{path}” is split at its spaces, into {end - start} arguments.",
+                        self._start("Write it as one.", [*words[:start], path, *self.target.command[end:]]),
+                    )
+        return None
 
     # Its dependencies
 

@@ -98,6 +98,14 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
     )
 
 
+def not_runnable(match: re.Match[str], server: ServerFacts) -> StderrCause:
+    """Return the cause for a package that `python -m` does not run."""
+    return StderrCause(
+        f"{match[1]} is a package that Python cannot run: it has no __main__.py.",
+        Fix(f"Name its module that starts the server, such as -m {match[1]}.server."),
+    )
+
+
 def incomplete_package(missing: str, server: ServerFacts) -> StderrCause | None:
     """Return the cause if an installed command does not find what it imports, which only its own package can have."""
     script = _importing_file(server)

@@ -329,6 +329,7 @@ _WANTED = (
 )
 _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(rf"ModuleNotFoundError: No module named '?({_NAME})'?"), _python_module),
+    (re.compile(r"\bNo module named ([\w.]{1,200}?)\.__main__; "), python_packages.not_runnable),
     (re.compile(rf"\bNo module named '?({_NAME})'?"), _python_module),
     (
         re.compile(

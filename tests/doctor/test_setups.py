@@ -235,6 +235,13 @@ SETUPS = {
         files={"src/mysrv/__init__.py": ""},
         shell={"PYTHONPATH": "src"},
     ),
+    "a package that has no __main__": Setup(
+        "weather is a package that Python cannot run: it has no __main__.py.",
+        ("such as -m weather.server",),
+        words=(PYTHON, "-m", "weather"),
+        files={"weather/__init__.py": ""},
+        never=("does not find", "pip install"),
+    ),
     "the server's own package is in another folder": Setup(
         "Python does not find the server's own package, mysrv, which is in {home}/src.",
         ("--env PYTHONPATH={home}/src -- ",),
@@ -459,6 +466,18 @@ SETUPS = {
         ("inspector doctor -- {home}/bin/weather",),
         words=("$HOME/bin/weather",),
         files={"bin/weather": "#!/bin/sh\n"},
+    ),
+    "a path with a space that is two arguments": Setup(
+        "The path “{home}/My Project/server.py” is split at its spaces, into 2 arguments.",
+        ("Write it as one.", "inspector doctor -- {python} '{home}/My Project/server.py' --port 3"),
+        words=(PYTHON, "{home}/My", "Project/server.py", "--port", "3"),
+        files={"My Project/server.py": ""},
+    ),
+    "a program in a path with a space that is two words": Setup(
+        "The path “{home}/My Project/bin/weather” is split at its spaces, into 2 arguments.",
+        ("'{home}/My Project/bin/weather'",),
+        words=("{home}/My", "Project/bin/weather"),
+        files={"My Project/bin/weather": "#!/bin/sh\n"},
     ),
     "an option and its value in one argument": Setup(
         "The argument “--root /srv/data” is a single word with a space in it.",
