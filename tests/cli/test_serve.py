@@ -100,6 +100,16 @@ def test_the_recording_goes_where_it_is_wanted(home: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_a_list_that_was_not_recorded_is_counted(home: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "part.mcp.jsonl"
+    exported = [*INSPECTOR, "export", TOUR, "--filter", "method:initialize", "--to", "recording", "-o", str(kept)]
+    subprocess.run(exported, env=environment(home), check=True, capture_output=True)
+    ran = Served(home, [str(kept)], [INITIALIZE, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}])
+    assert ran.by_id[1]["result"]["tools"] == []
+    assert "1 for a list that is not in it, answered with an empty one" in ran.err
+
+
+@pytest.mark.slow
 def test_what_is_missed_can_be_passed_on(home: Path) -> None:
     words = [*INSPECTOR, "serve", TOUR, "--on-miss", "passthrough", *DEMO]
     with subprocess.Popen(

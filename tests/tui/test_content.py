@@ -155,6 +155,18 @@ async def test_json_in_a_text_folds_and_is_copied_as_written():
         assert screen_lines(app)[0] == ' {"a":  {"b": 1, "c": [1, [2]]}}'
 
 
+@pytest.mark.parametrize(("picture", "drawn"), [
+    (png(4, 4, b""), True),
+    (png(4, 4, b"", interlaced=1), False),
+    (png(2000, 2000, b""), False),
+])  # fmt: skip
+def test_a_png_that_is_not_drawn_says_so(picture, drawn):
+    block = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(picture).decode()}
+    reason = "not drawn: too large or interlaced"
+    assert (reason in lines_of(block, columns=20)[0]) is not drawn
+    assert reason not in lines_of(block, columns=0)[0]
+
+
 async def test_a_picture_is_painted_where_there_are_colours(monkeypatch):
     blocks = [{"type": "image", "mimeType": "image/png", "data": PICTURE}]
     async with on_stage(ContentView(blocks), (60, 20), theme="ansi") as (app, pilot, _):

@@ -195,6 +195,7 @@ def _tell(out: Output, report: MockReport) -> None:
     parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]
     for name, text in (
         ("unanswered", "without an answer in it"),
+        ("empty", "for a list that is not in it, answered with an empty one"),
         ("refused", "refused"),
         ("cancelled", "cancelled"),
         ("invalid", "invalid messages"),

@@ -290,7 +290,7 @@ class Negotiation:
                     raise HandshakeError(
                         f"The server rejects {rejected[-1]}, which it lists as supported: server/discover got "
                         f"error {error.rpc_code}: {error.rpc_message}",
-                        hint=_TRY_LEGACY,
+                        hint=Hint("Try ", Parameter.ERA.to("legacy"), "."),
                     ) from error
                 raise HandshakeError(
                     f"The server speaks {', '.join(names[:10])}; Inspector speaks {', '.join((*LEGACY, *MODERN))}.",

@@ -352,6 +352,9 @@ class MockClient:
         elif n:
             await self._play(n, message, reply)
         elif (default := self._default(message)) is not None:
+            if message["method"].endswith("/list"):
+                self.mock.statistics.counts["empty"] += 1
+                self.journal.record_note(f"{message['method']} is not in the recording: an empty list was sent")
             answering.result(default)
         elif (
             message["method"] in HANDSHAKE

@@ -38,7 +38,7 @@ class MockStatistics:
         self.clients = 0
         self.requests = 0
         self.counts: Counter[str] = Counter()
-        """`answered`, `missed`, `unanswered`, `refused`, `cancelled`, `invalid`; `fault:…` by kind."""
+        """`answered`, `missed`, `unanswered`, `empty`, `refused`, `cancelled`, `invalid`; `fault:…` by kind."""
         self.missed: list[UnrecordedRequest] = []
         self.used: set[int] = set()
         """Recorded requests that matched a client's request."""

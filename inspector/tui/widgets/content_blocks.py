@@ -226,8 +226,11 @@ def _media(
         yield _note([*words, ("its data is not valid base64", "error"), *about], copied=encoded)
         return
     facts = facts_of(head)
+    is_drawn = facts is not None and options.columns > 0 and len(encoded) <= HEAD_LIMIT and can_draw(head)
+    if facts is not None and facts.format == "PNG" and options.columns and not is_drawn:
+        about = [("not drawn: too large or interlaced", ""), *about]
     yield _note([*words, *_facts(facts), (size(_decoded_length(encoded)), ""), *about], copied=encoded)
-    if facts is not None and options.columns and len(encoded) <= HEAD_LIMIT and can_draw(head):
+    if facts is not None and is_drawn:
         yield PictureSection(facts, encoded, options.columns)
 
 

@@ -85,6 +85,7 @@ async def test_what_the_server_declared_has_a_default_answer(written, serve, met
     client = await serve(written)
     assert (await client.call(method, {"uri": "a", "level": "debug"}))["result"] == result
     assert client.handler.mock.statistics.counts["missed"] == 0
+    assert client.handler.mock.statistics.counts["empty"] == method.endswith("/list")
 
 
 async def test_what_the_server_did_not_declare_is_missed(written, serve):
