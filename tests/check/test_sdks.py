@@ -64,7 +64,7 @@ def seen(*messages: str) -> ServerIdentity:
         ([PYTHON_2, PYTHON_1, FASTMCP_3], "FastMCP 4 (Python)"),
         ([TYPESCRIPT_1, NO_METHOD], "TypeScript SDK 1.32 or older"),
         ([TYPESCRIPT_1, NO_METHOD, MCP_SERVER], "TypeScript SDK 1 (McpServer)"),
-        ([TYPESCRIPT_1, NO_METHOD, TYPESCRIPT_2], "TypeScript SDK 2.4"),
+        ([TYPESCRIPT_1, NO_METHOD, TYPESCRIPT_2], "TypeScript SDK 2"),
         ([GO], "Go SDK 1.8"),
         ([GO_HTTP], "Go SDK 1.8"),
         ([], ""),

@@ -157,7 +157,7 @@ SDKS: tuple[Sdk, ...] = (
         ),
     ),
     Sdk(
-        "TypeScript SDK 2.4",
+        "TypeScript SDK 2",
         (
             (r"required _meta envelope for protocol revision",),
             (r'"message":"Bad Request: the request body is not a valid JSON-RPC message"',),
