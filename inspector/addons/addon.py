@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
+from inspector.config.foreign_files import read_bytes
 from inspector.errors import UsageError
-from inspector.reasons import os_reason
 from inspector.system.alarm import Alarm
 from inspector.text import safe
 
@@ -128,7 +128,7 @@ class Addon:
     def _load(self) -> None:
         module = ModuleType(f"inspector_addon_{self.path.stem}")
         module.__file__ = str(self.path)
-        code = compile(self.path.read_bytes(), str(self.path), "exec", dont_inherit=True)
+        code = compile(read_bytes(self.path), str(self.path), "exec", dont_inherit=True)
         sys.modules[module.__name__] = module  # Dataclasses look their module up.
         exec(code, module.__dict__)
         named = {name: value for name, value in vars(module).items() if name.startswith("on_") and callable(value)}
@@ -188,8 +188,6 @@ def _unusable(name: str, error: BaseException) -> UsageError:
     """Return the error for a file that cannot be loaded."""
     if isinstance(error, UsageError):
         return error
-    if isinstance(error, OSError) and error.filename is not None:
-        return UsageError(f"The addon {name} cannot be read: {os_reason(error)}.", hint="Check its path.")
     return UsageError(f"The addon {name} cannot be loaded: {_reason(error, name)}.", hint="Correct the file.")
 
 

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -506,8 +507,14 @@ def test_a_file_that_cannot_be_used_is_refused_at_the_start(stage, text, problem
 
 
 def test_a_missing_file_is_named(stage):
-    with pytest.raises(UsageError, match=r"The addon b\.py cannot be read: "):
+    with pytest.raises(UsageError, match=r"b\.py cannot be read: the file does not exist"):
         addons.Addon(stage.folder / "b.py")
+
+
+def test_a_file_without_an_end_is_not_read(stage):
+    for kind in ("/dev/zero", stage.folder):
+        with pytest.raises(UsageError, match=r"cannot be read: it is (not a regular file|a folder)"):
+            addons.Addon(Path(kind))
 
 
 def test_the_judge_does_not_blame_the_server_for_an_addon(tmp_path):
