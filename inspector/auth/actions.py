@@ -94,6 +94,8 @@ class VisitPage:
     """The request's `state`: a response with another `state`, or without one, is rejected (C-AUTH-22)."""
     doubtful: str = ""
     """The issuer whose registered client is forgotten if the person gives up: the server may not know it any more."""
+    named: bool = False
+    """The person named the authorization server: the page may be on a private address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class Show:
     """A URL that includes the code; empty if the server gave none."""
     seconds: float = 0
     """The code's lifetime in seconds; 0 if unknown."""
+    named: bool = False
+    """As in `VisitPage`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ class AuthorizationRequest:
     """The validated issuer, unmodified."""
     names_itself: bool
     """Whether the authorization server promises `iss` in every response."""
+    named: bool
+    """Whether the person gave the origin of the page."""
 
 
 def check(server: AuthorizationServer) -> AuthFlow[None]:
@@ -126,8 +128,16 @@ def request(
             f"The authorization URL has {len(url)} characters, more than browsers accept.",
             hint=Hint("Request fewer scopes with ", Parameter.SCOPE, "."),
         )
-    host = server.page_host(endpoint)
-    return AuthorizationRequest(url, host, redirect_uri, state, verifier, server.issuer, server.names_itself)
+    return AuthorizationRequest(
+        url,
+        server.page_host(endpoint),
+        redirect_uri,
+        state,
+        verifier,
+        server.issuer,
+        server.names_itself,
+        server.is_named(endpoint),
+    )
 
 
 def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> AuthFlow[str]:
@@ -146,7 +156,9 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
     )
     given: list[tuple[str, str]] = []
     try:
-        back = yield VisitPage(asked.url, asked.redirect_uri, asked.host, asked.state, asked.issuer if doubtful else "")
+        back = yield VisitPage(
+            asked.url, asked.redirect_uri, asked.host, asked.state, asked.issuer if doubtful else "", asked.named
+        )
         assert isinstance(back, str)
         try:
             given = _parameters(back)

@@ -22,6 +22,7 @@ FETCH_SECONDS = 20.0
 MAX_REDIRECTS = 3
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _URL_SHOWN = 300
+NAME_IT = Hint("If you trust it, set the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), ".")
 
 Admit = Callable[[str], bool]
 """Whether a connection to a resolved address is allowed."""
@@ -165,6 +166,11 @@ class Fetcher:
             )
         return answer
 
+    async def refuses_page(self, url: str, named: bool) -> str:
+        """Return why the person is not sent to a page, as a clause; empty if they may go there."""
+        host = url_checks.parts(url.partition("?")[0])
+        return "" if (await self._policy(host, named))(host.host) else _where(host.host)
+
     async def _policy(self, url_parts: url_checks.Parts, named: bool) -> Admit:
         """Return which addresses may be connected to for a URL.
 
@@ -189,16 +195,17 @@ class Fetcher:
         return bool(self._own) and all(map(addresses.is_private, self._own))
 
 
-def _refused(url: str, host: str) -> FetchFailed:
+def _where(host: str) -> str:
     kind = "a private address"
     if addresses.is_link_local(host):
         kind = "a link-local address or the metadata service of a cloud"
     elif addresses.reaches_this_machine(host):
         kind = "this machine"
-    return FetchFailed(
-        f"{_url_text(url)} is not fetched: {safe(host, 80)} is {kind}, and the server is elsewhere.",
-        hint=Hint("If you trust it, set the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."),
-    )
+    return f"{safe(host, 80)} is {kind}, and the server is elsewhere"
+
+
+def _refused(url: str, host: str) -> FetchFailed:
+    return FetchFailed(f"{_url_text(url)} is not fetched: {_where(host)}.", hint=NAME_IT)
 
 
 def _url_text(url: str) -> str:

@@ -175,7 +175,7 @@ class _GrantRun:
         yield from document.loose_steps("device", "RFC 8628")
         host = server.page_host(url)
         yield from record_step("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
-        yield Show(url, safe(word, 64), host, complete, lasting)
+        yield Show(url, safe(word, 64), host, complete, lasting, server.is_named(complete or url))
         form = {"grant_type": registration.DEVICE, "device_code": device_code}
         while lasting > 0:
             try:

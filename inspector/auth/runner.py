@@ -33,7 +33,7 @@ from inspector.auth.actions import (
     VisitPage,
     Wait,
 )
-from inspector.auth.fetching import Fetcher, HttpSender, Recorder
+from inspector.auth.fetching import NAME_IT, Fetcher, HttpSender, Recorder
 from inspector.auth.person import LoginPage, Person, person_required
 from inspector.auth.store import Store
 from inspector.auth.token_endpoint import MIN_SECRET
@@ -206,7 +206,7 @@ class FlowRunner:
             case Show():
                 if not self._person.present:
                     raise person_required("A person must enter a code", self._person)
-                url = _shown_url(action.complete or action.url)
+                url = await self._shown_url(action.complete or action.url, action.named)
                 await self._person.show(
                     LoginPage(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
                 )
@@ -339,8 +339,15 @@ class FlowRunner:
                     self._store.keep_client(visit.doubtful, None)
             raise
 
+    async def _shown_url(self, url: str, named: bool) -> str:
+        """Return the URL of a page. Raises `Denied` for one that must not be opened (C-AUTH-27)."""
+        url = _browser_url(url)
+        if reason := await self._fetcher.refuses_page(url, named):
+            raise Denied(f"Invalid login URL: {reason}. The page is not opened.", hint=NAME_IT)
+        return url
+
     async def _visited(self, visit: VisitPage) -> str:
-        url = _shown_url(visit.url)
+        url = await self._shown_url(visit.url, visit.named)
         opened, problem = False, ""
         if self._callback is not None:
             self._callback.expect(lambda back: authorization_code.mismatch(back, visit.state), self._redirect_rejected)
@@ -441,7 +448,7 @@ class FlowRunner:
             self._reject(text, reason, f"Rejected the pasted URL (try {wrong} of {MAX_PASTES}): it {reason}.")
 
 
-def _shown_url(url: str) -> str:
+def _browser_url(url: str) -> str:
     """Return a URL for a browser: https, or http on this machine. Raises `Denied` for any other (C-AUTH-27)."""
     try:
         # The query may be long, and only its characters are checked.

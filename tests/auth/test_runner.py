@@ -334,6 +334,21 @@ async def test_only_secure_pages_are_opened(url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8080/delete", "https://localhost/", "https://192.168.1.1/", "https://nas.local/"]
+)
+async def test_a_public_server_leads_to_no_page_of_a_private_address(url: str) -> None:
+    """Unless the person has named the authorization server."""
+    person, opened = FakePerson(), Opened()
+    with pytest.raises(Denied, match=r"and the server is elsewhere\. The page is not opened"):
+        await runner(person, opener=opened, open_browser=True).run(login(opened, url))
+    with pytest.raises(Denied, match="not opened"):
+        await runner(person).run(only(Show("https://as.example/device", "AB-CD", "as.example", url)))
+    assert (opened.urls, person.visits) == ([], [])
+    await runner(person).run(only(Show(url, "AB-CD", "as.example", named=True)))
+    assert len(person.visits) == 1
+
+
+@pytest.mark.parametrize(
     ("person", "given", "seconds"),
     [
         (FakePerson(), {}, 600),
