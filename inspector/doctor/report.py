@@ -23,7 +23,8 @@ def _remedy(fix: Fix, indent: str, width: int | None, *, ascii: bool) -> Iterato
     """Yield the sentence of a fix, then its command in a line of its own, to be copied."""
     before = f"{indent}try: "
     if fix.hint.command_line:
-        yield from _hanging(before, safe(fix.hint.command_line, None, ascii=ascii), width)
+        advice = fix.hint.command_line.removeprefix("Try ")
+        yield from _hanging(before, safe(advice, None, ascii=ascii), width)
         before = " " * len(before)
     if fix.command:
         where = f"   (in {fix.folder})" if fix.folder else ""

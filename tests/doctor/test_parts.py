@@ -17,8 +17,10 @@ from inspector.client.options import Options
 from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
+from inspector.doctor.diagnosis import Diagnosis, Fix
 from inspector.doctor.node_packages import build_or_path
 from inspector.doctor.privacy import Privacy
+from inspector.doctor.report import lines
 from inspector.doctor.server_facts import ServerFacts
 from inspector.doctor.session_options import without_person
 from inspector.doctor.stderr_causes import stderr_cause
@@ -470,3 +472,8 @@ async def test_it_says_that_it_does_not_log_in() -> None:
     assert isinstance(used, Authorizer)
     with pytest.raises(AuthorizationNeeded, match=r"at as\.example, but the doctor does not log in\."):
         await used.person.consent("https://as.example/", "as.example", 0)
+
+
+def test_advice_is_not_introduced_twice() -> None:
+    diagnosis = Diagnosis("python server.py", "stdio", "failed", "It ends.", Fix("Try an older protocol."), ())
+    assert "try: an older protocol." in list(lines(diagnosis))
