@@ -46,6 +46,9 @@ _MOVES = frozenset({"list", "text"})
 """Contexts whose verbs only move the cursor; they come last in the list."""
 _AT_CURSOR = _MOVES | {"json", "content", "table", "field", "choices", "items"}
 """Contexts whose verbs act on what the cursor is on: they are done only at the focus."""
+_EVERYWHERE = "everywhere"
+_AFTER_PANES = {verb.group: 3 if verb.context in _MOVES else 1 for verb in VERBS if verb.context in _AT_CURSOR}
+"""How far below the verbs of the panes the groups stand that act on what the cursor is on, or only move it."""
 WAYS: Mapping[str, str] = {
     "messages": "app.messages",
     "detail": "app.messages",
@@ -206,7 +209,7 @@ class PaletteRows:
         for at, entry in enumerate(entries):
             if entry.order == 0:
                 places.setdefault(entry.place, []).append(at)
-        self._first = places
+        self._first = {place: places[place] for place in sorted(places, key=_nearness)}
         self.visible: list[Entry | Heading] = []
         self._typed = Typed()
         self.matching = 0
@@ -278,6 +281,11 @@ class PaletteRows:
         )
 
 
+def _nearness(place: str) -> int:
+    """Return where a place stands while nothing is typed: the pane, what the cursor is on, everywhere, moves."""
+    return 2 if place == _EVERYWHERE else _AFTER_PANES.get(place, 0)
+
+
 def _row(cells: Sequence[Pieces], width: int) -> list[Segment]:
     """Draw the columns of an entry; the last one has the rest of `width`."""
     line: list[Segment] = []
@@ -329,7 +337,7 @@ def _verbs(below: Screen[Any], focused: DOMNode) -> Iterator[Entry]:
 
     def entry(order: int, verb: KeymapVerb, act: Callable[[], Any], go: Callable[[], Any], reason: str = "") -> Entry:
         key = next((label(key, ascii_only()) for key in keymap.keys(verb.id)), "")
-        place = "everywhere" if verb.context == "app" else verb.group
+        place = _EVERYWHERE if verb.context == "app" else verb.group
         return Entry(order, verb.title, key, place, verb.description, act, go, reason)
 
     for verb, node in nearest.values():

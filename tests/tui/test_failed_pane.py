@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
 from pathlib import Path
@@ -183,6 +184,15 @@ async def lose(app: InspectorApp, pilot: Pilot[Any]) -> None:
     """Call a tool whose server then exits."""
     await to_tool(app, pilot, "crash")
     await press(pilot, *"7", "ctrl+r", shows="The server exited")
+
+
+async def test_on_the_smallest_screen_the_arguments_of_a_lost_call_do_not_hide_how_to_send_it_again() -> None:
+    async with on_demo(size=(50, 12)) as (app, pilot):
+        await to_tool(app, pilot, "crash")
+        await press(pilot, "ctrl+e", shows="{")
+        arguments = json.dumps({"exit_code": 7, "note": "long " * 40})
+        await press(pilot, "ctrl+a", *arguments, "ctrl+r", "ctrl+r", shows="The server exited")
+        await shows(app, pilot, "lost call", "crash", "…", "^r connects and sends it again.")
 
 
 @pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW])

@@ -48,6 +48,16 @@ async def test_the_filter_of_an_exchange_ends_with_the_next_call_or_one_that_is_
 
 
 @pytest.mark.slow
+async def test_the_smallest_screen_counts_hidden_rows_too() -> None:
+    async with on_demo(size=(50, 12)) as live:
+        app, pilot = live
+        await call(live, "add", "1", "tab", "2", says="sum")
+        main_screen(app).pane_layout.focus_in(main_screen(app).panes.work.result)
+        await press(pilot, "m", shows="/ exchange:")
+        assert_in(edge(live), "2 rows of this call", "hidden")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("wishes", [True, False])
 async def test_a_log_that_was_looked_at_follows_its_end_again(wishes: bool) -> None:
     async with on_demo(settings=Settings(follow=wishes)) as live:

@@ -342,6 +342,18 @@ async def test_the_last_message_in_one_line_with_the_time_of_a_person_apart() ->
         await press(pilot, shows="← 21 order-pizza 1.7 s +14.0 s yours")
 
 
+async def test_the_last_message_in_one_line_says_that_a_call_was_lost_and_is_cut_with_a_sign() -> None:
+    talk = Talk()
+    line = LastMessageLine(talk.session, MessagesPane(talk.session).fold)
+    async with on_pane(line, (30, 3), focus=False) as (_app, pilot, _line):
+        request = talk.call(1, "pay")
+        await press(pilot, shows="→ 1 pay")
+        talk.journal.record_life("", "lost", **{"for": request})
+        await press(pilot, shows="→ 1 pay lost")
+        talk.notice("message", level="info", data="a text that is longer than the line")
+        await press(pilot, shows="↯ log info a text that is l…")
+
+
 async def test_ascii_screens_have_ascii_signs() -> None:
     async with on_pane(MessagesPane(example().session), (78, 16), ascii_only=True) as (app, _, _pane):
         assert screen_text(app).isascii()

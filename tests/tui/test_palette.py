@@ -18,7 +18,7 @@ from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
-from tests.tui.live_app import NARROW, SESSION, WIDE, main_screen, on_demo, on_recording, running, shows
+from tests.tui.live_app import NARROW, SESSION, WIDE, main_screen, on_demo, on_recording, running, shows, to_tool
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 EVIL = "\x1b]0;owned\x07[bold red]x[/]"
@@ -206,6 +206,18 @@ async def test_the_start_screen_has_a_palette_of_its_own_verbs() -> None:
         names = [row.split("  ")[0] for row in await find(app, pilot, "")]
         assert "demo" in names
         assert "zoom" not in names
+
+
+@pytest.mark.slow
+async def test_without_words_what_one_does_with_a_result_stands_above_what_one_does_with_its_json() -> None:
+    async with on_demo() as (app, pilot):
+        await to_tool(app, pilot, "add")
+        await press(pilot, *"1", "tab", *"2", "ctrl+r", shows="sum 3")
+        main_screen(app).pane_layout.focus_in(main_screen(app).panes.work.result)
+        await find(app, pilot, "")
+        places = [heading.rpartition(" ")[0] for heading in headings(app)]
+        assert places[0] == "Result"
+        assert places.index("JSON") < places.index("everywhere")
 
 
 async def test_rows_are_under_headings_that_the_cursor_skips() -> None:

@@ -72,7 +72,7 @@ class LastMessageLine(LineWidget):
 
     def render_line(self, y: int) -> Strip:
         theme, cells = palette(), self.size.width
-        line = paint.segments(self.asked or self._words(), room=cells - 2, theme=theme)
+        line = paint.cut(paint.segments(self.asked or self._words(), theme=theme), cells - 2)
         return paint.strip([Segment(" "), *line], cells, theme=theme)
 
     def _words(self) -> list[paint.Piece]:
@@ -88,6 +88,8 @@ class LastMessageLine(LineWidget):
         if len(words) > 1 and index.method(n) == "tools/call":
             words = [(words[1] if isinstance(words[1], str) else words[1][0]).strip()]
         took = [piece for time in times(index, n) for piece in (" ", time)]
+        if index.shape(n) is Shape.REQUEST:
+            took = rows.ending(row, " ")
         return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *took]
 
     def on_click(self, event: events.Click) -> None:

@@ -27,6 +27,8 @@ from inspector.tui.timers import SingleTimer
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.virtual_list import CACHED_ROWS, DrawnRow, VirtualList
 
+_SHORT_BELOW = 60
+"""Columns of the screen below which the edge says less, so that it still counts the hidden rows."""
 CLOCKS = ((10, 0.1), (600, 1.0))
 """Ages in seconds of a waiting request, and the seconds between two updates of its time until then."""
 RARELY = 10.0
@@ -317,7 +319,8 @@ def log_facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
         facts.append(f"{quantity(rows, thing)}{' of this call' if query.is_one_exchange else ''}")
         if total > rows:
             hidden = f"{count(total - rows)} hidden"
-            facts.append([(hidden if query.problem else f"{hidden} by the filter", "bright")])
+            narrow = messages.is_attached and messages.app.size.width < _SHORT_BELOW
+            facts.append([(hidden if query.problem or narrow else f"{hidden} by the filter", "bright")])
     else:
         total = rows
         facts.append(quantity(rows, thing))

@@ -66,7 +66,7 @@ ASK_VERBS: VerbRules[AskFacts] = VerbRules(
         Offer("ask.open"),
         Offer("ask.copy", lambda facts: facts.is_open and facts.by is AnswerBy.LINK),
         Offer("ask.accept"),
-        Offer("ask.standing", lambda facts: facts.fixed_roots, lambda _: "always answer this"),
+        Offer("ask.standing", lambda facts: facts.fixed_roots),
         Offer("ask.decline", title=_decline),
         Offer("ask.later", title=lambda facts: "" if facts.is_open else "list"),
         Offer("ask.next", lambda facts: facts.is_open and facts.several),

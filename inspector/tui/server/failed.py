@@ -35,7 +35,7 @@ from inspector.tui.server.steps import Examination, connecting_rows, fix_rows, p
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.dialog import LineDialog
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import FactsView, Row, RowSection, fact, paragraph, plain
+from inspector.tui.widgets.fact_rows import LABEL, FactsView, Row, RowSection, fact, paragraph, plain
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.wrapping import wrap
 
@@ -213,7 +213,7 @@ class FailedPane(Container, VerbsByRules):
         elif error.hint and not (isinstance(error, ServerExited) and error.stderr):
             label = "Note  " if isinstance(error, ServerExited) else "Fix   "
             rows.append(Row([(label, "bright"), (advice(error.hint, keymap_of(self)), "normal")], 6))
-        rows += self._lost_rows()
+        rows += self._lost_rows(self.size.height - _FRAME - _height(rows, width), width, whole=whole)
         steps = connection_steps(self.session.journal, self.session.upto)
         if isinstance(error, AuthorizationNeeded):
             steps = [*beside_error(steps, error.code, "no answer without a login"), *self._login_step()]
@@ -223,8 +223,8 @@ class FailedPane(Container, VerbsByRules):
             rows += _last_lines(display_lines(error.stderr), width, room if not whole else len(error.stderr) * width)
         return [*rows, *last]
 
-    def _lost_rows(self) -> list[Row]:
-        """Return the call that was lost, as it was sent, and how to send it again."""
+    def _lost_rows(self, room: int, width: int, *, whole: bool) -> list[Row]:
+        """Return the lost call, cut to `room` lines if it need not be `whole`, and how to send it again."""
         n = self.lost_call()
         message = self.session.journal.event(n).message if n else None
         if not isinstance(message, dict):
@@ -234,11 +234,12 @@ class FailedPane(Container, VerbsByRules):
         arguments = params.members.get("arguments")
         sent = f"{name}  {json_of(arguments)}" if arguments else name
         key = next((hint.label for hint in hints(self, "failed.call-again")), "")
-        rows = [Row(), *fact("lost call", safe(sent, _CALL), "bright")]
-        if self.session.commands is None:
-            return rows
         instruction = f"{key} connects and sends it again. The other tabs keep lists, forms and results."
-        return [*rows, *fact("", instruction, "muted")]
+        again = fact("", instruction, "muted") if self.session.commands is not None else []
+        # The way out of it is not pushed out by long arguments.
+        lines = max(room - _height([Row(), *again], width), 1)
+        cells = _CALL if whole else min(lines * max(width - LABEL, 1) - lines, _CALL)
+        return [Row(), *fact("lost call", safe(sent, cells), "bright"), *again]
 
     def _login_step(self) -> list[ConnectionStep]:
         """Return how far the login got."""

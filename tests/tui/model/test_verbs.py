@@ -63,7 +63,7 @@ SHOWN: list[tuple[Verbs, Any, str]] = [
     (ASK, SAMPLING, "accept  decline=decline  later  form.json=json  standing=always"),
     (ASK, SAMPLING._replace(ends_call=True, as_json=True),
      "accept  decline=decline, end call  later  form.json=text  standing=always"),
-    (ASK, ROOTS, "accept  standing=always answer this  decline=decline  later  form.json=json"),
+    (ASK, ROOTS, "accept  standing  decline=decline  later  form.json=json"),
     (ASK, ROOTS._replace(as_json=True), "accept  decline=decline  later  form.json=text"),
     (ASK, OVER, "its-messages  later=list"),
     (ASK, OVER._replace(looks_back=True), "replay.answer=go to answer  its-messages  later=list"),
