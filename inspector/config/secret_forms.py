@@ -517,9 +517,11 @@ class SecretFinder:
         that goes on in the secret. `cut`: the text may itself be cut off, at its end or before "…"; a beginning of so
         many characters is a secret there, also if it is encoded.
         """
+        if not self._known:
+            return []
         is_cut = cut > 0
         places: list[tuple[int, int]] = []
-        escaped = _escaped(text) if self._known else []
+        escaped = _escaped(text)
         present = escaped or any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut)))
         if present:
             places += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth, escaped))

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.config import secret_values
@@ -86,6 +86,7 @@ _KEPT_CHARACTERS = 1024
 """Length of a value that is remembered at most."""
 
 
+@lru_cache(_KEPT_HEADS)
 def is_secret_header(name: str) -> bool:
     """Whether values of a header are never recorded. `name` is in lower case."""
     if name in SECRET_HEADERS or "session" in name:
