@@ -205,7 +205,7 @@ def test_a_message_with_a_secret_that_was_cut_off_is_still_the_same_message(asci
     for text in (json.dumps(value, ensure_ascii=ascii_only), json.dumps(value, ensure_ascii=ascii_only, indent=2)):
         redacted, changed = redactor.json(text)
         assert changed
-        assert "4f9a" not in redacted
+        assert "sk-live" not in redacted  # Not its digits: the name of a mark may have them.
         result = json.loads(redacted)["result"]
         assert result["name"] == "weather-server"
         assert json.loads(result["text"])["more"][0].endswith("›…")
