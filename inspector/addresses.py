@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from inspector.lazy_pattern import lazy_pattern
@@ -86,7 +87,7 @@ def _requested_address(written: str) -> str:
 
 def _requested_label(label: str) -> str:
     """Return one part of a name as it is requested; an empty text if it is refused."""
-    lower = "".join(map(_lower, label))
+    lower = label.lower() if label.isascii() else "".join(map(_lower, label))
     if not lower.isascii():
         # Imported here, because nearly every host is ASCII.
         import idna
@@ -130,6 +131,7 @@ def _quoted(host: str) -> str:
     return safe(host, 100, ascii=True)
 
 
+@lru_cache(maxsize=64)  # Each connection to a server asks for the same one.
 def requested_url(url: str) -> str:
     """Return a URL with its host as it is requested, and otherwise unchanged. Raises ValueError with the reason."""
     before, host, after = _split(url)

@@ -67,19 +67,19 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
     """Return the cause that the lines of a server's log name; None if they name none."""
     log = [line[:MAX_LINE] for line in searched(lines)]
     server = server._replace(log=log)
-    stderr_cause = shadowed_module(server) or sdk_cause(server) or variable_cause(server)
-    if stderr_cause is not None:
-        return stderr_cause
+    cause = shadowed_module(server) or sdk_cause(server) or variable_cause(server)
+    if cause is not None:
+        return cause
     for pattern, made in _TABLE:
         for line in reversed(log):
             match = pattern.search(line)
             if match and (cause := made(match, server)) is not None:
                 return cause
-    stderr_cause = _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log)
-    lacked = withheld_cause(server, guess=stderr_cause is None)
-    if stderr_cause is None or lacked is None or stderr_cause.fix != NO_FIX:
-        return stderr_cause or lacked
-    return StderrCause(f"{stderr_cause.cause} {lacked.cause}", lacked.fix, stderr_cause.weight)
+    cause = _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log)
+    lacked = withheld_cause(server, guess=cause is None)
+    if cause is None or lacked is None or cause.fix != NO_FIX:
+        return cause or lacked
+    return StderrCause(f"{cause.cause} {lacked.cause}", lacked.fix, cause.weight)
 
 
 def _option_of_shell(server: ServerFacts) -> StderrCause | None:

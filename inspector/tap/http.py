@@ -87,7 +87,7 @@ class HttpTap:
         self.journal.record_life("", "listening", url=self.url, target=self.target.url)
 
     def began(self, pair: _Pair) -> bool:
-        """Keep a new connection. If there are too many, close one without a request; False if there is none."""
+        """Keep a new connection. If there are too many, close one that waits for a request; False if none does."""
         has_room = True
         if len(self._pairs) >= MAX_CONNECTIONS:
             idle = min((other for other in self._pairs if other.idle), key=lambda other: other.used, default=None)

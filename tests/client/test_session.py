@@ -463,13 +463,20 @@ async def test_a_page_that_comes_twice_is_listed_once(connect, cursor):
         assert [item["name"] for item in session.catalog.tools.items] == ["first", "other"]
 
 
-async def test_endless_empty_pages_end(connect):
+@pytest.mark.parametrize(("names", "idle"), [((), 0), (("a", "b"), 1)], ids=["empty", "repeated"])
+async def test_endless_pages_with_nothing_new_end(connect, names, idle):
     count = iter(range(10**9))
-    answer = lambda m, reply: reply({"id": m["id"], "result": {"tools": [], "nextCursor": str(next(count))}})  # noqa: E731
-    async with connect(Server(tools__list=answer)) as session:
+
+    def page(message, reply):
+        tools = [{"name": name} for name in names]
+        reply({"id": message["id"], "result": {"tools": tools, "nextCursor": str(next(count))}})
+
+    async with connect(Server(tools__list=page)) as session:
         await session.load("tools")
-        assert session.catalog.tools.pages == 1000
-        assert session.journal.findings.total == 1
+        assert session.catalog.tools.pages == 1000 + idle
+        assert [tool["name"] for tool in session.catalog.tools.items] == [*names]
+        [finding] = session.journal.findings.all()
+        assert "1000 consecutive pages had nothing new" in finding.message
 
 
 @pytest.mark.parametrize(("item", "limit", "pages"), [(1, 50_000, 51), (20_000, 100_000, 5)], ids=["many", "large"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -40,8 +41,9 @@ class Collector:
                 for name, value in outer.more_headers.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                with suppress(ConnectionError):  # An exporter that waited too long has left.
+                    self.end_headers()
+                    self.wfile.write(data)
 
             def log_message(self, *words: object) -> None:
                 pass

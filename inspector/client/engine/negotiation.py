@@ -154,30 +154,33 @@ class Negotiation:
         self._began = time.perf_counter()
         self._unheard = False
         """The process exited, or the timeout expired, before it read the probe: the probe was not the cause."""
+        self._is_start_told = False
 
     async def open(self) -> Server:
         """Connect and negotiate. Sets transport and driver of the session. Raises the failure."""
-        waiting = asyncio.ensure_future(self._wait_for_start())
+        self._look_later()
         try:
             return await self._negotiate()
         finally:
-            waiting.cancel()
+            self._look.cancel()
 
-    async def _wait_for_start(self) -> None:
-        """Restart the timeouts as long as the server is starting."""
-        is_told = False
-        while True:
-            await asyncio.sleep(min(STARTS_LOOKED_AT, self.options.timeout / 4))
-            calls = self.engine.pending.calls()
-            if not calls or not self.engine.transport.is_starting():
-                continue
-            for call in calls:
-                call.deadline.alive()
-            if not is_told and calls[0].elapsed > SLOW_START:
-                is_told = True
-                self._step("starting", STARTING)
-                if self.options.noted is not None:
-                    self.options.noted(f"{STARTING}.")
+    def _look_later(self) -> None:
+        delay = min(STARTS_LOOKED_AT, self.options.timeout / 4)
+        self._look = asyncio.get_running_loop().call_later(delay, self._look_at_start)
+
+    def _look_at_start(self) -> None:
+        """Restart the timeouts if the server is starting."""
+        self._look_later()
+        calls = self.engine.pending.calls()
+        if not calls or not self.engine.transport.is_starting():
+            return
+        for call in calls:
+            call.deadline.alive()
+        if not self._is_start_told and calls[0].elapsed > SLOW_START:
+            self._is_start_told = True
+            self._step("starting", STARTING)
+            if self.options.noted is not None:
+                self.options.noted(f"{STARTING}.")
 
     async def _negotiate(self) -> Server:
         era, protocol = self.options.era, self.options.protocol

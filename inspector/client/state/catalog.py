@@ -10,8 +10,8 @@ from inspector.text import quantity, size
 
 ListName = Literal["tools", "resources", "templates", "prompts"]
 
-MAX_EMPTY_PAGES = 1000
-"""Consecutive empty pages after which a list is stopped with a finding."""
+MAX_IDLE_PAGES = 1000
+"""Consecutive pages without a new item after which a list is stopped with a finding."""
 
 MAX_SIZE = 100_000_000
 """Bytes of pages after which it is stopped too; each page counts as `_LEAST` at least, because it takes a request."""
@@ -47,6 +47,7 @@ KINDS: dict[ListName, ListKind] = {
 
 BY_METHOD = {kind.method: kind for kind in KINDS.values()}
 _REPEATED = "the server repeated a cursor"
+_NOTHING_NEW = f"{MAX_IDLE_PAGES} consecutive pages had nothing new"
 
 
 class _Pages:
@@ -55,16 +56,20 @@ class _Pages:
     def __init__(self) -> None:
         self.count = 0
         self.newest = 0
+        self.repeats = 0
+        """Index of the first item of the latest pages that had nothing new, or of the latest page."""
         self._cursors: set[str] = set()
-        self._empty = 0
+        self._idle = 0
         self._size = 0
 
-    def add(self, before: int, after: int, octets: int) -> None:
-        """Count a page of `octets` bytes, with which the list grew from `before` items to `after`."""
+    def add(self, before: int, new: int, octets: int) -> None:
+        """Count a page of `octets` bytes with `new` items that were not listed before; the list had `before` items."""
         self.count += 1
         self._size += octets
         self.newest = before
-        self._empty = 0 if after > before else self._empty + 1
+        if new or not self._idle:
+            self.repeats = before
+        self._idle = 0 if new else self._idle + 1
 
     def problem(self, cursor: Any) -> str:
         """Return why the listing must not continue at the cursor of the latest page; empty if it may."""
@@ -73,8 +78,8 @@ class _Pages:
         if cursor in self._cursors:
             return _REPEATED
         self._cursors.add(cursor)
-        if self._empty >= MAX_EMPTY_PAGES:
-            return f"{MAX_EMPTY_PAGES} consecutive pages were empty"
+        if self._idle >= MAX_IDLE_PAGES:
+            return _NOTHING_NEW
         if max(self._size, self.count * _LEAST) > MAX_SIZE:
             return f"the list goes on after {quantity(self.count, 'page')} with {size(self._size)}"
         return ""
@@ -140,14 +145,14 @@ class CatalogList:
         """Add one page. Return the next cursor, or None at the end, and a problem of the page, or an empty text.
 
         `octets` is the size of the response. The cursor is opaque and may be an empty string (C-PAG-01); a repeated
-        cursor ends the list (C-PAG-03), and what its page lists again is listed once.
+        cursor ends the list (C-PAG-03), as do many pages with nothing new, and what they list again is listed once.
         """
         if self.pages == 0:
             self._empty()
         self.version += 1
         body = result if type(result) is dict else {}
         entries = body.get(self.kind.key)
-        before = len(self.items)
+        before, new = len(self.items), 0
         if type(entries) is list:
             for item in entries:
                 if type(item) is not dict:
@@ -155,13 +160,13 @@ class CatalogList:
                     continue
                 self.items.append(item)
                 name = item.get(self.kind.id_field)
-                if type(name) is str:
-                    self._by_id.setdefault(name, item)
-        self._pages.add(before, len(self.items), octets)
+                new += type(name) is not str or self._by_id.setdefault(name, item) is item
+        self._pages.add(before, new, octets)
         cursor = body.get("nextCursor")
         problem = self._pages.problem(cursor) if cursor is not None else ""
-        if problem == _REPEATED:
-            self.items[before:] = [item for item in self.items[before:] if not self._is_listed_before(item)]
+        if problem in (_REPEATED, _NOTHING_NEW):
+            first = self._pages.repeats
+            self.items[first:] = [item for item in self.items[first:] if not self._is_listed_before(item)]
         if problem or cursor is None:
             self.end()
             return None, problem
