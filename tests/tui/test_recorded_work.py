@@ -68,6 +68,23 @@ async def test_a_resource_and_a_request_without_an_answer_are_shown(tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("arguments", ["", ',"arguments":{"a":[1]}'], ids=["none", "some"])
+async def test_nothing_is_said_against_an_item_that_the_recording_does_not_list(tmp_path: Path, arguments: str) -> None:
+    journal = Journal.unnamed({})
+    raw = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a"{arguments}}}}}'
+    journal.record_sent("stdio", raw.encode(), json.loads(raw))
+    async with on_pane(WorkPane(RecordedSession(journal, tmp_path / "a.mcp.jsonl")), (90, 30), focus=False) as (
+        app,
+        pilot,
+        pane,
+    ):
+        pane.show_call(1)
+        await settled(app, pilot, "The recording has no list with it so far")
+        await settled(app, pilot, "earlier calls")
+        assert not any(words in screen_text(app) for words in ("is missing", "no members are allowed"))
+
+
+@pytest.mark.slow
 async def test_a_result_says_what_an_addon_did(tmp_path: Path) -> None:
     path = tmp_path / "a.mcp.jsonl"
     session = await opened(path)

@@ -235,6 +235,22 @@ class _NoItem(CatalogItem):
 NO_ITEM = _NoItem("tools", {})
 
 
+class UnlistedItem(CatalogItem):
+    """An item of which a recording has only the calls: nothing is known about it but its name or URI."""
+
+    def __init__(self, list_name: ListName, address: str) -> None:
+        super().__init__(list_name, {"uri" if list_name == "resources" else "name": address})
+
+    @property
+    def about(self) -> list[tuple[str, str]]:
+        return [("The recording has no list with it so far: only its calls are known.", "muted")]
+
+    @property
+    def schema(self) -> Any:
+        """Any arguments."""
+        return {"type": "object"} if self.list_name in ("tools", "prompts") else None
+
+
 def _without_indentation(text: str) -> str:
     """Return a text without the indentation that it has in its source: a docstring, or a string of several lines."""
     first, *rest = cleandoc(text).split("\n")

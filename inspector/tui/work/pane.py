@@ -38,7 +38,7 @@ from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.work.catalog_item import CatalogItem
+from inspector.tui.work.catalog_item import CatalogItem, UnlistedItem
 from inspector.tui.work.focus_return import FocusReturn
 from inspector.tui.work.latest_only import LatestOnly
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
@@ -731,8 +731,8 @@ class WorkPane(Container):
             return
         list_name, address = about
         known = self.session.catalog[list_name].get(address)
-        key = "uri" if list_name == "resources" else "name"
-        work = self.work_items.of(CatalogItem(list_name, known or {key: address}))
+        item = CatalogItem(list_name, known) if known else UnlistedItem(list_name, address)
+        work = self.work_items.of(item)
         work.pinned = n
         self.state = replace(self.state, chosen=None)
         self._go_to(work)
