@@ -61,6 +61,17 @@ _USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
 _COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
 _COMMAND = re.compile(r"(?:│|\s)\s{0,3}([a-z][\w-]{0,40})(?:\s{2}|\s{0,300}$)")
 _NAME = r"[\w.@/+-]{1,200}+"
+_ADDRESS = re.compile(
+    r"(?:(?i:\bports?(?: number)?(?: already in use)?)[\s:=#'\"(\[]{0,3}"
+    r"|\('[^']{0,100}', "  # An address of Python
+    r"|(?:\w://[^\s/:]{1,200}|\b(?:\d{1,3}\.){3}\d{1,3}|\blocalhost|[*+]"
+    r"|\[[\da-fA-F]{0,4}:[\da-fA-F:.]{1,40}(?:%\w{1,20})?\]"
+    r"|(?<![\w:])[\da-fA-F:]{0,40}::[\da-fA-F:.]{0,40}(?:%\w{1,20})?"
+    r"|\b(?:listen (?:tcp|udp)[46]?|(?:bind|listen|listening) (?:to|on|for)(?: address)?) [\w.-]{1,200}"
+    r"|(?<![^\s(\"'=])):)"
+    r"(\d{1,5})(?!\d)"
+)
+"""A port, after its name or an address: no other number of a line is one."""
 
 
 def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | None:
@@ -190,18 +201,17 @@ def _python_module(match: re.Match[str], server: ServerFacts) -> StderrCause | N
 
 
 def _port(match: re.Match[str], server: ServerFacts) -> StderrCause:
-    line = re.sub(r"\d\d:\d\d:\d\d|\[WinError \d+\]", "", match.string)
-    command = " ".join(server.words)
-    number = (
-        re.search(r"(?::|\b[Pp]ort\D{0,3})(\d{2,5})\b", line)
-        or re.search(r"\b(\d{4,5})\b", line)
-        or re.search(r"(?:^| )(?:--port|-p)[ =](\d{2,5})(?: |$)", command)
-    )
+    said = [match.string, *(line for line in reversed(server.log) if match.re.search(line))]
+    numbers = [int(found[1]) for line in said for found in _ADDRESS.finditer(line)]
+    option = re.search(r"(?:^| )(?:--port|-p)[ =](\d{2,5})(?: |$)", " ".join(server.words))
+    if option is not None:
+        numbers.append(int(option[1]))
+    number = next((number for number in numbers if 0 < number < 65536), None)
     if number is None:
         return StderrCause("It needs a port that another program uses.", Fix("Stop the other program."))
     return StderrCause(
-        f"It needs port {number[1]}, which another program uses.",
-        Fix("Find that program and stop it, or use another port.", f"lsof -i :{number[1]}"),
+        f"It needs port {number}, which another program uses.",
+        Fix("Find that program and stop it, or use another port.", f"lsof -i :{number}"),
     )
 
 
@@ -384,8 +394,8 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     ),
     (
         re.compile(
-            r"EADDRINUSE|[Aa]ddress already in use|[Pp]ort (?:\d+ )?(?:is|was) already (?:in use|allocated)"
-            r"|\[WinError 10048\]"
+            r"EADDRINUSE|[Aa]ddress already in use|[Pp]ort (?:\d+ )?(?:(?:is|was) )?already (?:in use|allocated)"
+            r"|[Pp]ort \d{1,5} (?:in use\?|is in use by)|\[(?i:winerror|errno) 10048\]"
         ),
         _port,
     ),

@@ -192,6 +192,33 @@ def test_a_port_without_a_number_is_that_of_the_command() -> None:
     assert cause.cause == "It needs port 8123, which another program uses."
 
 
+@pytest.mark.parametrize(("log", "port"), [
+    ("Failed to bind to address http://127.0.0.1:8942: address already in use.\nAddress already in use", "8942"),
+    ("Error: listen EADDRINUSE: address already in use :::3000\n  code: 'EADDRINUSE',\n  errno: -98", "3000"),
+    ("listen EADDRINUSE: address already in use ::1:3000", "3000"),
+    ("10:20:30 bind 0.0.0.0:8000: Address already in use", "8000"),
+    ("bind [::1]:8080: Address already in use (os error 98)", "8080"),
+    ("[12:30:45] [1234] main.go:17: listen tcp :8080: bind: address already in use", "8080"),
+    ("listen tcp weather.example:8080: bind: address already in use", "8080"),
+    ("[Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): address already in use", "8000"),
+    ("[Errno 10048] error while attempting to bind on address ('::1', 80, 0, 0): [winerror 10048] only one", "80"),
+    ("Address already in use - bind(2) for \"localhost\" port 443 (Errno::EADDRINUSE)", "443"),
+    ("Address already in use\nPort 5000 is in use by another program.", "5000"),
+    ("error: Failed to start server. Is port 3000 in use?\n code: \"EADDRINUSE\"", "3000"),
+    ("java.rmi.server.ExportException: Port already in use: 1099", "1099"),
+    ("Failed to listen on localhost:8000 (reason: Address already in use)", "8000"),
+    ("2026-11-29 10:20:30,1234 [pid 4321] server.py:812 Address already in use (os error 98)", ""),
+    ("2026/11/29 10:20:30 server.js:12:34: EADDRINUSE: errno 1098", ""),
+    ("std::net::bad:12: Os { code: 98, kind: AddrInUse, message: \"Address already in use\" }", ""),
+    ("EADDRINUSE: address already in use 127.0.0.1:99999", ""),
+    ("EADDRINUSE: address already in use /tmp/weather-8000.sock", ""),
+])  # fmt: skip
+def test_the_port_that_is_in_use_is_named_and_no_other_number(log: str, port: str) -> None:
+    cause = stderr_cause(["server.py:4000: ready at 10:20:30", *log.split("\n")], SERVER)
+    assert cause is not None
+    assert cause.cause == f"It needs {f'port {port}, which' if port else 'a port that'} another program uses."
+
+
 @pytest.mark.parametrize(("log", "cause"), CRASHES)
 def test_the_line_that_names_the_cause_of_a_crash_is_told(log: str, cause: str) -> None:
     known_cause = stderr_cause(["starting", *log.split("\n")], SERVER)
