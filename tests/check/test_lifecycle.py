@@ -12,6 +12,7 @@ from tests.check.faulty_servers import (
     Adds,
     Answers,
     Case,
+    Fault,
     Planted,
     Takes,
     case_tests,
@@ -128,15 +129,30 @@ def knows(name):
     return handle
 
 
-def takes_any_revision(name):
+def takes_any_revision(name, refused=0):
     def handle(message, say):
         meta = message.get("params", {}).get("_meta", {}) if isinstance(message, dict) else {}
         if method(message) == name and meta.get(VERSION) == "1900-01-01":
-            say(result(message, resultType="complete"))
+            say(refusal(message, refused) if refused else result(message, resultType="complete"))
             return True
         return False
 
     return handle
+
+
+class KeptToTheFirstRevision(Fault):
+    """Refuses another revision than the one of the first request of a process with an error of its own."""
+
+    def __init__(self):
+        self.served = set()
+
+    def response(self, message, say):
+        meta = message.get("params", {}).get("_meta", {}) if isinstance(message, dict) else {}
+        if say in self.served and meta.get(VERSION) == "1900-01-01":
+            say(refusal(message, -32600, "The negotiated protocol version cannot change within a session."))
+            return True
+        self.served.add(say)
+        return False
 
 
 def refuses_handshakes_without_a_word(message, say):
@@ -190,6 +206,23 @@ async def test_a_server_of_both_eras_is_known_where_only_the_newest_revision_is_
     judged, journal = await checked(Case(id, R5, None), None, {})
     assert judged.verdict in ("skip", "pass"), judged
     journal.release()
+
+
+@pytest.mark.parametrize("id", ["LIFE-23", "LIFE-24"])
+async def test_an_unknown_revision_is_judged_as_the_first_of_a_process_too(id):
+    judged, journal = await checked(Case(id, R5, None), KeptToTheFirstRevision(), {})
+    journal.release()
+    assert judged.verdict == "pass", judged
+
+
+@pytest.mark.parametrize("id", ["LIFE-23", "LIFE-24"])
+async def test_a_server_that_never_names_its_revisions_is_blamed(id):
+    """Its process is asked first, and its error is the one that is reported."""
+    refuses_it = Takes(takes_any_revision("server/discover" if id == "LIFE-23" else "tools/list", refused=-32600))
+    judged, journal = await checked(Case(id, R5, None), refuses_it, {})
+    journal.release()
+    assert judged.verdict == "warn", judged
+    assert "got error -32600" in judged.outcome.text
 
 
 async def test_a_server_that_leaves_an_unknown_revision_without_a_response_breaks_one_rule_only():

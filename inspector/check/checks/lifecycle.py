@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from inspector.check.check_table import CheckTable, Need, Stage
@@ -13,6 +14,7 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.client.engine.modern import WANTS_HANDSHAKE
+from inspector.errors import ConnectionProblem
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
 from inspector.protocol.members import array_at, text_at
@@ -303,9 +305,15 @@ async def _listed_first(visit: Visit, connection: RawConnection) -> RequestOutco
 
 async def _refused_revision(visit: Visit, method: str) -> Outcome:
     """A request with an unknown revision."""
+    params = {"_meta": {VERSION_KEY: _TOO_OLD}}
     async with visit.connection() as connection:
-        meta = {VERSION_KEY: _TOO_OLD}
-        response = await connection.request(method, {"_meta": meta})
+        response = await connection.request(method, params)
+    if visit.shares_processes and response.error and response.code != UNSUPPORTED_VERSION:
+        # A server may keep a process to the revision of its first request, so this is sent as the first one, too.
+        with suppress(ConnectionProblem):
+            async with visit.new_connection(handshake=False, why="as the first message") as fresh:
+                first = await fresh.request(method, params, timeout=visit.limits.request)
+            response = first if first.code == UNSUPPORTED_VERSION else response
     if response.code != UNSUPPORTED_VERSION:
         return bad(f"A request of revision {_TOO_OLD} got {response.reply}.", *response.events)
     if not _supported(response):
