@@ -61,6 +61,11 @@ class Result:
         return _OTHER[seen] if verdicts is None else verdicts[self.strict]
 
     @property
+    def class_name(self) -> str:
+        """The class of its check; one step lower, and not counted as broken, if the fault is in doubt."""
+        return f"{self.check.check_class}{' in doubt' * (self.outcome.seen == 'doubtful')}"
+
+    @property
     def is_fault(self) -> bool:
         """Whether the server does something wrong, for certain or probably."""
         return self.outcome.seen in ("bad", "doubtful")

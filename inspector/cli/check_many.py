@@ -157,7 +157,7 @@ def between(out: Output, across: CrossServerFindings) -> None:
             out.line(f"    not kept apart in: {', '.join(finding.mixed)}")
         if verdict != "note":
             out.line(f"    {finding.check.fix}")
-        out.line(f"      {finding.check.check_class}, {finding.check.level}, {finding.check.page}")
+        out.line(f"      {finding.result.class_name}, {finding.check.level}, {finding.check.page}")
 
 
 def _score(report: Report) -> str:

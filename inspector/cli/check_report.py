@@ -132,7 +132,7 @@ def _checked(
         yield f"    {check.fix}"
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
         yield from (f"    {option}" for option in sorted(options))
-    yield f"      {check.check_class}, {check.level}, {check.page}"
+    yield f"      {checked.class_name}, {check.level}, {check.page}"
 
 
 def _where(visited: Visited, evidence: tuple[int, ...]) -> str:

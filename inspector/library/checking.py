@@ -228,4 +228,4 @@ def _finding_lines(result: Result, journal: Journal) -> Iterator[str]:
             event = journal.event(n)
             sign = {Dir.SEND: "→", Dir.RECV: "←"}.get(event.dir, "·")
             yield f"    {n:>5} {sign} {safe(event.text, _WIDTH)}"
-    yield f"    {check.fix} [{check.check_class}, {check.level}, {check.page}]"
+    yield f"    {check.fix} [{result.class_name}, {check.level}, {check.page}]"

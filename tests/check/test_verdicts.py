@@ -225,6 +225,12 @@ def test_a_fault_seen_in_several_revisions_is_one_sentence_whatever_the_measured
 def test_the_report_begins_with_what_a_client_meets() -> None:
     lines = list(text(Output(), Report(run_of(RESULTS), identity=SHOP), verbose=False))
     assert lines[0] == "✗ 3 faults that clients fail on; 2 rules broken that no known client depends on."
+    ends = [line.strip().split(", ")[0] for line in lines if line.endswith(", basic#part")]
+    assert (ends.count("breaks"), ends.count("rule"), ends.count("breaks in doubt")) == (3, 2, 1)
+    report = Report(run_of(RESULTS), identity=SHOP)
+    for format in ("markdown", "html"):
+        assert document(report, format).count("class: breaks in doubt, ") == 1
+    assert "warn (breaks in doubt): " in document(report, "junit")
     fine = list(text(Output(), Report(run_of(RESULTS[9:]), identity=SHOP), verbose=False))
     assert fine[0] == "✓ No fault that a client fails on."
 

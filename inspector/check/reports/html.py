@@ -84,6 +84,6 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     yield "</ul>"
     if check.breaks and verdict in ("fail", "warn"):
         yield f"<p>Clients: {escape(check.breaks)}</p>"
-    about = f"Specification: {escape(check.page)}; class: {check.check_class}, level: {check.level}."
+    about = f"Specification: {escape(check.page)}; class: {checked.class_name}, level: {check.level}."
     yield f'<p class="fix">{escape(check.fix)} {about}</p>'
     yield "</details>"

@@ -52,5 +52,5 @@ def _case(report: Report, result: Result) -> Case:
         skipped=seen if result.verdict == "skip" and not fails else "",
         seconds=result.seconds,
         details=text if fails else "",
-        output=f"{result.verdict} ({check.check_class}): {_WHY.get(ruling, '')}{text}" if has_output else "",
+        output=f"{result.verdict} ({result.class_name}): {_WHY.get(ruling, '')}{text}" if has_output else "",
     )

@@ -85,5 +85,5 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     if check.breaks:
         yield f"Clients: {check.breaks}"
         yield ""
-    about = f"Specification: {span(check.page)}; class: {check.check_class}, level: {check.level}."
+    about = f"Specification: {span(check.page)}; class: {checked.class_name}, level: {check.level}."
     yield f"{check.fix}{f' {option}' * bool(option)} {about}"

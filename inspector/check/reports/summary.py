@@ -55,7 +55,16 @@ class CheckSummary:
     @property
     def verdict(self) -> Verdict:
         """The verdict of the worst that it saw."""
-        return next(result.verdict for result in self.results if result.outcome.seen == self.seen)
+        return self._worst.verdict
+
+    @property
+    def class_name(self) -> str:
+        """Its class, and whether the fault is in doubt."""
+        return self._worst.class_name
+
+    @property
+    def _worst(self) -> Result:
+        return next(result for result in self.results if result.outcome.seen == self.seen)
 
     @property
     def telling(self) -> list[Result]:

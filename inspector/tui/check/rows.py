@@ -348,7 +348,7 @@ def rows_of(
     rows += [
         Row(),
         Row([(check.page, "muted")]),
-        Row([(f"{check.check_class}   {level_word(check.level)}   {check.group}   {revisions}", "faint")]),
+        Row([(f"{checked.class_name}   {level_word(check.level)}   {check.group}   {revisions}", "faint")]),
     ]
     return rows, messages
 
