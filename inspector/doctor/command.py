@@ -17,7 +17,7 @@ from inspector.doctor.node_packages import build_or_path, unmet_engine
 from inspector.doctor.server_facts import started_with
 from inspector.hints import Hint, Parameter
 from inspector.system import NAME
-from inspector.transports.child import environment_of
+from inspector.transports.child import RELATIVE_PATH, environment_of
 
 _INSTALLERS = {
     "node": "Install Node.js, which includes node, npm and npx.",
@@ -109,7 +109,7 @@ class CommandDoctor:
             "command",
             "failed",
             f"{self.name}: not found",
-            details=[f"PATH: {self._path}"],
+            details=[] if os.path.dirname(self.name) else [f"PATH: {self._path}"],
             seconds=seconds,
             fix=fix,
             cause=cause,
@@ -154,11 +154,23 @@ class CommandDoctor:
             split = self._split_path(1)
             if split is not None:
                 return split
+            if os.path.isabs(name):
+                return f"No program exists at {name}.", Fix("Check the path.")
             return (
-                f"No program exists at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}."),
-                Fix(Hint("Check the path, and the folder that it is relative to (", Parameter.CWD, ").")),
+                f"No program exists at {name} in {self.folder}.",
+                self._absolute(name) or Fix(RELATIVE_PATH),
             )
         return self._elsewhere(name, arguments)
+
+    def _absolute(self, word: str) -> Fix | None:
+        """Return the fix for a relative path to a file in the folder of the config or the present one."""
+        folders = (*filter(None, [os.path.dirname(self.target.source)]), os.getcwd())
+        paths = (os.path.normpath(os.path.join(folder, word)) for folder in folders)
+        path = next(filter(os.path.isfile, paths), None)
+        if path is None:
+            return None
+        words = [path if part == word else part for part in self.target.command]
+        return self._start("Write an absolute path: hosts start a command in their own folder.", words)
 
     def _elsewhere(self, name: str, arguments: list[str]) -> tuple[str, Fix]:
         """Return the cause and the fix for a name that is not on the PATH."""
@@ -294,7 +306,7 @@ class CommandDoctor:
         if split is not None:
             self.steps.add("script", "failed", f"{word} is a part of a path", fix=split[1], cause=split[0])
             return
-        fix = build_or_path(os.path.join(self.folder, word))
+        fix = self._absolute(word) or build_or_path(os.path.join(self.folder, word))
         missing = "does not exist" if os.path.isabs(word) else f"is not in {self.folder}"
         expanded, reason = expanded_word(word), ""
         if expanded != word:

@@ -91,13 +91,14 @@ class ProcessDoctor(SessionDoctor):
 
     def _started(self, opened: OpenResult) -> None:
         if not opened.connection.started:
-            error = opened.error
+            error, known = opened.error, self.steps.cause()
+            is_proven = known is not None and known.weight is Weight.PROOF
             text = error.message if error is not None else "it was not started"
             self.steps.add(
                 "start",
                 "failed",
                 text.rstrip("."),
-                fix=Fix(error.hint if error is not None else ""),
+                fix=NO_FIX if error is None or is_proven else Fix(error.hint),
                 cause=text,
                 weight=Weight.LIKELY,
             )

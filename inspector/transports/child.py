@@ -42,6 +42,12 @@ PROXIES = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"))
 """Those of them that may contain a user name and a password, which a child does not get."""
 _NOT_A_PROGRAM = 193
 """`ERROR_BAD_EXE_FORMAT` of Windows."""
+RELATIVE_PATH = Hint(
+    "Check the path. It is relative to the current folder, or to ",
+    Parameter.CWD,
+    ". Hosts start a command in their own folder: a config needs an absolute path.",
+)
+"""The hint for a command with a relative path that does not exist."""
 
 
 def child_environment(
@@ -100,7 +106,7 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
         if os.path.isabs(name):
             hint = Hint("Check the path.")
         elif os.sep in name:
-            hint = Hint("Check the path. It is relative to the current folder, or to ", Parameter.CWD, ".")
+            hint = RELATIVE_PATH
         else:
             hint = Hint("Check the spelling. Install it, or put its folder on the PATH.")
         return SpawnError(f"The command “{name}” was not found.", hint=hint)

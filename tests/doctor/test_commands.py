@@ -140,6 +140,25 @@ async def test_the_first_sentence_names_the_cause(name: str, home: Path, examine
     assert left_running(examine) == []
 
 
+@pytest.mark.parametrize("words", [("./bin/weather", "a"), (sys.executable, "./bin/weather.py")])
+async def test_a_relative_path_in_a_config_has_one_fix(words: tuple[str, ...], home: Path, examine: Examine) -> None:
+    (home / "bin").mkdir()
+    (home / "else").mkdir()
+    target = StdioTarget(words, cwd=str(home / "else"), name="weather", source=str(home / "mcp.json"))
+    at = int(words[0] == sys.executable)
+    for exists in (False, True):
+        if exists:
+            executable(home / words[at], "#!/bin/sh\n")
+        diagnosis = await examine(target, limits=SHORT)
+        assert "PATH:" not in str(diagnosis.as_json())
+        absolute = list(words)
+        absolute[at] = "~" + absolute[at].removeprefix(".")
+        entry = f'"command": "{absolute[0]}", "args": ["{absolute[1]}"]'
+        assert (entry in diagnosis.fix.text.replace(str(home), "~")) is exists
+        assert ("hosts start a command in their own folder" in diagnosis.fix.text.lower()) is (exists or not at)
+        assert at or {one.fix for one in diagnosis.steps if one.fix.text} == {diagnosis.fix}
+
+
 async def test_a_banner_on_stdout_is_named_though_it_connects(home: Path, examine: Examine) -> None:
     diagnosis = await examine(python(home, BANNER))
     assert diagnosis.cause.startswith("It connects: inspector-demo ")

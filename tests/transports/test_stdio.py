@@ -318,7 +318,11 @@ async def test_waiting_for_the_end_of_a_server_that_closed_both_pipes_is_not_bus
     ("command", "advice"),
     [
         ("no-such-program-anywhere", "Check the spelling. Install it, or put its folder on the PATH."),
-        ("./no-such-program", "Check the path. It is relative to the current folder, or to --cwd."),
+        (
+            "./no-such-program",
+            "Check the path. It is relative to the current folder, or to --cwd. "
+            "Hosts start a command in their own folder: a config needs an absolute path.",
+        ),
         ("/no/such/program", "Check the path."),
     ],
 )
