@@ -16,6 +16,7 @@ from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.doctor.sdk_versions import requirement_of, sdk_cause, shadowed_module
 from inspector.doctor.server_facts import ServerFacts, StderrCause
 from inspector.doctor.shell_variables import variable_cause, withheld_cause
+from inspector.doctor.source_lines import own_line
 from inspector.log_lines import readable, searched
 from inspector.transports.child import environment_of
 from inspector.transports.withheld import NOT_PASSED
@@ -60,6 +61,7 @@ _PYDANTIC = re.compile(r"\d validation errors? for [\w.]{1,100}$")
 _USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
 _COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
 _COMMAND = re.compile(r"(?:│|\s)\s{0,3}([a-z][\w-]{0,40})(?:\s{2}|\s{0,300}$)")
+_LOOK = "Look at line "
 _NAME = r"[\w.@/+-]{1,200}+"
 _ADDRESS = re.compile(
     r"(?:(?i:\bports?(?: number)?(?: already in use)?)[\s:=#'\"(\[]{0,3}"
@@ -88,7 +90,7 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
                 return cause
     cause = _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log)
     lacked = withheld_cause(server, guess=cause is None)
-    if cause is None or lacked is None or cause.fix != NO_FIX:
+    if cause is None or lacked is None or not (cause.fix == NO_FIX or cause.fix.text.startswith(_LOOK)):
         return cause or lacked
     return StderrCause(f"{cause.cause} {lacked.cause}", lacked.fix, cause.weight)
 
@@ -119,14 +121,18 @@ def _ends_with(words: str, fix: Fix = NO_FIX) -> StderrCause:
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
     """Return the end of a traceback without a known cause, or what a crash or the last error says."""
-    named = next(filter(None, map(_NAMED.match, reversed(lines))), None)
-    words = _of_python(lines) or (": ".join(filter(None, named.groups())) if named is not None else "")
+    at, words = _of_python(lines)
+    if not words:
+        at, named = next(((at, m) for at in reversed(range(len(lines))) if (m := _NAMED.match(lines[at]))), (0, None))
+        words = ": ".join(filter(None, named.groups())) if named is not None else ""
     if words:
-        return StderrCause(f"It fails with {words.removeprefix('__main__.').rstrip('.')}.", NO_FIX, Weight.LIKELY)
+        cause = f"It fails with {words.removeprefix('__main__.').rstrip('.')}."
+        return _located(StderrCause(cause, NO_FIX, Weight.LIKELY), lines, at)
     text = "\n".join(lines)
     last = next((matches[-1] for matches in ([*pattern.finditer(text)] for pattern in _SAYS) if matches), None)
     npm = _NPM.search(text)
     if last is not None:
+        at = text.count("\n", 0, last.start(last.lastindex or 0))
         message, _, more = last[last.lastindex or 0].partition("\n")
         cause = more.strip().rpartition("\n")[2].strip()
         words = f"{message}: {cause}" if cause else message
@@ -136,21 +142,33 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
         words = npm[1]
     if not words:
         return None
-    fix = NO_FIX
-    if _ARGUMENTS.search(words):
-        used = _used(lines)
-        fix = Fix("Add what it names to the command of the server.") if used is NO_FIX else used
-    return _ends_with(words, fix)
+    if not _ARGUMENTS.search(words):
+        ended = _ends_with(words)
+        return ended if last is None else _located(ended, lines, at)
+    used = _used(lines)
+    return _ends_with(words, Fix("Add what it names to the command of the server.") if used is NO_FIX else used)
 
 
-def _of_python(lines: Sequence[str]) -> str:
-    """Return the exception of the last traceback of Python, whatever its name; of pydantic, with its first fault."""
+def _located(cause: StderrCause, lines: Sequence[str], at: int) -> StderrCause:
+    """Return the cause with the place in the server's own files of an error in its log."""
+    found = own_line(lines, at)
+    if found is None:
+        return cause
+    sentence = f"{cause.cause.removesuffix('.')} in {found.name}, line {found.number}."
+    return cause._replace(cause=sentence, fix=Fix(f"{_LOOK}{found.number} of {found.path}."))
+
+
+def _of_python(lines: Sequence[str]) -> tuple[int, str]:
+    """Return the exception of the last traceback of Python, whatever its name; of pydantic, with its first fault.
+
+    Before it, the line in which it is; without one, the text is empty.
+    """
     start = max((at for at, line in enumerate(lines) if line.startswith("Traceback (most")), default=len(lines))
     at = next((n for n in range(start + 1, len(lines)) if re.match(r"[A-Za-z_][\w.]*(?:: |$)", lines[n])), None)
     if at is None:
-        return ""
+        return 0, ""
     fault = [line.partition(" [type=")[0].strip() for line in lines[at + 1 : at + 3]]
-    return ": ".join([lines[at], *fault] if _PYDANTIC.search(lines[at]) else [lines[at]])
+    return at, ": ".join([lines[at], *fault] if _PYDANTIC.search(lines[at]) else [lines[at]])
 
 
 def _usage(log: Sequence[str]) -> StderrCause | None:

@@ -219,6 +219,45 @@ def test_the_port_that_is_in_use_is_named_and_no_other_number(log: str, port: st
     assert cause.cause == f"It needs {f'port {port}, which' if port else 'a port that'} another program uses."
 
 
+TRACEBACK = """Traceback (most recent call last):
+  File "/src/shop/server.py", line 2, in <module>
+    limit(conf)
+    ^^^^^^^^^^^
+  File "/usr/lib/python3.12/{}", line 91, in limit
+    raise
+"""
+
+
+@pytest.mark.parametrize(("log", "place"), [
+    (TRACEBACK.format("json/x.py") + "KeyError: 'max'", "server.py, line 2."),
+    (TRACEBACK.format("site-packages/x.py") + "shop.NoData: first\nsecond\nthird", "server.py, line 2."),
+    (TRACEBACK.replace("/src/", "/x/site-packages/") + "KeyError: 'max'", ""),
+    (TRACEBACK.replace("/src/shop/server.py", "/x/.venv/bin/shop") + "KeyError: 'max'", ""),
+    (TRACEBACK.replace("/src/shop/server.py", "C:\\shop\\server.py").replace("/usr/lib/python3.12/", "C:\\P\\Lib\\")
+     + "KeyError: 'max'", "server.py, line 2."),
+    ("  + Exception Group Traceback (most recent call last):\n  |   File \"/src/a.py\", line 9, in <module>\n"
+     "  | ExceptionGroup: x (1 sub-exception)\n  +-+---- 1 ----\n    | Traceback (most recent call last):\n"
+     "    |   File \"/src/b.py\", line 3, in main\n    |     1 / 0\n    | ZeroDivisionError: no\n    +----", "b.py, line 3."),
+    ("TypeError: x is undefined\n    at read (node:fs:2:3)\n    at /x/node_modules/a/a.js:4:5\n"
+     "    at async file:///x/my%20server.js:2:3\n    at file:///x/main.js:9:9\n\nNode.js v22.1.0", "my server.js, line 2."),
+    ("Error: no data\n    at new A (file:///C:/x/server.ts:2:3)", "server.ts, line 2."),
+    ("Error: no data:\n  - a\n  - b\n    at Object.<anonymous> (C:\\x\\server.js:2:3)", "server.js, line 2."),
+    ("TypeError: no\n    at a (node:internal/a:1:1)\n    at b (/x/node_modules/b.js:1:1)\n    at net.js:3:4", ""),
+    ("TypeError: no\nready\n/x/server.js:2:3", ""),
+])  # fmt: skip
+def test_an_error_is_told_with_its_line_in_the_files_of_the_server(log: str, place: str) -> None:
+    cause = stderr_cause(["starting", *log.split("\n")], SERVER)
+    assert cause is not None
+    if place:
+        assert cause.cause.endswith(f" in {place}")
+        name, _, number = place.rstrip(".").partition(", line ")
+        assert cause.fix.text.startswith(f"Look at line {number} of ")
+        assert cause.fix.text.endswith(f"{name}.")
+    else:
+        assert ", line " not in cause.cause
+        assert cause.fix == Fix()
+
+
 @pytest.mark.parametrize(("log", "cause"), CRASHES)
 def test_the_line_that_names_the_cause_of_a_crash_is_told(log: str, cause: str) -> None:
     known_cause = stderr_cause(["starting", *log.split("\n")], SERVER)

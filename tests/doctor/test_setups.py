@@ -335,8 +335,9 @@ SETUPS = {
         files={"server.py": "print('Nicht gefunden: daten')\nraise SystemExit(1)\n"},
     ),
     "settings that pydantic refuses": Setup(
-        "It fails with pydantic_core.ValidationError: 1 validation error for Settings: api_key: Field required.",
-        (),
+        "It fails with pydantic_core.ValidationError: 1 validation error for Settings: api_key: Field required in "
+        "server.py, line 3.",
+        ("Look at line 3 of server.py.",),
         prints=(
             'Traceback (most recent call last):\n  File "server.py", line 3, in <module>\n    Settings()\n'
             "pydantic_core.ValidationError: 1 validation error for Settings\napi_key\n"
@@ -344,8 +345,8 @@ SETUPS = {
         ),
     ),
     "a part that the server can do without": Setup(
-        "It fails with FileNotFoundError: no data.",
-        (),
+        "It fails with FileNotFoundError: no data in server.py, line 4.",
+        ("Look at line 4 of {home}/server.py.",),
         files={
             "server.py": "try:\n    import weather.data\nexcept ImportError:\n    raise FileNotFoundError('no data')\n",
             "weather/__init__.py": "",
@@ -408,7 +409,7 @@ SETUPS = {
         shell={"SHOP_API_KEY": "a-value-of-the-shell"},
     ),
     "a key in an error without a known cause": Setup(
-        "It fails with RuntimeError: no SHOP_KEY. SHOP_KEY is set in this shell but not passed to the server.",
+        "It fails with RuntimeError: no SHOP_KEY in s.py, line 9. SHOP_KEY is set in this shell but not passed to the server.",
         ('inspector doctor --env SHOP_KEY -- ',),
         prints='''Traceback (most recent call last):\n  File "s.py", line 9, in <module>\nRuntimeError: no SHOP_KEY\n''',
         shell={"SHOP_KEY": "a-value-of-the-shell"},
