@@ -23,8 +23,8 @@ _MOST_LINES = 20
 """Lines of a message before its stack."""
 
 
-class SourceLine(NamedTuple):
-    """A line of a file, as the server names it."""
+class StackFrame(NamedTuple):
+    """A frame: a line of a file, as the server names it."""
 
     path: str
     number: int
@@ -35,29 +35,29 @@ class SourceLine(NamedTuple):
         return re.split(r"[/\\]", self.path)[-1]
 
 
-def own_line(log: Sequence[str], at: int) -> SourceLine | None:
+def own_line(log: Sequence[str], at: int) -> StackFrame | None:
     """Return the innermost line in the server's own files of the error in a line of its log."""
     frames = [*_of_python(log, at), *_of_node(log, at)]
     return next((frame for frame in frames if not _FOREIGN.search(frame.path)), None)
 
 
-def _of_python(log: Sequence[str], at: int) -> list[SourceLine]:
+def _of_python(log: Sequence[str], at: int) -> list[StackFrame]:
     """Return the frames of the traceback that a line ends, innermost first."""
-    frames: list[SourceLine] = []
+    frames: list[StackFrame] = []
     for line in reversed(log[:at]):
         if "Traceback (most" in line:
             return frames
         if not line.startswith((" ", "\t")):
             break
         if match := _PYTHON.match(line):
-            frames.append(SourceLine(match[1], int(match[2])))
+            frames.append(StackFrame(match[1], int(match[2])))
     return []
 
 
-def _of_node(log: Sequence[str], at: int) -> list[SourceLine]:
+def _of_node(log: Sequence[str], at: int) -> list[StackFrame]:
     """Return the frames of the stack after a message, innermost first."""
     start = next((n for n, line in islice(enumerate(log), at + 1, at + _MOST_LINES) if _STACK.match(line)), len(log))
-    frames: list[SourceLine] = []
+    frames: list[StackFrame] = []
     for line in log[start:]:
         if not _STACK.match(line):
             break
@@ -65,5 +65,5 @@ def _of_node(log: Sequence[str], at: int) -> list[SourceLine]:
             path = match[1]
             if path.startswith("file://"):
                 path = re.sub(r"^/(?=[A-Za-z]:)", "", unquote(path.removeprefix("file://")))
-            frames.append(SourceLine(path, int(match[2])))
+            frames.append(StackFrame(path, int(match[2])))
     return frames
