@@ -507,6 +507,18 @@ async def test_a_field_on_one_line_has_its_type_where_its_default_does_not_fit()
         assert shown_lines(app)[1].rstrip().endswith("boolean")
 
 
+async def test_a_required_field_on_one_line_keeps_its_type_and_an_empty_form_its_limits():
+    count = {"type": "integer", "minimum": 1, "maximum": 10}
+    view = made(schema(("peopleCount",), allergies=list_of(TEXT), name=TEXT, peopleCount=count))
+    async with on_form(view, 58, 20, "/peopleCount") as (app, pilot, _):
+        view.put_on_lines(True, foot=False)
+        await settle(pilot, lambda: len(shown_lines(app)) == 3)
+        assert shown_lines(app)[2].rstrip().endswith(" integer 1-10  required")
+        at(view, "/name").post_message(Paste("a text that needs its cells"))
+        await settle(pilot, lambda: shown_lines(app)[2].rstrip().endswith(" integer  required"))
+        assert "a text that needs its" in shown_lines(app)[1]
+
+
 async def test_the_row_that_adds_to_a_required_list_does_not_say_so_again():
     async with on_form(made(schema(("stops",), stops=list_of(TEXT))), 60, 20, "/stops") as (app, pilot, view):
         view.put_on_lines(True, foot=False)

@@ -351,7 +351,6 @@ class FormView(VerticalScroll, can_focus=False):
             # A pane whose form has no fields must still be focusable.
             self.can_focus = not any(widget.can_focus for widget in self._fields)
             self._say()
-            self._lines.measure(self.size.width)
             self.rows_changed()
             if focus:
                 self._fields.focus_path(focus)
@@ -368,7 +367,8 @@ class FormView(VerticalScroll, can_focus=False):
         self._notes.clear()
 
     def _say(self) -> None:
-        """Show a note for the whole form: no arguments, an unusable schema, too many fields."""
+        """Fit the columns, and show a note for the whole form: no arguments, an unusable schema, too many fields."""
+        self._lines.measure(self.size.width)
         words: list[tuple[str, str]] = []
         if self._json is None and not self._fields:
             words.append((self.empty, "muted"))

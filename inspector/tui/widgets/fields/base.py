@@ -29,6 +29,8 @@ DESCRIPTION_ROWS = 3
 DESCRIPTION_LIMIT = 2_000
 DEFAULT_SHOWN = 16
 INDENT = 2
+SHORT = 15
+"""Cells of a short value."""
 GAP = 2
 """Cells between the columns of a line."""
 MAX_DEPTH = 8
@@ -146,6 +148,11 @@ class FieldFrame(LineWidget):
 
     # Body
 
+    @property
+    def is_short(self) -> bool:
+        """Whether its value needs `SHORT` cells at most."""
+        return False
+
     def body_rows(self) -> int:
         """Return the number of rows of the body."""
         return 1
@@ -251,7 +258,7 @@ class FieldFrame(LineWidget):
         if self.error and not self.has_focus:
             return paint.cut(paint.segments([(self.error, "error")], room=room), room)
         marks = self._marked()
-        for hint in (self.hint(), self._default(), self.field.hint, ""):
+        for hint in (self.hint(), self._default() or self.field.hint, *self._types(), ""):
             parts = paint.segments([(hint, "faint"), *marks], room=room)
             if paint.width(parts) <= room:
                 break
@@ -276,8 +283,8 @@ class FieldFrame(LineWidget):
             pieces.append((f"  {field.title}", "muted"))
         room = max(cells - self.indent, 1)
         left = paint.segments(pieces, room=room, theme=theme)
-        # On a narrow screen the default is dropped first, then the type.
-        for hint in (self.hint(), field.hint, ""):
+        # On a narrow screen the default is dropped first, then the limits, then the type.
+        for hint in (self.hint(), *self._types(), ""):
             right = paint.segments([(hint, "faint"), *self._marked()], room=room, theme=theme)
             if paint.width(left) + paint.width(right) + 2 <= room:
                 break
@@ -287,6 +294,11 @@ class FieldFrame(LineWidget):
         """Return the text at the right of the label: the type and the default."""
         default = self._default()
         return f"{self.field.hint}  {default}" if default else self.field.hint
+
+    def _types(self) -> list[str]:
+        """Return the type with its limits, and without them."""
+        hint, kind = self.field.hint, self.field.kind
+        return [hint, kind] if hint.startswith(kind) else [hint]
 
     def _default(self) -> str:
         field = self.field

@@ -26,6 +26,10 @@ NAME = 30
 class TypedThrough(FieldFrame):
     """A row without a text of its own: what is typed or pasted there goes to a field inside."""
 
+    @property
+    def is_short(self) -> bool:
+        return True
+
     def on_key(self, event: events.Key) -> None:
         """Type inside: after tab one believes to be in a field. A key of this row acts, until a text has begun."""
         if event.character is None or not event.is_printable:

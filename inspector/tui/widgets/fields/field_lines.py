@@ -7,8 +7,8 @@ from inspector.tui.widgets.fields.mounted import MountedFields
 
 _MOST_OF_NAME = 0.35
 """The part of a line that the name of a field may have."""
-_VALUE = 28
-"""Cells that the value has before the type beside it gets more than `_LEAST_OF_HINT`."""
+_VALUE, _SHORT_VALUE = 28, 22
+"""Cells that the value has before the type beside it gets more than `_LEAST_OF_HINT`; fewer if all are short."""
 _LEAST_OF_HINT, _MOST_OF_HINT = 8, 27
 
 
@@ -40,7 +40,8 @@ class FieldLines:
         before = self.columns
         names = max((widget.name_cells for widget in self._fields), default=0)
         name = min(names, int(width * _MOST_OF_NAME))
-        room = min(max(width - name - _VALUE, _LEAST_OF_HINT), _MOST_OF_HINT)
+        value = _SHORT_VALUE if all(widget.is_short for widget in self._fields) else _VALUE
+        room = min(max(width - name - value, _LEAST_OF_HINT), _MOST_OF_HINT)
         hint = max((widget.hint_cells(room) for widget in self._fields), default=0)
         self.columns = Columns(name, max(hint, _LEAST_OF_HINT), self._has_foot) if self._slim else None
         if self.columns != before:

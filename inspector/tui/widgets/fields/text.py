@@ -11,12 +11,12 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from inspector.protocol.forms.form import UNSET, Field
-from inspector.text import size
+from inspector.text import cell_len, size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ThemeStyles, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
+from inspector.tui.widgets.fields.base import SHORT, FieldFrame, FieldHost
 from inspector.tui.widgets.sections import json_spans
 
 EDIT_LIMIT = 20_000
@@ -66,6 +66,10 @@ class TextField(FieldFrame, Editor, can_focus=True):
         self.host.change(self, lambda form: form.set(path, text), structure=True)
 
     # The editor's lines are the body of the field
+
+    @property
+    def is_short(self) -> bool:
+        return "\n" not in self.value and cell_len(self.value or self.placeholder) <= SHORT
 
     def body_rows(self) -> int:
         return self.rows_shown
