@@ -41,7 +41,9 @@ class Weight(IntEnum):
     """A visible symptom: an exit code, or no output."""
     LIKELY = 2
     """The usual reason of a symptom."""
-    PROOF = 3
+    SEEN = 3
+    """A fault that was seen in this run, which a likely reason such as an old version does not hide."""
+    PROOF = 4
     """The proven cause."""
 
 

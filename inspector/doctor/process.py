@@ -21,7 +21,7 @@ from inspector.journal.journal import Frame
 from inspector.log_lines import display_lines, readable
 from inspector.protocol import jsonrpc
 from inspector.protocol.revisions import LEGACY
-from inspector.text import duration
+from inspector.text import duration, quantity
 from inspector.transports.base import Outgoing
 from inspector.transports.child import describe_status
 
@@ -122,8 +122,8 @@ class ProcessDoctor(SessionDoctor):
                 self.steps.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
             return
         text, cause, fix = _noise_words(printed)
-        weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
-        if failed and connection.exits and weight is Weight.LIKELY:
+        weight = Weight.SEEN if printed.kind in ("log", "text") else Weight.PROOF
+        if failed and connection.exits and weight is Weight.SEEN:
             # An exit has another cause than the output before it, which may name it.
             cause, fix, weight = known if known is not None else ("", fix, weight)
         lines = [line.decode("utf-8", "replace")[:200] for line in connection.noise[:10]]
@@ -143,7 +143,7 @@ class ProcessDoctor(SessionDoctor):
         count = len(connection.stderr)
         details = self.steps.last_words
         if known is None:
-            text = f"{count} line{'s' * (count > 1)} on stderr" if count else "no output on stderr"
+            text = f"{quantity(count, 'line')} on stderr" if count else "no output on stderr"
             self.steps.add("stderr", "info", text, details=details)
             return
         self.steps.add(
@@ -344,7 +344,7 @@ def _noise_words(printed: StdoutNoise) -> tuple[str, str, Fix]:
             Fix("Write messages without line feeds and indentation."),
         )
     what = "log lines" if printed.kind == "log" else first
-    more = f", and {printed.lines - 1} more lines" if printed.lines > 1 else ""
+    more = f", and {quantity(printed.lines - 1, 'more line')}" if printed.lines > 1 else ""
     return (
         f"{first} is not JSON-RPC{more}; recorded and skipped",
         f"It prints {what} to stdout, which must contain only messages"

@@ -57,7 +57,8 @@ def missing_module(match: re.Match[str], server: ServerFacts) -> StderrCause:
             f"It does not find the module {module}, which is in {folder}: PYTHONPATH is {NOT_PASSED}.",
             server.passing("PYTHONPATH"),
         )
-    if site_packages(server) and _has(site_packages(server), module):
+    # Where Python finds no part of a package, it does not search in this folder: the version does not matter.
+    if name != module and site_packages(server) and _has(site_packages(server), module):
         version = installed(server, _PACKAGES.get(module, module))
         return StderrCause(
             f"It was written for another version of the package {module}: {version or 'the installed one'} has no "
@@ -285,7 +286,8 @@ def _python_that_has(module: str, server: ServerFacts) -> str:
     own = os.path.dirname(os.path.dirname(os.path.normpath(server.in_folder(script))))
     active = [server.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if server.environ.get(name)]
     nearby = [os.path.join(folder, name) for folder in _near(server) for name in (".venv", "venv", "env")]
-    for prefix in (own, *active, *nearby):
+    imported = _prefix(server.in_folder(site_packages(server) or own))
+    for prefix in (own, imported, *active, *nearby):
         python = os.path.join(prefix, "bin", "python")
         sites = glob(os.path.join(glob_escaped(prefix), "lib", "python3*", "site-packages"))
         if os.path.exists(python) and any(_has(site, module) for site in sites):

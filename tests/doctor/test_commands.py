@@ -167,6 +167,15 @@ async def test_a_banner_on_stdout_is_named_though_it_connects(home: Path, examin
     assert "stderr" in diagnosis.fix.text
 
 
+async def test_a_banner_of_a_server_that_connects_is_named_before_an_old_node(home: Path, examine: Examine) -> None:
+    (home / "package.json").write_text('{"name": "weather", "engines": {"node": ">=22"}}')
+    (home / "index.js").write_text(BANNER)
+    old = f'#!/bin/sh\n[ "$1" = --version ] && echo v20.20.2 && exit\nexec {sys.executable} "$@"\n'
+    diagnosis = await examine(StdioTarget((str(executable(home / "node", old)), "index.js"), cwd=str(home)))
+    assert "but: it prints “Weather server 1.0” to stdout" in diagnosis.cause
+    assert step(diagnosis, "version").text == "node 20.20.2 is older than weather requires (>=22)"
+
+
 async def test_an_end_at_an_unknown_method_is_named_though_it_connects(home: Path, examine: Examine) -> None:
     diagnosis = await examine(python(home, ENDS_AT_UNKNOWN))
     assert "it ended with exit code 1 after the request server/discover" in diagnosis.cause

@@ -19,6 +19,7 @@ from tests.doctor.conftest import SHORT, Examine, executable, left_running
 
 pytestmark = pytest.mark.slow
 
+SITE = f"env-of-server/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 PYTHON = "{python}"
 """Stands for the Python of the set-up: an environment with its packages, or ours."""
 
@@ -170,6 +171,19 @@ SETUPS = {
             ),
         },
     ),
+    "text in the line of a message, beside a Node that is older than the server requires": Setup(
+        'It prints “loading fonts {"jsonrpc":"2.0","id":0,"result":{}}” to stdout, which must contain only messages.',
+        ("Print to stderr instead",),
+        words=("./bin/node", "shop/dist/index.js"),
+        files={
+            "bin/node": (
+                "#!/bin/sh\n[ \"$1\" = --version ] && echo v16.20.2 && exit\n"
+                "printf 'loading fonts '\necho '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}'\nexec cat >/dev/null\n"
+            ),
+            "shop/dist/index.js": "",
+            "shop/package.json": '{"name": "shop-mcp", "engines": {"node": ">=22"}}',
+        },
+    ),
     "an old Node that its packages allow": Setup(
         "It fails with ReferenceError: Response is not defined.",
         (),
@@ -269,6 +283,17 @@ SETUPS = {
         files={"env-of-server/bin/weather": "#!{python}\nfrom weather_mcp import main\n"},
         packages={"weather_mcp/__init__.py": ""},
         never=("author", "pip install"),
+    ),
+    "a package of an environment is started by its folder with another Python": Setup(
+        "It cannot import the module weather_mcp, which is installed for {home}/env-of-server/bin/python, but the server",
+        (f"inspector doctor -- {{home}}/env-of-server/bin/python {SITE}/weather_mcp",),
+        words=(sys.executable, f"{SITE}/weather_mcp"),
+        packages={
+            "weather_mcp/__init__.py": "",
+            "weather_mcp/__main__.py": "from weather_mcp import main\n",
+            "weather_mcp-0.2.1.dist-info/METADATA": "",
+        },
+        never=("another version", "pip install"),
     ),
     "a command whose package was built without its module": Setup(
         "The package that installed the command weather does not contain the module weather_mcp, which the command imports.",
