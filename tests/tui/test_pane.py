@@ -50,6 +50,18 @@ async def test_facts_give_way_to_a_name_and_not_to_what_follows_it(name, title, 
         assert screen_lines(pilot.app)[0] == top
 
 
+async def test_a_name_gives_way_to_the_facts_that_change_what_is_sent():
+    pane = Pane(title="get-recipes-by-category-and-name", facts=["1 to fix; ^r sends anyway", "unsent draft", "app"])
+    pane.name_cells = len(pane.title)
+    async with Stage(pane).run_test(size=(60, 5)) as pilot:
+        assert screen_lines(pilot.app)[0] == "╭─ get-recipes-by-category-a… ─ 1 to fix; ^r sends anyway ─╮"
+        pane.firm_facts = 2
+        pane.facts = ["1 required", "unsent draft", "app"]
+        await settle(pilot, lambda: screen_lines(pilot.app)[0].endswith("-an… ─ 1 required  unsent draft ─╮"))
+        pane.facts = ["1 required", "values of today 07:42", "app"]
+        await settle(pilot, lambda: screen_lines(pilot.app)[0].endswith("… ─ 1 required  values of today 07:42 ─╮"))
+
+
 async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fact_goes_first():
     pane = Pane(title="trigger-elicitation-request-schema", facts=["waiting 4.1 s", "form"])
     async with Stage(pane).run_test(size=(60, 5)) as pilot:

@@ -410,6 +410,7 @@ async def test_values_of_an_earlier_session_say_so_and_are_cleared_by_a_key(tmp_
     async with at_item(tmp_path, "tools", "list-orders") as (_session, app, pilot):
         await settle(pilot, lambda: "values of today" in screen_text(app) and "alt-l clears" in screen_text(app))
         assert app.work.request.form.value == {"count": 41}
+        assert app.work.request.firm_facts == 2, "also beside a long name"
         await press(pilot, "enter", "alt+l", until=lambda: app.work.request.form.value == {})
         await press(pilot, hides="values of")
 

@@ -52,6 +52,8 @@ class Pane(Container):
     """Whether facts are dropped before the title is cut."""
     name_cells: int = 0
     """The cells of the name at the start of the title, which facts give way to; what follows it gives way to them."""
+    firm_facts: int = 1
+    """The facts at the beginning that the name gives way to, as they change what is read or sent."""
 
     title: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
     facts: reactive[Sequence[paint.Pieces]] = reactive((), repaint=False, init=False)
@@ -220,13 +222,14 @@ class Pane(Container):
 
     def _facts_that_fit(self, theme: ThemeStyles, room: int, title: int) -> list[Segment]:
         """Return as many facts as fit beside the title; only the first may be cut."""
-        kept = title if self.keeps_title else min(title, max(MIN_TITLE, min(self.name_cells, MAX_KEPT)))
-        left = room - kept - 3
+        least = title if self.keeps_title else min(title, MIN_TITLE)
+        name = max(least, min(title, self.name_cells, MAX_KEPT))
+        left = room - least - 3
         parts: list[Segment] = []
-        for fact in self.facts:
+        for at, fact in enumerate(self.facts):
             gap = [Segment("  ", theme.style("muted"))] if parts else []
             more = [*parts, *gap, *paint.segments(fact, "muted", room=max(room, 1), theme=theme)]
-            if paint.width(more) > left:
+            if paint.width(more) > (left if at < self.firm_facts else room - name - 3):
                 break
             parts = more
         if not parts and self.facts and left >= MIN_FACT:

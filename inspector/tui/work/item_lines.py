@@ -34,18 +34,18 @@ def about_lines(work: WorkItem, session: SessionState) -> list[Paragraph]:
 
 
 def item_facts(work: WorkItem, session: SessionState, clear: list[KeyHint]) -> list[paint.Pieces]:
-    """Return the facts of an item: its subscription, where its values come from, its annotations.
+    """Return the facts of an item: where its values come from, its subscription, its annotations.
 
     `clear` is the key that drops these values, if there is one.
     """
     item, subscriptions = work.catalog_item, session.subscriptions
     facts: list[paint.Pieces] = list(item.facts)
-    if work.origin:
-        keys = [piece for hint in clear for piece in ((f"  {hint.label}", "key"), (f" {hint.title}", "muted"))]
-        facts.insert(0, [(work.origin, "muted"), *keys])
     if item.address in subscriptions:
         count = subscriptions.counts.get(item.address, 0)
         facts.insert(0, [(f"changed {count} {signs_now().times}" if count else "subscribed", "notification")])
+    if work.origin:
+        keys: list[paint.Pieces] = [[(hint.label, "key"), (f" {hint.title}", "muted")] for hint in clear]
+        facts[:0] = [[(work.origin, "muted")], *keys]
     return facts
 
 

@@ -183,7 +183,9 @@ class RequestPane(CompactPane, VerbsByRules):
     def refresh_state(self) -> None:
         """Draw what changes while nothing is typed: facts, keys, validity of the form."""
         self._draw_title()
-        self.show_state(self._facts(), note=self._note())
+        note = self._note()
+        self.firm_facts = 1 + bool(note and self.work.origin)
+        self.show_state(self._facts(), note=note)
         self.post_message(HintsChanged())
 
     def _facts(self) -> list[paint.Pieces]:
