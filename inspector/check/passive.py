@@ -44,6 +44,8 @@ _AT_ONCE = 100
 """Events that are read at once."""
 MAX_EVIDENCE = 10
 """Events that are listed as evidence of one fault."""
+MAX_OTHERS = 3
+"""Other faults that are named with the worst one."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check for findings whose rule has no check of its own."""
 _BEGINS = ("reopen", "session-lost")
@@ -304,8 +306,10 @@ def _nothing(observation: str) -> str:
 
 def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
-    others = len({finding.message for finding in findings}) - 1
-    more = f" The messages show {quantity(others, 'other fault')} of this kind." if others else ""
+    others = list(dict.fromkeys(finding.message for finding in findings if finding.message != worst.message))
+    more = "".join(f" Also: {message}" for message in others[:MAX_OTHERS])
+    if len(others) > MAX_OTHERS:
+        more += f" The messages show {quantity(len(others) - MAX_OTHERS, 'other fault')} of this kind."
     evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MAX_EVIDENCE]
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad

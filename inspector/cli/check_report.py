@@ -124,7 +124,7 @@ def _checked(
         _, places = by_text.setdefault(_WAITED.sub("", seen), (seen, []))
         places.append(_where(result.visited, result.outcome.evidence))
     for seen, places in list(by_text.values())[:MAX_VISITS]:
-        yield f"    {out.safe(seen, 500)}"
+        yield f"    {out.safe(seen, 1_000)}"
         yield f"      {', '.join(places[:MAX_VISITS])}{f' and {len(places) - MAX_VISITS} more' * (len(places) > 3)}"
     if len(by_text) > MAX_VISITS:
         yield f"    and {len(by_text) - MAX_VISITS} more, see --json"

@@ -46,7 +46,7 @@ JUDGED = {
     "bom": "byte order mark",
     "blank-lines": None,
     "deep": "nested 100,002 levels deep",
-    "banner": "Text on stdout: Hostile Server 1.0 listening",
+    "banner": "Text on stdout: “Hostile Server 1.0 listening",
     "text-and-answer": "a value is missing at character 1",
     "null-result": "/result: expected object, got null",
     "no-result": "it has no method, result or error",
@@ -65,7 +65,7 @@ JUDGED = {
 JUDGED_ELSEWHERE = {
     ("crlf", "stdio"): "ends with CR LF",
     ("blank-lines", "stdio"): "an empty line",
-    ("text-and-answer", "stdio"): "Text on stdout: DEBUG answering",
+    ("text-and-answer", "stdio"): "Text on stdout: “DEBUG answering",
     ("broken-line", "json"): "a control character is in a string at character 39",
     ("answers-twice", "json"): "more text follows the value",
     ("unknown-id", "json"): "more text follows the value",

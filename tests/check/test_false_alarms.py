@@ -181,7 +181,7 @@ def test_a_line_that_is_not_a_message_is_quoted():
     court.judge.run_all()
     (finding,) = court.journal.findings.of(n)
     assert finding.rule == "STDIO-01"
-    assert finding.message == "Text on stdout: Transport: stdio."
+    assert finding.message == "Text on stdout: “Transport: stdio”."
 
 
 def test_a_message_that_is_not_parsed_for_its_size_is_not_called_text(monkeypatch):

@@ -10,13 +10,14 @@ import inspector.check
 from inspector.check import cross_server
 from inspector.check.judge.judge import Judge
 from inspector.check.outcome import Skip
-from inspector.check.passive import COUNTS_AS
+from inspector.check.passive import COUNTS_AS, VisitEvents
 from inspector.check.registry import checks
 from inspector.check.reports import sdks
 from inspector.check.run import of_recording
 from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
+from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
 from tests.check.faults import R1, R3, R4, method, params
 from tests.check.faulty_servers import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
@@ -261,6 +262,19 @@ def test_every_rule_that_the_judge_names_counts_to_a_check():
     assert counted - set(checks()) == set()
     # A run of one check makes the warm-up if the judge may find its fault there.
     assert {id for id in counted if not checks()[id].watches} == set()
+
+
+def test_other_faults_of_a_kind_are_named():
+    events = VisitEvents()
+    kinds = ["tools", "prompts", "resources", "templates", "tasks", "tools"]
+    events.findings["DEF-05"] = [
+        Finding(n, "DEF-05", "should", f"2 {kind} have no title.") for n, kind in enumerate(kinds)
+    ]
+    outcome = events.outcome(checks()["DEF-05"])
+    also = [f"2 {kind} have no title." for kind in kinds[:4]]
+    assert outcome.text == f"{' Also: '.join(also)} The messages show 1 other fault of this kind."
+    del events.findings["DEF-05"][2:]
+    assert events.outcome(checks()["DEF-05"]).text == " Also: ".join(also[:2])
 
 
 @pytest.mark.slow

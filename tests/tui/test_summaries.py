@@ -129,6 +129,7 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
     ("failed", {"error": {"message": "refused"}}, "no connection: refused"),
     ("cancel", {"for": 1, "reason": "by the user"}, "cancelled by us: by the user"),
     ("cancel", {"for": 1, "reason": "cancelled by the user"}, "cancelled by the user"),
+    ("timeout", {"for": 1, "reason": "timed out"}, "timed out"),
     ("questions-declined", {"count": 1, "open": 1000}, "1 question declined unseen: 1,000 others waited"),
     ("questions-declined", {"count": 300, "open": "x"}, "300 questions declined unseen: 0 others waited"),
     ("questions-declined", {"count": 10**4000, "open": -1}, "0 questions declined unseen: 0 others waited"),

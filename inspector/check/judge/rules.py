@@ -139,9 +139,9 @@ def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     elif stdio:
         # A reader of the parser's reason looks for a fault in JSON; a line of text was never meant to be JSON.
         broken = f" ({reason})" if line[:1] in ("{", "[") else ""
-        yield "STDIO-01", "must", f"Text on stdout: {line}{broken}."
+        yield "STDIO-01", "must", f"Text on stdout: “{line}”{broken}."
     else:
-        yield "BASE-01", "must", f"This is not JSON: {line} ({reason})."
+        yield "BASE-01", "must", f"This is not JSON: “{line}” ({reason})."
 
 
 def frame_rules(message: Any, shape: Shape) -> Iterator[RuleVerdict]:

@@ -384,7 +384,7 @@ def _failure(words: str) -> Callable[[View], list[Piece]]:
 def _given_up(words: str, role: str) -> Callable[[View], list[Piece]]:
     def say(facts: View) -> list[Piece]:
         reason = facts.text("reason")
-        return [(words, role), (f": {one_line(reason)}" if reason else "", "muted")]
+        return [(words, role), (f": {one_line(reason)}" if reason not in ("", words) else "", "muted")]
 
     return say
 
