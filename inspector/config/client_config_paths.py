@@ -30,6 +30,8 @@ class ConfigPlace:
     workspace: Path | None = None
     host: str = ""
     scope: table.HostScope = "user"
+    top: str = ""
+    """The member in which that host has its servers."""
 
 
 def places(folder: Path, machine: table.Machine) -> list[ConfigPlace]:
@@ -127,7 +129,7 @@ def _of_user(machine: table.Machine) -> list[ConfigPlace]:
 
 
 def _of_host(file: table.HostFile, path: Path, workspace: Path | None) -> ConfigPlace:
-    return ConfigPlace(path, file.reader, file.label, workspace, file.host.id, file.scope)
+    return ConfigPlace(path, file.reader, file.label, workspace, file.host.id, file.scope, file.top)
 
 
 def _absolute(path: Path) -> Path:

@@ -50,10 +50,9 @@ class FoundServer:
 Reader = Callable[[Mapping[str, Any], ConfigPlace, list[Path]], Iterator[FoundServer]]
 
 
-def read(place: ConfigPlace, workspaces: list[Path]) -> list[FoundServer]:
-    """Return the servers of the file at `place` for `workspaces` (nearest first). Raises ConfigError if it is
-    invalid."""
-    data = foreign_files.load_object(place.path)
+def read(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> list[FoundServer]:
+    """Return the servers of `data`, the file at `place`, for `workspaces` (nearest first). Raises ConfigError if it
+    is invalid."""
     if place.family == "registry" and not registry_entries.is_server_json(data):
         # Many projects have a server.json: one that is not for MCP is not an error.
         return []
@@ -106,9 +105,9 @@ def no_servers(path: Path, program: str = "") -> ConfigError:
     )
 
 
-def has_servers_elsewhere(path: Path) -> bool:
+def has_servers_elsewhere(data: Mapping[str, Any]) -> bool:
     """Whether a file has what looks like servers, where its format has none."""
-    return _server_place(foreign_files.load_object(path)) is not None
+    return _server_place(data) is not None
 
 
 def _server_place(value: Mapping[str, Any], above: str = "") -> str | None:

@@ -21,7 +21,7 @@ from inspector.config import (
     trust,
 )
 from inspector.config.host_files import table
-from inspector.config.host_files.reading import FileReading, Remark
+from inspector.config.host_files.reading import FileReading, Remark, misplaced
 from inspector.config.host_files.table import SCOPES, ConfigFamily, Host, HostScope
 from inspector.config.server_definition import THE_COMMAND, THE_URL, Definition
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -84,7 +84,7 @@ class ConfigProblem:
     hint: Hint = NO_HINT
     server: str = ""
     remark: Remark | None = None
-    """Why the host that reads the file does not start the server."""
+    """Why the host does not start the server, or does not read any in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +201,17 @@ def find_servers(
             continue
         seen.add(real)
         try:
-            servers = client_configs.read(place, workspaces)
-            if config is not None and not servers and client_configs.has_servers_elsewhere(place.path):
+            data = foreign_files.load_object(place.path)
+            servers = client_configs.read(data, place, workspaces)
+            if config is not None and not servers and client_configs.has_servers_elsewhere(data):
                 raise client_configs.no_servers(place.path, "" if place.family in ("own", "generic") else place.label)
         except ConfigError as error:
             problems.append(ConfigProblem(place.path, error.message, error.hint))
             continue
         reader = table.host_with_id(place.host)
+        unread = misplaced(reader, place.path, place.top, data) if reader is not None else None
+        if unread is not None:
+            problems.append(ConfigProblem(place.path, unread.text, Hint(unread.fix), remark=unread))
         written = {server.name: server.raw for server in servers}
         reading = None if reader is None else FileReading(reader, place.path, machine, workspaces, written)
         for server in servers:

@@ -159,11 +159,10 @@ def _started(where: HostFolder, examined_entry: ExaminedEntry) -> StdioTarget | 
 
 def _report_file(steps: StepCollector, file: HostFile, listed: ServerList) -> None:
     problem = next((problem for problem in listed.problems if problem.path == file.path and not problem.server), None)
-    if problem is not None:
+    remark = next((remark for remark in listed.remarks(file.path) if remark.about == "file"), None)
+    if problem is not None and remark is None:
         steps.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
         return
-    whole = next((remark for remark in listed.remarks(file.path) if remark.about == "file"), None)
-    remark = whole or reading.misplaced(file.host, file)
     names = {file.top, *(entry.name for entry in listed.entries if entry.path == file.path)}
     twice = [key for key in _repeated(file.path) if key in names]
     if remark is not None:

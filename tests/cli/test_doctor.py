@@ -129,3 +129,11 @@ def test_an_entry_that_its_host_does_not_start_is_opened_with_a_sentence(run: Ru
     assert "its host does not start it  http://127.0.0.1:9/mcp" in ran.out
     assert ran.err == f'{note} (Add "type": "http" (or "sse").)\n'
     assert run("servers", "--json").json["servers"][0]["remark"] == note.removeprefix("note: ")
+
+
+def test_the_list_of_servers_has_the_note_of_the_doctor_about_a_misspelt_member(run: Run, home: Path) -> None:
+    (home / ".mcp.json").write_text(json.dumps({"McpServers": {"shop": {"command": "shop"}}}))
+    says = f"Claude Code does not read “McpServers” in {home / '.mcp.json'}: it reads “mcpServers”."
+    assert run("servers").err.startswith(f"note: {says} (Rename it to “mcpServers”.)\n")
+    assert run("servers", "--json").json["problems"][0]["message"] == says
+    assert says.removeprefix("Claude Code") in run("info", "@shop").err

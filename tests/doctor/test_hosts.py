@@ -124,6 +124,37 @@ BROKEN = {
         "vscode", "genomoncology/biomcp#243", {".vscode/mcp.json": servers(weather=WEATHER)},
         "VS Code does not read “mcpServers” in {project}/.vscode/mcp.json: it reads “servers”.", ("“servers”",),
     ),
+    "the member in small letters": HostSetup(
+        "claude-code", "RFC 8259 § 8.3 (names are compared as written)", {".mcp.json": servers("mcpservers", weather=WEATHER)},
+        "Claude Code does not read “mcpservers” in {project}/.mcp.json: it reads “mcpServers”.",
+        ("Rename it to “mcpServers”.",),
+    ),
+    "the member in the singular": HostSetup(
+        "claude-desktop", "RFC 8259 § 8.3", {DESKTOP: servers("mcp_server", weather=WEATHER)},
+        "Claude Desktop does not read “mcp_server” in ~/.config/Claude/claude_desktop_config.json: it reads “mcpServers”.",
+    ),
+    "the member with a capital letter": HostSetup(
+        "vscode", "RFC 8259 § 8.3", {".vscode/mcp.json": servers("Servers", weather=WEATHER)},
+        "VS Code does not read “Servers” in {project}/.vscode/mcp.json: it reads “servers”.",
+    ),
+    "no member": HostSetup(
+        "claude-code", "ericbuess/claude-code-docs docs/mcp.md", {".mcp.json": {"weather": WEATHER, "far": {"url": "https://h.example/mcp"}}},
+        "Claude Code does not read servers at the top level of {project}/.mcp.json: it reads “mcpServers”.",
+        ("Move them to “mcpServers”.",),
+    ),
+    "a command with a capital letter": HostSetup(
+        "claude-desktop", "RFC 8259 § 8.3", {DESKTOP: servers(weather={"Command": "{home}/bin/weather"})},
+        "Claude Desktop does not start @weather: it has “Command”, and Claude Desktop reads “command”.",
+        ("Rename “Command” to “command”.",),
+    ),
+    "a URL in capital letters": HostSetup(
+        "windsurf", "RFC 8259 § 8.3", {"~/.codeium/windsurf/mcp_config.json": servers(weather={"URL": "https://h.example/mcp"})},
+        "Windsurf does not start @weather: it has “URL”, and Windsurf reads “url”.",
+    ),
+    "variables in capital letters": HostSetup(
+        "cursor", "RFC 8259 § 8.3", {"~/.cursor/mcp.json": servers(weather={**WEATHER, "ENV": {"A": "1"}})},
+        "@weather: The server does not get its variables: they are in “ENV”, and Cursor reads “env”.",
+    ),
     "settings in mcp.json": HostSetup(
         "vscode", "MarcSkovMadsen/holoviz-mcp#18", {".vscode/mcp.json": {"mcp": servers("servers", weather=WEATHER)}},
         "VS Code does not read “mcp.servers” in {project}/.vscode/mcp.json: it reads “servers”.",
@@ -317,6 +348,18 @@ HEALTHY = {
             "~/.config/zed/settings.json": '{"theme": "a", "theme": "b", "context_servers": {"x": {"source": "extension", "enabled": true, "settings": {}}, "weather": {"command": "{home}/bin/weather", "args": []}}}'
         },
         "Zed would start 1 of 1 server.",
+    ),
+    "a setting that looks like a server": HostSetup(
+        "gemini-cli",
+        "google-gemini/gemini-cli packages/cli/src/config/settings.ts",
+        {"~/.gemini/settings.json": {"discovery": {"command": "x"}}},
+        "Gemini CLI has no servers here.",
+    ),
+    "a file with inputs only": HostSetup(
+        "vscode",
+        "microsoft/vscode-docs docs/agents/reference/mcp-configuration.md",
+        {".vscode/mcp.json": {"inputs": [], "servers": {}}},
+        "VS Code has no servers here.",
     ),
     "a socket": HostSetup(
         "vscode",

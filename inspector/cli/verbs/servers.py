@@ -88,9 +88,9 @@ def run(invocation: Invocation) -> int:
 
 def _notes(listed: ServerList) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with files and entries, each with its fix, once."""
-    for problem in listed.problems:
-        yield problem.message, problem.hint.command_line
-    yield from dict.fromkeys((remark.text, remark.fix) for remark in listed.remarks() if not remark.is_choice)
+    notes = [(problem.message, problem.hint.command_line) for problem in listed.problems]
+    notes += [(remark.text, remark.fix) for remark in listed.remarks() if not remark.is_choice]
+    yield from dict.fromkeys(notes)
 
 
 def _switched(entry: ServerEntry) -> str:

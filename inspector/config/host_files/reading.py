@@ -167,17 +167,19 @@ class FileReading:
         if keys is None:
             return None
         command, urls = keys.get("command", "command"), keys["url"]
-        known = {key for host in table.hosts() for key in _names(host.rule("keys", {}))}
-        wrong = next((key for key in sorted(known) if raw.get(key)), "")
+        known = {_plain(key) for host in table.hosts() for key in _names(host.rule("keys", {}))}
+        wrong = next((key for key in sorted(raw) if raw[key] and _plain(key) in known), "")
         if not wrong or any(raw.get(key) for key in (command, *urls, "transport")):
             return None
         fact, host = self.host.facts["keys"], self.host.name
-        if not urls:
+        is_command = _plain(wrong) in ("command", "cmd")
+        if not urls and not is_command:
             bridge = '"command": "npx", "args": ["-y", "mcp-remote", "URL"]'
             fix = f"Add the URL in its settings, or start a bridge: {bridge}."
             text = f"{host} does not start @{name}: it has “{wrong}”, and {host} starts only commands."
             return Remark(text, fix, fact)
-        right = command if wrong in ("command", "cmd") else urls[0]
+        same = (key for key in (command, *urls) if _plain(key) == _plain(wrong))
+        right = next(same, command if is_command else urls[0])
         text = f"{host} does not start @{name}: it has “{wrong}”, and {host} reads “{right}”."
         return Remark(text, f"Rename “{wrong}” to “{right}”.", fact)
 
@@ -187,7 +189,7 @@ def other_variables(host: Host, raw: Mapping[str, Any]) -> Remark | None:
     keys = host.rule("keys")
     if keys is None or raw.get(keys["env"]):
         return None
-    wrong = next((key for key in ("env", "envs", "environment") if key != keys["env"] and raw.get(key)), "")
+    wrong = next((key for key in raw if raw[key] and _plain(key) in ("env", "environment")), "")
     if not wrong:
         return None
     text = f"The server does not get its variables: they are in “{wrong}”, and {host.name} reads “{keys['env']}”."
@@ -233,32 +235,52 @@ def ignored(host: Host, machine: Machine, workspaces: Sequence[Path], read: Sequ
     for rule in host.rule("ignored", ()):
         for workspace in workspaces if "{workspace}" in rule["path"] else workspaces[:1]:
             path = machine.path(rule["path"], workspace)
-            data = _object_in(path)
-            if any(_looks_like_servers(table.member(data, top)) for top in _TOPS):
+            if _members_with_servers(_object_in(path), _TOPS):
                 fix = f"Move its servers to {' or '.join(str(file.path) for file in read[:2])}."
                 yield Remark(f"{host.name} does not read {path}.", fix, host.facts["ignored"])
 
 
-def misplaced(host: Host, file: HostFile) -> Remark | None:
-    """Return that a file of this host has its servers under a member that the host does not read."""
-    data = _object_in(file.path)
-    if table.member(data, file.top):
+def misplaced(host: Host, path: Path, top: str, data: Mapping[str, Any]) -> Remark | None:
+    """Return that a file has its servers where the host does not read them: under another member, or none."""
+    if table.member(data, top):
         return None
-    wrong = next((top for top in _TOPS if top != file.top and _looks_like_servers(table.member(data, top))), "")
-    if not wrong:
-        return None
-    text = f"{host.name} does not read “{wrong}” in {file.path}: it reads “{file.top}”."
-    return Remark(text, f"Move what is in it to “{file.top}”.", host.facts["servers"])
+    wrong = next((member for member in _members_with_servers(data, (*_TOPS, top)) if member != top), "")
+    fact = host.facts["servers"]
+    if wrong:
+        text = f"{host.name} does not read “{wrong}” in {path}: it reads “{top}”."
+        verb = "Rename it to" if _plain(wrong) == _plain(top) else "Move what is in it to"
+        return Remark(text, f"{verb} “{top}”.", fact, about="file")
+    entries = [value for key, value in data.items() if key not in ("$schema", "inputs")]
+    # A settings file has other members that look like servers.
+    if path.name != "settings.json" and all(_looks_like_servers([entry]) for entry in entries) and entries:
+        text = f"{host.name} does not read servers at the top level of {path}: it reads “{top}”."
+        return Remark(text, f"Move them to “{top}”.", fact, about="file")
+    return None
 
 
-_TOPS = ("mcpServers", "servers", "mcp.servers", "mcp_servers", "context_servers")
+_TOPS = ("mcpServers", "servers", "mcp.servers", "context_servers", "mcp")
 """Members with servers, in files of any host."""
+
+
+def _members_with_servers(data: Any, tops: Sequence[str]) -> list[str]:
+    """Return the members of a file that have servers and a name like one of `tops`, also a misspelt one."""
+    members = list(data.items()) if isinstance(data, dict) else []
+    members += [
+        (f"{key}.{name}", value) for key, inner in members if isinstance(inner, dict) for name, value in inner.items()
+    ]
+    known = set(map(_plain, tops))
+    return [key for key, value in members if _plain(key) in known and _looks_like_servers(value)]
+
+
+def _plain(key: str) -> str:
+    """Return a key as it is compared with others that differ only in case, hyphens, underscores or a plural."""
+    return re.sub(r"[-_]", "", key).casefold().removesuffix("s")
 
 
 def _looks_like_servers(value: Any) -> bool:
     members = value.values() if isinstance(value, dict) else _listed(value)
     return any(
-        isinstance(member, dict) and {"command", "url", "cmd", "httpUrl", "serverUrl"} & member.keys()
+        isinstance(member, dict) and {"command", "url", "cmd", "httpurl", "serverurl"} & set(map(_plain, member))
         for member in members
     )
 
