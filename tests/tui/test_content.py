@@ -76,6 +76,10 @@ def test_each_kind_of_block_is_shown(block, lines):
     assert lines_of([block]) == lines
 
 
+def test_nothing_is_said_of_content_that_has_no_place_yet():
+    assert not ContentView([{"type": "text", "text": "a"}], empty="The content is empty.").empty
+
+
 def test_several_blocks_are_reported_apart_and_many_are_counted():
     assert lines_of([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == ["text", "a", "", "text", "b"]
     many = lines_of([{"type": "text", "text": "a"}] * (BLOCK_LIMIT + 5))

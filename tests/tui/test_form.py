@@ -21,7 +21,7 @@ from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.fields.choices import ChoiceField
 from inspector.tui.widgets.fields.containers import AddItem, AddKey, FixedField
 from inspector.tui.widgets.fields.text import EDIT_LIMIT, LongField, TextField
-from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.form import FormView, ReadOnlyForm
 from inspector.tui.widgets.json_editor import JsonEditor, JsonFault, json_lines, read_json
 from tests.tui.tui_screens import (
     Stage,
@@ -176,6 +176,27 @@ async def test_a_form_counts_the_fields_below_its_last_line():
         await pilot.resize_terminal(60, 30)
         await pilot.press("shift+tab", "shift+tab", "shift+tab", "shift+tab", "shift+tab")
         await settle(pilot, lambda: "below" not in plain(view.note()))
+
+
+async def test_a_form_that_is_read_only_is_scrolled_and_counts_the_fields_below():
+    view = ReadOnlyForm(Form(schema(("a",), **{name: TEXT for name in "abcdef"})))
+    async with on_form(view, height=4) as (app, pilot, _view):
+        assert view.focus_first()
+        assert app.focused is view
+        await settle(pilot, lambda: plain(view.note()) == "4 fields below")
+        await press(pilot, "x", "ctrl+e", "ctrl+g", "end", until=lambda: plain(view.note()) == "")
+        await pilot.click(at(view, "/f"))
+        assert app.focused is view
+        assert not view.json_mode
+        await press(pilot, *["up"] * 9, until=lambda: plain(view.note()) != "")
+        assert view.value == {}
+
+
+def test_a_value_is_not_drawn_before_its_name_has_room():
+    view = made(schema(a=TEXT), {"a": "value"})
+    view.put_on_lines(True)
+    field = TextField(view.form.field("/a"), view)
+    assert not field.render_line(0).text.strip()
 
 
 async def test_typing_sets_the_value_and_draws_that_field_alone(monkeypatch):

@@ -15,7 +15,7 @@ from inspector.tui.work.pane import WorkPane
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from tests.tui.live_demo import Desk, Ticking, demo, on_pane
 from tests.tui.recorded_conversation import read
-from tests.tui.tui_screens import screen_text, settle
+from tests.tui.tui_screens import press, screen_text, settle
 
 
 async def opened(path: Path) -> RecordedSession:
@@ -52,6 +52,33 @@ async def test_an_item_shows_the_newest_request_about_it_and_any_other_by_its_nu
         await pilot.press("enter", "ctrl+r", *"typed")
         assert app.work.request.form.value == {"message": "first"}
         assert not any(hint.verb in ("form.call", "catalog.call") for hint in [*app.work.hints(), *app.catalog.hints()])
+
+
+@pytest.mark.slow
+async def test_enter_goes_into_an_item_also_one_that_was_not_called(tmp_path: Path) -> None:
+    session = await opened(tmp_path / "a.mcp.jsonl")
+    app = Desk(session, tmp_path)
+    async with app.run_test(size=(110, 34)) as pilot:
+        app.catalog.focus_inside()
+        app.catalog.select("tools", "add")
+        await settled(app, pilot, "has no request for it so far")
+        for keys in (["enter"], ["slash", *"add", "enter"]):
+            await press(pilot, *keys, until=lambda: app.work.request.has_focus_within, what="in the form")
+            assert [hint.verb for hint in app.work.hints()] == ["form.leave"]
+            await press(pilot, "escape", until=lambda: app.catalog.has_focus_within, what="in the list")
+
+
+@pytest.mark.slow
+async def test_nothing_is_said_of_a_request_before_the_recording_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcp.jsonl"
+    whole = await opened(path)
+    session = RecordedSession(Journal.open(path), path)
+    async with on_pane(WorkPane(session), (90, 30), focus=False) as (app, pilot, pane):
+        pane.show_item("tools", whole.catalog.tools.get("add"))
+        await settled(app, pilot, "Reading …")
+        while session.journal.refresh() or session.advance():
+            pass
+        await settled(app, pilot, "The recording has no request for it so far")
 
 
 @pytest.mark.slow

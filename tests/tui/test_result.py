@@ -261,6 +261,8 @@ async def test_a_row_opens_as_json_and_escape_closes_it() -> None:
         await press(on.pilot, shows="row 1 of 2")
         on.pane.focus_inside()
         await press(on.pilot, "down", "enter", shows='"deep"')
+        await settle(on.pilot, lambda: not on.pane.body.table.list.size)
+        assert on.pane.body.table.note == "row 2 of 2", "no column is out of sight in a row that is shown whole"
         await press(on.pilot, "escape", until=lambda: "1.5" in on.text and "row 2 of 2" in on.text)
         assert not on.app.messages_of(LeaveWork)
         await on.pilot.press("escape")

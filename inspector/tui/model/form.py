@@ -64,7 +64,7 @@ FORM_VERBS: VerbRules[FormFacts] = VerbRules(
     (
         # While the call waits for an answer, the key of the question is shown.
         Offer("form.call", lambda facts: facts.sendable and not facts.asks),
-        Offer("app.result", lambda facts: facts.sendable and facts.answered and not facts.running),
+        Offer("app.result", lambda facts: facts.kind != "" and facts.answered and not facts.running),
         Offer("call.cancel", lambda facts: facts.sendable and facts.running),
         Offer("form.call-task"),
         Offer("app.revision", lambda facts: facts.sendable and facts.other_revision, "other revision"),

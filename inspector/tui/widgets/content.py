@@ -82,6 +82,7 @@ class ContentView(FoldView):
         self._options = options
         self._waiting = not self.size
         if self._waiting:
+            self.empty = ""  # What has no place yet may hold something.
             return
         draw_options = options._replace(columns=min(MAX_COLUMNS, self._width()) if self._can_paint() else 0)
         blocks = self.blocks

@@ -90,6 +90,10 @@ def _validity(form: Form, problem: JsonFault | None, wrong: int, missing: int) -
     return [(f"{signs_now().done} valid", "received")] if form.has_fields else []
 
 
+def _count_below(fields: int) -> list[paint.Piece]:
+    return [(f"{quantity(fields, 'field')} below", "bright")] if fields else []
+
+
 class FormView(VerticalScroll, can_focus=False):
     """Shows a `Form`; `show` another. `value`, `errors` and `to_fix` always match the screen.
 
@@ -204,9 +208,7 @@ class FormView(VerticalScroll, can_focus=False):
         """Show the number of errors and of missing required fields, or that the value is valid; and of fields below."""
         missing = sum(self._is_missing(path) for path in self.errors) if self._json is None else 0
         pieces = _validity(self.form, self.problem, len(self.errors) - missing, missing)
-        if not self._below:
-            return pieces
-        return [*pieces, *(["  "] if pieces else []), (f"{quantity(self._below, 'field')} below", "bright")]
+        return [*pieces, *(["  "] if pieces and self._below else []), *_count_below(self._below)]
 
     def _is_missing(self, path: str) -> bool:
         is_unset = bool(path) and self.form.value_at(path) is UNSET
@@ -490,3 +492,25 @@ class FormView(VerticalScroll, can_focus=False):
                 # The heads of its objects say what the first field belongs to.
                 self.scroll_home(animate=False, immediate=True, force=True)
             self.scroll_to_widget(focused, animate=False, immediate=True, force=True)
+
+
+class ReadOnlyForm(FormView):
+    """A form that can only be read: it has the focus itself, and is scrolled."""
+
+    async def _lay_out(self, focus: str = "") -> None:
+        await super()._lay_out(focus)
+        for widget in self._fields:
+            widget.disabled = True
+        self.can_focus = True
+
+    def note(self) -> paint.Pieces:
+        """Show only the number of fields below: nothing can be corrected."""
+        return _count_below(self._below)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing edits it."""
+        return action not in ("json", "editor")
+
+    def action_scroll_up(self) -> None:
+        """Scroll, as there are no fields to go to."""
+        VerticalScroll.action_scroll_up(self)

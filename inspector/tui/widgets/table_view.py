@@ -173,7 +173,8 @@ class TableView(Container):
         of = f" ({every:,})" if visible != every else ""
         if not visible:
             return f"no rows of {every:,} match"
-        left, right = self.columns.left, self.columns.beyond(self.list.inner_width)
+        # While a row of it is shown instead, no column is out of sight.
+        left, right = (self.columns.left, self.columns.beyond(self.list.inner_width)) if self.display else (0, 0)
         hidden = [f"{signs_now().received} {_columns(left)}"] * bool(left) + [
             f"{_columns(right)} {signs_now().sent}"
         ] * bool(right)

@@ -207,7 +207,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         self._list.takes_early_enter = not pages and self.session.phase in ("new", "connecting", "ready")
         place = self._places[self.place.id]
         seen = sum(self.session.changes[name] for name in self.place.lists)
-        phase = self.session.changes["phase"] + self.session.changes["server"]
+        phase = self.session.changes["phase"] + self.session.changes["server"] + self.session.journal.is_read
         if seen == place.seen and phase == self._phase_seen and not place.rows.behind:
             return
         place.seen, self._phase_seen = seen, phase
@@ -278,6 +278,8 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             return "", lines
         if catalog_list.loading or catalog_list.complete:
             return f"This server offers no {things}." if catalog_list.complete else f"Loading {signs_now().cut}", []
+        if session.commands is None and not session.journal.is_read:
+            return f"Reading the recording {signs_now().cut}", []
         if session.commands is None:
             return f"The recording has no list of {things} so far.", []
         if session.phase in ("new", "connecting"):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from textual.widget import Widget
 
 from inspector.protocol.forms.form import Form
-from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.form import FormView, ReadOnlyForm
 
 VIEWS_KEPT = 6
 """Changed forms that stay mounted."""
@@ -17,8 +17,9 @@ VIEWS_KEPT = 6
 class FormShelf:
     """The forms of a pane, of which `view` is shown. Text that is not JSON yet, scroll position and undo stay."""
 
-    def __init__(self) -> None:
-        self.view = FormView()
+    def __init__(self, *, read_only: bool) -> None:
+        self._make = ReadOnlyForm if read_only else FormView
+        self.view = self._make()
         self._kept: OrderedDict[tuple[str, str], FormView] = OrderedDict()
         self._key: tuple[str, str] | None = None
         self._touched = False
@@ -50,7 +51,7 @@ class FormShelf:
             view.display = False
             if self._key is not None:
                 self._kept[self._key] = view
-            self.view = known if known is not None else FormView(form, empty=empty)
+            self.view = known if known is not None else self._make(form, empty=empty)
             if known is None:
                 await pane.mount(self.view, after=after)
         else:

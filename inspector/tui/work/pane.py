@@ -94,7 +94,7 @@ class WorkPane(Container):
         self._seen: tuple[Any, ...] = ()
         self._log = (0, 0)
         """The rows of the log beside the form, and the cells that the form has then."""
-        self._log_seen = (-1, 0)
+        self._log_seen = (-1, 0, False)
         self._questions_seen: set[tuple[int, Any]] = set()
         self._notified_at = 0.0
         """The change of the question about which the user was told that the key sent nothing."""
@@ -403,7 +403,8 @@ class WorkPane(Container):
         if self.asking.is_stale and self.asking.question is not None:
             # The next question may have arrived in the same tick: the previous one must not replace it.
             self._puts.want(model.question_to_show(self.state, self._facts()) or self.asking.question)
-        log = (len(self.session.journal), 0 if self._recorded is None else changes["log"] + changes["calls"])
+        news = 0 if self._recorded is None else changes["log"] + changes["calls"]
+        log = (len(self.session.journal), news, self.session.journal.is_read)
         if log != self._log_seen:
             self._log_seen = log
             if self._lower is self.running:
@@ -511,8 +512,9 @@ class WorkPane(Container):
         """Return the text that replaces a missing result."""
         if self.work.is_empty:
             return "The selected item is shown here."
-        if self.session.commands is None:
-            return "The recording has no request for it so far."
+        if self._recorded is not None:
+            reads = self._recorded.is_behind or self.request.form.form is not self.work.form
+            return f"Reading {signs_now().cut}" if reads else "The recording has no request for it so far."
         key = next((hint.label for hint in hints(self, "form.call")), "")
         return f"{key} sends it. The result appears here."
 
@@ -747,6 +749,8 @@ class WorkPane(Container):
             self._items.want(work)
         elif work.call is not None and self._lower is self.running:
             self.running.tick()
+        elif work.answer is None:
+            self._show_result()  # Whether there is none may be known now.
 
     def _read_on(self, recorded: RecordedCalls) -> None:
         self._reads_on = False

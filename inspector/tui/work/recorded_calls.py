@@ -58,6 +58,11 @@ class RecordedCalls:
                 self._calls.setdefault((list_name, address), array("I")).append(n)
         return self._seen < index.count
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether requests of the recording are not read yet."""
+        return not self._journal.is_read or self._seen < self._journal.index.count
+
     def of(self, list_name: str, address: str) -> Sequence[int]:
         """Return the requests about an item, oldest first."""
         return self._calls.get((list_name, address), ())

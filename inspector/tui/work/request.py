@@ -90,7 +90,7 @@ class RequestPane(CompactPane, VerbsByRules):
         self.may_send: Callable[[], bool] = lambda: True
         """Whether the user has seen what the key that sends acts on."""
         self._about = Paragraphs(max_lines=ABOUT_LINES, after=1)
-        self._forms = FormShelf()
+        self._forms = FormShelf(read_only=session.commands is None)
         self._hints = Paragraphs()
         self._uri = Paragraphs(after=1)
         self._calls = CallBrowser()
@@ -149,7 +149,6 @@ class RequestPane(CompactPane, VerbsByRules):
         form = work.make_form()
         empty = "" if isinstance(work.catalog_item.view, Resource) else "no arguments"
         if await self._forms.show(form, work.catalog_item.key, empty, self, after=self._hints):
-            self.form.disabled = self.session.commands is None
             self.form.set_class(not form.has_fields, "-bare")
             self.take_room(self.room)
             await self._forms.drop_old()
@@ -196,7 +195,7 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def _note(self) -> paint.Pieces:
         """Return whether the arguments are valid, or that they are sent despite errors."""
-        if self.session.commands is None or self.form.form is not self.work.form or self.waiting_since:
+        if self.form.form is not self.work.form or self.waiting_since:
             return ""
         to_fix = self.form.to_fix
         if self.sends_anyway:
@@ -395,8 +394,8 @@ class RequestPane(CompactPane, VerbsByRules):
     action_read = action_call
 
     def action_leave(self) -> None:
-        """Cancel the call while it runs; else return to the list."""
-        if self.work.is_running:
+        """Cancel the call while it runs; else, as in a recording, return to the list."""
+        if self.work.is_running and self.session.commands is not None:
             self.post_message(self.CancelCall())
         else:
             self.post_message(LeaveWork())

@@ -196,8 +196,8 @@ class ResultBody:
             self._load_content(answer)
 
     def _say_reading(self, answer: ShownOutcome) -> None:
+        self.content.nothing(f"reading {size(self._session.journal.index.size(answer.outcome.answer_n))}…")
         self.content.load_plain(())
-        self.content.empty = f"reading {size(self._session.journal.index.size(answer.outcome.answer_n))}…"
 
     def _load_happened(self) -> bool:
         """Show the events inside a call that ended without an answer; False if there were none."""

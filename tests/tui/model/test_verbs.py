@@ -78,7 +78,7 @@ SHOWN: list[tuple[Verbs, Any, str]] = [
     (FORM, RESOURCE, "call  resource.subscribe=subscribe  save  leave"),
     (FORM, RESOURCE._replace(subscribed=True), "call  resource.subscribe=unsubscribe  save  leave"),
     (FORM, RESOURCE._replace(can_subscribe=False), "call  save  leave"),
-    (FORM, PAST, "leave"),
+    (FORM, PAST, "app.result  leave"),
     (FORM, NO_ITEM, ""),
     (RESULT, TEXT, "call  copy  its-messages  leave  app.result=to form  save-call  expect  save  views=view"),
     (RESULT, TEXT._replace(live=False, differs=True), "next-difference  copy  its-messages  leave  save  views=view"),

@@ -230,6 +230,8 @@ class FieldFrame(LineWidget):
         columns, theme = self.host.columns, palette()
         if columns is None:
             return Strip([Segment(" " * self.indent, theme.style("ground")), *self.body_line(body)])
+        if self.name_cells and not columns.name:
+            return paint.blank(self.size.width)  # Not measured yet: a value without its name would be shown.
         left = paint.segments(self._named() if not body and self.labelled else "", theme=theme)
         name = paint.cut([Segment(" " * self.indent), *left], columns.name)
         right = self._beside(columns.hint) if not body else []
