@@ -389,9 +389,22 @@ def alive(pids: set[int], folder: Path) -> list[int]:
     """The processes of a run that still exist, also those that ended and are not waited for.
 
     In an hour a system gives the number of an ended process to another one, which does not have the folder in its
-    command line.
+    command line, or is the child of another program.
     """
-    return [pid for pid in pids if (words := command_line(pid)) is not None and (not words or str(folder) in words)]
+    return [
+        pid
+        for pid in pids
+        if (words := command_line(pid)) is not None
+        and (str(folder) in words if words else parent(pid) in (1, os.getpid()))
+    ]
+
+
+def parent(pid: int) -> int:
+    """The parent of a process: the first process for what an ended program left; 0 without such a process."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def command_line(pid: int) -> str | None:

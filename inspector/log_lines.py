@@ -12,9 +12,10 @@ PROBE = "server/discover"
 """The first request of a session, which servers of the legacy era do not know. Many of them log that."""
 
 _ESCAPES = lazy_pattern(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|[ -/]+[0-~]|[0-Z\\^-~])|\x9b[0-?]*[ -/]*[@-~]"
+    r"\x1b+(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|[ -/]+[0-~]|[0-Z\\^-~])?"
+    r"|\x9b[0-?]*[ -/]*[@-~]?"
 )
-"""Control sequences of a terminal: colours, cursor movements, titles and links."""
+"""Control sequences of a terminal, also unfinished ones: colours, cursor movements, titles and links."""
 _LEVELS = {10: "trace", 20: "debug", 30: "info", 40: "warn", 50: "error", 60: "fatal"}
 """The numbers of pino and bunyan."""
 _LEVEL = ("level", "levelname", "severity", "lvl", "log.level", "@l")

@@ -394,7 +394,7 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
     for start, cells in _clusters(line):
         blank = line[start] == " "
         if used + cells > width and start > begin and not blank:
-            if gap > begin and not line[begin:gap].isspace():
+            if gap > begin and line[begin:gap].strip(" "):
                 yield line[begin:gap].rstrip(" ")
                 begin, used = gap, used - used_at_gap
             else:

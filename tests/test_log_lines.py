@@ -17,6 +17,7 @@ from inspector.log_lines import display_lines, readable, searched
         ("\x1b]8;;https://x.example\x1b\\link\x1b]8;;\x1b\\", "link"),
         ("\x1b]0;title\x07text\x1b(B", "text"),
         ("\x9b31mred", "red"),
+        ("cut off\x1b[", "cut off"),
         ("⠙ loading\r⠹ loading\rdone", "done"),
         ('{"level":50,"time":1,"pid":1,"hostname":"h","msg":"pino fails"}', "error pino fails"),
         ('{"name":"a","pid":1,"level":30,"msg":"bunyan","time":"2026-01-01","v":0}', "info bunyan"),

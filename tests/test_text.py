@@ -237,6 +237,7 @@ def test_lines_wrap_at_spaces_and_inside_words_that_are_too_wide() -> None:
     assert lines("    indented-word", 8) == ["    inde", "nted-wor", "d"]
     assert lines("中", 1) == ["中"]
     assert lines("     x", 2) == ["x"]
+    assert lines("一\u3000 0", 2) == ["一", "\u3000", "0"]
 
 
 @given(ANY_TEXT | TEMPER | st.text("ab 中\n", max_size=60), st.integers(2, 12))

@@ -118,4 +118,5 @@ async def test_an_extension_that_a_server_demands_can_be_offered() -> None:
         await press(pilot, "enter", "ctrl+r", shows="The server needs the extension")
         await press(pilot, "6", "ctrl+p", *"extensions", "enter", shows="demanded by an error of the server")
         await press(pilot, "enter", shows="com.example/pay  used")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "connected again")
         await press(pilot, "1", "enter", "ctrl+r", shows="It is paid.")
