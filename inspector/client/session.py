@@ -195,6 +195,11 @@ class Session(SessionModel):
         return True
 
     @property
+    def catching_up(self) -> bool:
+        """Always false: a live session has no earlier state to show."""
+        return False
+
+    @property
     def upto(self) -> int:
         """The latest event."""
         return self.journal.index.count

@@ -67,6 +67,10 @@ class SessionState(Protocol):
         """Whether the latest event is shown, and new ones are followed."""
 
     @property
+    def catching_up(self) -> bool:
+        """Whether the shown state is not yet that of the moment."""
+
+    @property
     def upto(self) -> int:
         """The last event shown; 0 before the first."""
 

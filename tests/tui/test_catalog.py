@@ -122,6 +122,8 @@ async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
 async def test_an_empty_list_says_what_would_be_there() -> None:
     session = recorded()
     async with on_pane(CatalogPane(session), (50, 10), focus=False) as (app, pilot, pane):
+        await settle(pilot, lambda: "Reading the recording" in screen_text(app))
+        session.advance()
         await settle(pilot, lambda: "has no list of tools" in screen_text(app))
         give(session, "tools", [])
         await settle(pilot, lambda: "This server offers no tools." in screen_text(app))

@@ -73,12 +73,18 @@ async def test_nothing_is_said_of_a_request_before_the_recording_is_read(tmp_pat
     path = tmp_path / "a.mcp.jsonl"
     whole = await opened(path)
     session = RecordedSession(Journal.open(path), path)
-    async with on_pane(WorkPane(session), (90, 30), focus=False) as (app, pilot, pane):
-        pane.show_item("tools", whole.catalog.tools.get("add"))
+    app = Desk(session, tmp_path)
+    async with app.run_test(size=(110, 34)) as pilot:
+        app.work.show_item("tools", whole.catalog.tools.get("add"))
         await settled(app, pilot, "Reading …")
-        while session.journal.refresh() or session.advance():
+        while session.journal.refresh():
             pass
         await settled(app, pilot, "The recording has no request for it so far")
+        app.catalog.show("prompts")
+        await settled(app, pilot, "Reading the recording …")
+        while session.advance():
+            pass
+        await settled(app, pilot, "The recording has no list of")
 
 
 @pytest.mark.slow

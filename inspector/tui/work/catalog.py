@@ -207,7 +207,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         self._list.takes_early_enter = not pages and self.session.phase in ("new", "connecting", "ready")
         place = self._places[self.place.id]
         seen = sum(self.session.changes[name] for name in self.place.lists)
-        phase = self.session.changes["phase"] + self.session.changes["server"] + self.session.journal.is_read
+        phase = self.session.changes["phase"] + self.session.changes["server"] + self._is_read
         if seen == place.seen and phase == self._phase_seen and not place.rows.behind:
             return
         place.seen, self._phase_seen = seen, phase
@@ -220,6 +220,11 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
         self._describe()
         if place.rows.behind:
             self.set_timer(0.02, self.tick)
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether a recording has been read up to the moment shown."""
+        return self.session.journal.is_read and not self.session.catching_up
 
     @property
     def _tab_lists(self) -> list[CatalogList]:
@@ -278,7 +283,7 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
             return "", lines
         if catalog_list.loading or catalog_list.complete:
             return f"This server offers no {things}." if catalog_list.complete else f"Loading {signs_now().cut}", []
-        if session.commands is None and not session.journal.is_read:
+        if not self._is_read:
             return f"Reading the recording {signs_now().cut}", []
         if session.commands is None:
             return f"The recording has no list of {things} so far.", []
