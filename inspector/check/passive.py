@@ -306,7 +306,7 @@ def _nothing(observation: str) -> str:
 
 def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
-    others = list(dict.fromkeys(finding.message for finding in findings if finding.message != worst.message))
+    _, *others = dict.fromkeys((worst.message, *(finding.message for finding in findings)))
     more = "".join(f" Also: {message}" for message in others[:MAX_OTHERS])
     if len(others) > MAX_OTHERS:
         more += f" The messages show {quantity(len(others) - MAX_OTHERS, 'other fault')} of this kind."

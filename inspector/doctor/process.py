@@ -125,7 +125,7 @@ class ProcessDoctor(SessionDoctor):
         weight = Weight.SEEN if printed.kind in ("log", "text") else Weight.PROOF
         if failed and connection.exits and weight is Weight.SEEN:
             # An exit has another cause than the output before it, which may name it.
-            cause, fix, weight = known if known is not None else ("", fix, weight)
+            cause, fix, weight = known[:3] if known is not None else ("", fix, weight)
         lines = [line.decode("utf-8", "replace")[:200] for line in connection.noise[:10]]
         self.steps.add(
             "stdout",

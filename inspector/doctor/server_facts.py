@@ -33,6 +33,8 @@ class StderrCause(NamedTuple):
     cause: str
     fix: Fix = NO_FIX
     weight: Weight = Weight.PROOF
+    is_place: bool = False
+    """The fix only says where the error is."""
 
 
 class ServerFacts(NamedTuple):

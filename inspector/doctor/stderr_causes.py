@@ -61,7 +61,6 @@ _PYDANTIC = re.compile(r"\d validation errors? for [\w.]{1,100}$")
 _USAGE = re.compile(r"\s{0,9}(?i:usage): {1,9}(\S.{0,200}?)\s{0,300}$")
 _COMMANDS = re.compile(r"(?:\s{0,9}(?i:commands):\s{0,300}$|╭─ Commands\b)")
 _COMMAND = re.compile(r"(?:│|\s)\s{0,3}([a-z][\w-]{0,40})(?:\s{2}|\s{0,300}$)")
-_LOOK = "Look at line "
 _NAME = r"[\w.@/+-]{1,200}+"
 _ADDRESS = re.compile(
     r"(?:(?i:\bports?(?: number)?(?: already in use)?)[\s:=#'\"(\[]{0,3}"
@@ -90,7 +89,7 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
                 return cause
     cause = _option_of_shell(server) or _traceback(log) or _logged(lines) or _usage(log)
     lacked = withheld_cause(server, guess=cause is None)
-    if cause is None or lacked is None or not (cause.fix == NO_FIX or cause.fix.text.startswith(_LOOK)):
+    if cause is None or lacked is None or not (cause.fix == NO_FIX or cause.is_place):
         return cause or lacked
     return StderrCause(f"{cause.cause} {lacked.cause}", lacked.fix, cause.weight)
 
@@ -155,7 +154,8 @@ def _located(cause: StderrCause, lines: Sequence[str], at: int) -> StderrCause:
     if found is None:
         return cause
     sentence = f"{cause.cause.removesuffix('.')} in {found.name}, line {found.number}."
-    return cause._replace(cause=sentence, fix=Fix(f"{_LOOK}{found.number} of {found.path}."))
+    fix = Fix(f"Look at line {found.number} of {found.path}.")
+    return cause._replace(cause=sentence, fix=fix, is_place=True)
 
 
 def _of_python(lines: Sequence[str]) -> tuple[int, str]:
