@@ -80,7 +80,9 @@ async def test_it_names_the_cause_and_the_steps_at_every_width_and_copies_them(
         await press(pilot, "c", shows="Copied the error report.")
         lines = app.clipboard.splitlines()
         assert sys.executable in lines[0]
-        assert "It fails with ModuleNotFoundError: httpx in x.py, line 3." in lines[2], "what the doctor finds in what it printed"
+        assert "It fails with ModuleNotFoundError: httpx in x.py, line 3." in lines[2], (
+            "what the doctor finds in what it printed"
+        )
         assert "  ModuleNotFoundError: httpx" in lines
         assert not any(ord(char) < 32 for line in lines for char in line)
         # Tabs and messages can be looked at meanwhile.
