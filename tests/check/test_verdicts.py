@@ -383,11 +383,11 @@ def test_the_files_agree_with_the_exit_code(
     assert main.run(["check", "--json", *files, *words, str(HOSTILE)]) == code
     report = json.loads(capsys.readouterr().out)
     assert report["exit_code"] == code
-    assert bool(failures((tmp_path / "junit").read_text())) is bool(code)
-    assert json.loads((tmp_path / "sarif").read_text())["runs"][0]["invocations"][0]["exitCode"] == code
-    assert f'data-exit-code="{code}"' in (tmp_path / "html").read_text()
-    assert ("failing" in (tmp_path / "badge").read_text()) is bool(code)
-    assert report["summary"] in (tmp_path / "markdown").read_text().replace("`", "")
+    assert bool(failures((tmp_path / "junit").read_text(encoding="utf-8"))) is bool(code)
+    assert json.loads((tmp_path / "sarif").read_text(encoding="utf-8"))["runs"][0]["invocations"][0]["exitCode"] == code
+    assert f'data-exit-code="{code}"' in (tmp_path / "html").read_text(encoding="utf-8")
+    assert ("failing" in (tmp_path / "badge").read_text(encoding="utf-8")) is bool(code)
+    assert report["summary"] in (tmp_path / "markdown").read_text(encoding="utf-8").replace("`", "")
     assert main.run(["check", *words, str(HOSTILE)]) == code
     assert report["summary"] in capsys.readouterr().out
 
