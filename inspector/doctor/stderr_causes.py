@@ -16,7 +16,7 @@ from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.doctor.sdk_versions import requirement_of, sdk_cause, shadowed_module
 from inspector.doctor.server_facts import ServerFacts, StderrCause
 from inspector.doctor.shell_variables import variable_cause, withheld_cause
-from inspector.doctor.source_lines import own_line
+from inspector.doctor.stack_frames import own_frame
 from inspector.log_lines import readable, searched
 from inspector.transports.child import environment_of
 from inspector.transports.withheld import NOT_PASSED
@@ -120,7 +120,7 @@ def _ends_with(words: str, fix: Fix = NO_FIX) -> StderrCause:
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
     """Return the end of a traceback without a known cause, or what a crash or the last error says."""
-    at, words = _of_python(lines)
+    words, at = _of_python(lines)
     if not words:
         at, named = next(((at, m) for at in reversed(range(len(lines))) if (m := _NAMED.match(lines[at]))), (0, None))
         words = ": ".join(filter(None, named.groups())) if named is not None else ""
@@ -150,7 +150,7 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
 
 def _located(cause: StderrCause, lines: Sequence[str], at: int) -> StderrCause:
     """Return the cause with the place in the server's own files of an error in its log."""
-    found = own_line(lines, at)
+    found = own_frame(lines, at)
     if found is None:
         return cause
     sentence = f"{cause.cause.removesuffix('.')} in {found.name}, line {found.number}."
@@ -158,17 +158,17 @@ def _located(cause: StderrCause, lines: Sequence[str], at: int) -> StderrCause:
     return cause._replace(cause=sentence, fix=fix, is_place=True)
 
 
-def _of_python(lines: Sequence[str]) -> tuple[int, str]:
-    """Return the exception of the last traceback of Python, whatever its name; of pydantic, with its first fault.
+def _of_python(lines: Sequence[str]) -> tuple[str, int]:
+    """Return the exception of the last traceback of Python, whatever its name, and the index of its line in `lines`.
 
-    Before it, the line in which it is; without one, the text is empty.
+    One of pydantic has its first fault. Without a traceback the text is empty.
     """
     start = max((at for at, line in enumerate(lines) if line.startswith("Traceback (most")), default=len(lines))
     at = next((n for n in range(start + 1, len(lines)) if re.match(r"[A-Za-z_][\w.]*(?:: |$)", lines[n])), None)
     if at is None:
-        return 0, ""
+        return "", 0
     fault = [line.partition(" [type=")[0].strip() for line in lines[at + 1 : at + 3]]
-    return at, ": ".join([lines[at], *fault] if _PYDANTIC.search(lines[at]) else [lines[at]])
+    return ": ".join([lines[at], *fault] if _PYDANTIC.search(lines[at]) else [lines[at]]), at
 
 
 def _usage(log: Sequence[str]) -> StderrCause | None:

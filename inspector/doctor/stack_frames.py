@@ -35,8 +35,8 @@ class StackFrame(NamedTuple):
         return re.split(r"[/\\]", self.path)[-1]
 
 
-def own_line(log: Sequence[str], at: int) -> StackFrame | None:
-    """Return the innermost line in the server's own files of the error in a line of its log."""
+def own_frame(log: Sequence[str], at: int) -> StackFrame | None:
+    """Return the innermost frame in the server's own files, for the error that line `at` of its log names."""
     frames = [*_of_python(log, at), *_of_node(log, at)]
     return next((frame for frame in frames if not _FOREIGN.search(frame.path)), None)
 
