@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,11 +89,28 @@ def test_a_lock_keeps_others_from_locking_and_not_from_reading(tmp_path: Path) -
     os.close(second)
 
 
-def test_a_temporary_file_has_no_name_afterwards() -> None:
+def test_a_temporary_file_has_no_name_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     descriptor = files.open_temporary()
     os.write(descriptor, b"text")
     assert files.read_at(descriptor, 10, 0) == b"text"
     os.close(descriptor)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems name every file first")
+def test_a_temporary_file_on_a_file_system_that_names_every_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = os.open
+
+    def named_only(path: str, flags: int, *rest: Any) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        return really(path, flags, *rest)
+
+    monkeypatch.setattr(os, "open", named_only)
+    test_a_temporary_file_has_no_name_afterwards(tmp_path, monkeypatch)
 
 
 def test_the_disk_of_a_file_has_a_size(tmp_path: Path) -> None:

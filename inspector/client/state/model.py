@@ -55,6 +55,7 @@ Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
 Topic = Literal[
     "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "tasks", "log"
 ]
+_TOPICS: tuple[Topic, ...] = get_args(Topic)
 
 
 class Changes:
@@ -65,7 +66,7 @@ class Changes:
     """
 
     def __init__(self) -> None:
-        self.counts: dict[Topic, int] = dict.fromkeys(get_args(Topic), 0)
+        self.counts: dict[Topic, int] = dict.fromkeys(_TOPICS, 0)
         self._wake: Callable[[], None] | None = None
 
     def __getitem__(self, topic: Topic) -> int:

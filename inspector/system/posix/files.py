@@ -40,6 +40,10 @@ def open_temporary() -> int:
     """Return a descriptor of a new file without a name. Raises OSError."""
     import tempfile
 
+    if sys.platform == "linux":
+        # Not every file system can: some have to name it first.
+        with suppress(OSError):
+            return os.open(tempfile.gettempdir(), os.O_TMPFILE | os.O_EXCL | os.O_RDWR, 0o600)
     try:
         descriptor, name = tempfile.mkstemp(prefix="inspector-")
     except OSError:
