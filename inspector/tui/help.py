@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 
-from inspector.text import quantity
+from inspector.text import cell_len, quantity
 from inspector.tui.available_verbs import binds, contexts, verb_at, who_does
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import KeyHint, Keymap, KeyRow, label, types_text
@@ -27,7 +27,8 @@ from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import is_typing
 
-_KEYS = 12
+_KEYS = 15
+"""Cells of the column of keys."""
 _KEYS_HERE = (KeyHint("/", "filter", "slash"), KeyHint("esc", "close", "escape"))
 _ROOMY = 70
 """Cells of a screen from which a row has the short name of its verb beside the sentence."""
@@ -104,14 +105,25 @@ class Help(Dialog[None]):
         visible, count = len(group.lines), group.total
         counted = f"{visible} of {count}" if visible < count else f"{count}"
         heading = Row([(group.title, "bright bold"), (f"  {counted}", "faint")])
-        return [heading, *map(self._row, group.lines), Row()]
+        return [heading, *(row for line in group.lines for row in self._entry(line)), Row()]
 
-    def _row(self, line: KeyEntry) -> Row:
-        named = " ".join(line.labels) or "palette"
-        key = (f"  {named:<{_KEYS - 1}} ", "key" if line.labels else "faint")
-        if self.app.size.width < _ROOMY:
-            return Row([key, line.about], _KEYS + 2)
-        return Row([key, (f"{line.name:<{_TITLE - 1}} ", "bright"), line.about], _KEYS + _TITLE + 2)
+    def _entry(self, line: KeyEntry) -> list[Row]:
+        """Return the rows of a verb: a key or a name that is longer than its column has a row of its own."""
+        named = "  " + (" ".join(line.labels) or "palette")
+        columns = [(named, "key" if line.labels else "faint", _KEYS)]
+        if self.app.size.width >= _ROOMY:
+            columns.append((line.name, "bright", _TITLE))
+        rows: list[Row] = []
+        pieces: list[tuple[str, str]] = []
+        at = 0
+        for text, role, cells in columns:
+            at += cells
+            if (used := cell_len(text)) < cells:
+                pieces.append((text + " " * (cells - used), role))
+            else:
+                rows.append(Row([*pieces, (text, role)], 2))
+                pieces = [(" " * at, "normal")]
+        return [*rows, Row([*pieces, line.about], at)]
 
 
 def _line(row: KeyRow) -> KeyEntry:

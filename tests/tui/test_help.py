@@ -191,6 +191,26 @@ async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
         await press(pilot, "slash", *"show the prompts", shows="No key or name matches.")
 
 
+async def test_a_key_or_a_name_longer_than_its_column_has_a_line_of_its_own_at_any_size() -> None:
+    # The command's name is longer than any of ours.
+    command = {"key": "ctrl+shift+pagedown", "where": "recording", "run": "true", "title": "a long name " * 3}
+    async with on_recording(until="echo", size=(160, 45), settings=Settings(commands=[command])) as (app, pilot):
+        await press(pilot, "question_mark", shows="Here: Tools")
+        for width in (160, 100, 80, 60, 50):
+            await pilot.resize_terminal(width, 45)
+            await press(pilot, "slash", *"f7", "enter", shows="alt-↑ f6 alt-↓ f7")
+            lines = screen_lines(app)
+            row = next(at for at, line in enumerate(lines) if "alt-↑ f6 alt-↓ f7" in line)
+            assert lines[row].partition("f7")[2].startswith("  "), "the keys stand alone"
+            told = lines[row + 1][lines[row].index("alt-↑") - 2 :]
+            assert told.startswith(" " * 15 + ("move up  " if width >= 70 else "Move this")), "in the next column"
+            await press(pilot, "slash", "ctrl+u", *"long name", "enter", shows="^⇧pgdn")
+            text = " ".join(screen_text(app).split())
+            assert ("a long name a long name a long name" in text) == (width >= 70)
+            assert "a long name Run" not in text
+            await press(pilot, "slash", "ctrl+u", "enter", shows="Here: Tools")
+
+
 async def test_the_page_is_filtered_and_closed_as_it_was_opened_at_any_size() -> None:
     async with on_recording(until="echo", size=NARROW) as (app, pilot):
         for size in (NARROW, (50, 12)):
