@@ -108,7 +108,7 @@ class Help(Dialog[None]):
         return [heading, *(row for line in group.lines for row in self._entry(line)), Row()]
 
     def _entry(self, line: KeyEntry) -> list[Row]:
-        """Return the rows of a verb: a key or a name that is longer than its column has a row of its own."""
+        """Return the rows of a verb; a label longer than its column has a row of its own."""
         named = "  " + (" ".join(line.labels) or "palette")
         columns = [(named, "key" if line.labels else "faint", _KEYS)]
         if self.app.size.width >= _ROOMY:

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,11 +25,12 @@ from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
 from inspector.tui.check.pane import CheckPane
+from inspector.tui.check.rows import CheckHead
 from inspector.tui.replay.playback import Playback
 from tests.tui.idle import quiet
 from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
 from tests.tui.live_app import demo as demo_target
-from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, assert_not_in, on_stage, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -270,6 +272,25 @@ async def test_a_report_and_a_baseline_are_saved(
     assert "\u202e" not in text
     written = json.loads(text)
     assert {one["id"] for one in written["results"] if one["verdict"] == "fail"} == {"TEST-01"}
+
+
+async def test_the_headline_has_its_counts_on_a_second_line_where_they_do_not_fit() -> None:
+    counts = {"fail": 3, "warn": 12, "pass": 1_230, "note": 14, "skip": 180}
+    report: Any = SimpleNamespace(score=88, counts=counts, checked=range(1_439))
+    async with on_stage(CheckHead(id="head"), (90, 3)) as (app, pilot, head):
+        head.show(report, None, stopped=True)
+        for width, first, second in (
+            (90, "score 88 of 100   stopped   3 fail   12 warn   1,230 pass   14 note   180 skipped", "▆"),
+            (58, "score 88 of 100   stopped", "3 fail   12 warn   1,230 pass   14 note   180 skipped"),
+            (52, "score 88 of 100   stopped", "3 fail  12 warn  1,230 pass  14 note  180 skipped"),
+        ):
+            await pilot.resize_terminal(width, 3)
+            await becomes(app, pilot, lambda first=first: screen_lines(app)[0] == f" {first}", first)
+            assert screen_lines(app)[1].startswith(f" {second}")
+        assert screen_lines(app)[2].startswith(" ▆")
+        head.show(report, (57, 1_439, "2025-11-25: RESULT-12"), stopped=False)
+        await becomes(app, pilot, lambda: screen_lines(app)[1] == " 3 fail   12 warn", "the faults")
+        assert screen_lines(app)[0] == " 57 of 1,439 checks   2025-11-25: RESULT-12"
 
 
 async def test_one_column_has_the_list_then_one_of_it_and_two_have_both_and_the_log_when_it_is_requested(

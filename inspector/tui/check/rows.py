@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -31,6 +32,14 @@ from inspector.tui.widgets.row_source import ListRows
 ROLES: dict[Verdict, str] = {"fail": "error", "warn": "finding", "note": "muted", "skip": "faint", "pass": "received"}
 WORDS: dict[Verdict, str] = {"skip": "skipped"}
 FOLDED: tuple[Verdict, ...] = ("pass", "skip")
+_COUNTED: dict[Verdict, str] = {
+    "fail": "error",
+    "warn": "finding",
+    "pass": "received",
+    "note": "normal",
+    "skip": "muted",
+}
+"""The verdicts of the headline, in its order, and their roles."""
 _ID, _LEVEL = 10, 9
 _ROOMY = 60
 """Width in cells from which the level has a column."""
@@ -393,42 +402,47 @@ class CheckHead(LineWidget):
 
     def render_line(self, y: int) -> Strip:
         width = max(self.size.width - 2, 1)
-        line: list[Piece] = []
-        if y == 0:
-            line = self._how_far() if self.progress is not None else self._counts()
-        elif y == 1:
-            line = self._bar(width)
-        segments = paint.cut(paint.segments([" ", *line], room=width + 1), width + 1)
+        lines = [*self._headline(width), self._bar(width)]
+        segments = paint.cut(paint.segments([" ", *(lines[y] if y < len(lines) else ())], room=width + 1), width + 1)
         return paint.strip(segments, self.size.width, theme=palette())
+
+    def _headline(self, width: int) -> list[list[Piece]]:
+        """Return the figures on one line; the counts are on a second one where they do not fit."""
+        state = self._how_far() if self.progress is not None else self._score()
+        counts = self._counts()
+        wide, narrow = ([piece for one in counts for piece in (gap, one)][1:] for gap in ("   ", "  "))
+        line = [*state, "   ", *wide]
+        if _cells(line) <= width:
+            return [line]
+        return [state, wide if _cells(wide) <= width else narrow]
 
     def _how_far(self) -> list[Piece]:
         assert self.progress is not None
         done, total, now = self.progress
         of = f" of {count(total)} checks" if total else f" check{'' if done == 1 else 's'} done"
-        return [(count(done), "bright bold"), (f"{of}   ", "muted"), (now, "normal"), *self._faults("   ")]
+        return [(count(done), "bright bold"), (f"{of}   ", "muted"), (now, "normal")]
 
-    def _faults(self, lead: str) -> list[Piece]:
-        """Return the number of failures and warnings so far."""
-        counts = self.report.counts if self.report is not None else {}
-        faults: tuple[Verdict, ...] = ("fail", "warn")
-        return [
-            (f"{lead}{count(counts[verdict])} {verdict}", ROLES[verdict]) for verdict in faults if counts.get(verdict)
-        ]
-
-    def _counts(self) -> list[Piece]:
+    def _score(self) -> list[Piece]:
         report = self.report
         if report is None or not report.checked:
             return []
-        score = report.score
-        head: list[Piece] = [("score ", "muted"), (str(score), "bright bold"), (" of 100", "muted")]
-        if score is None:
+        head: list[Piece] = [("score ", "muted"), (str(report.score), "bright bold"), (" of 100", "muted")]
+        if report.score is None:
             head = [("no score", "muted")]
-        if self.stopped:
-            head.append(("   stopped", "finding"))
-        for verdict, role in (("fail", "error"), ("warn", "finding"), ("pass", "received"), ("note", "normal")):
-            number = report.counts[verdict]  # type: ignore[index]
-            head.append((f"   {count(number)} {verdict}", role if number else "faint"))
-        return [*head, (f"   {count(report.counts['skip'])} skipped", "muted")]
+        return [*head, ("   stopped", "finding")] if self.stopped else head
+
+    def _counts(self) -> list[Piece]:
+        """Return the number of each verdict; while checks run, the faults so far."""
+        report = self.report
+        if report is None or not report.checked:
+            return []
+        numbers: list[Piece] = []
+        for verdict, role in _COUNTED.items():
+            number = report.counts[verdict]
+            if self.progress is None or (number and verdict in ("fail", "warn")):
+                words = f"{count(number)} {WORDS.get(verdict, verdict)}"
+                numbers.append((words, role if number or verdict == "skip" else "faint"))
+        return numbers
 
     def _bar(self, width: int) -> list[Piece]:
         block, rest = signs_now().bars[-3], signs_now().bars[0]
@@ -449,3 +463,7 @@ class CheckHead(LineWidget):
             pieces.append((block * cells, ROLES[verdict]))
             used += cells
         return [*pieces, (rest * (width - used), "faint")]
+
+
+def _cells(pieces: Sequence[Piece]) -> int:
+    return paint.width(paint.segments(pieces))
