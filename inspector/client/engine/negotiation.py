@@ -315,10 +315,11 @@ class Negotiation:
         loop = asyncio.get_running_loop()
         began = loop.time()
         read_at: float | None = None
+        pause = _POLL_SECONDS
         self._unheard = False
         try:
             while True:
-                done, _ = await asyncio.wait([answered], timeout=_POLL_SECONDS)
+                done, _ = await asyncio.wait([answered], timeout=pause)
                 if done:
                     await answered
                     return None
@@ -330,8 +331,11 @@ class Negotiation:
                 else:
                     if unread == 0 and read_at is None:
                         read_at = now
-                    # A process that started slowly, on a loaded machine for example, may respond as slowly.
-                    silent = read_at is not None and now - read_at > max(SILENT_AFTER, read_at - began)
+                    silent = False
+                    if read_at is not None:
+                        # A process that started slowly, on a loaded machine for example, may respond as slowly.
+                        left = read_at + max(SILENT_AFTER, read_at - began) - now
+                        silent, pause = left < 0, max(left, _POLL_SECONDS)
                 # A probe that was not read says nothing: a first `npx` downloads for a minute. The timeout ends it.
                 if silent:
                     break
