@@ -25,6 +25,7 @@ from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.protocol.members import object_at, text_at
 from inspector.protocol.names import VERSION_KEY
 from inspector.system import files
+from inspector.text import quantity
 from inspector.times import parse_length, parse_time
 
 HEAD = 1 << 16
@@ -95,6 +96,11 @@ class RecordingInfo(NamedTuple):
     """What it was made for, such as `check` or `call`; empty for a session of the interface."""
     loss: str = ""
     """How the last connection was lost: `server exited` or `connection lost`; empty if it was closed."""
+
+    @property
+    def error_events(self) -> str:
+        """How many events are errors, with the noun: a check that passes provokes some. Empty without any."""
+        return quantity(self.failures, "error event") if self.failures else ""
 
     @property
     def name(self) -> str:

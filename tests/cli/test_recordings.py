@@ -44,7 +44,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.mcp.jsonl")}
 
 
-@pytest.mark.parametrize(("method", "text"), [("server/discover", ""), ("ping", "1 error")])
+@pytest.mark.parametrize(("method", "text"), [("server/discover", ""), ("ping", "1 error event")])
 def test_the_document_counts_the_errors_of_the_table(folder: Path, run: Run, method: str, text: str) -> None:
     journal = Journal.create(folder / "2026-01-01T00-00-00Z-shop-0000.mcp.jsonl", {"kind": "stdio", "label": "shop"})
     request = {"jsonrpc": "2.0", "id": 1, "method": method}

@@ -82,7 +82,7 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert "connected a moment ago" in rows["ours"]
         assert "✗ @weather" in rows["weather"]
         assert "failed: The program uv was" in rows["weather"]
-        assert any("everything" in line and "2 errors" in line for line in screen_lines(app))
+        assert any("everything" in line and "2 error events" in line for line in screen_lines(app))
         assert any("torn-one" in line and "end is missing" in line for line in screen_lines(app))
         assert any("torn-one check " in " ".join(line.split()) for line in screen_lines(app)), "what it was made for"
         assert any("8 B not a recording" in line for line in screen_lines(app))
@@ -130,9 +130,21 @@ def rewritten(configured: Path, *, head: dict[str, Any] | None = None, end: dict
 async def test_one_error_is_one_error_and_a_broken_file_is_named_and_hides_nothing(configured: Path) -> None:
     rewritten(configured, end={"errors": 1})
     (configured / ".mcp.json").write_text("{")
-    async with running(None, size=SIZE, until="1 error") as (app, _):
-        assert "1 errors" not in screen_text(app)
+    async with running(None, size=SIZE, until="1 error event") as (app, _):
+        assert "1 error events" not in screen_text(app)
         assert_in(screen_text(app), "@shop", ".mcp.json", "1 problem")
+
+
+async def test_the_errors_that_a_check_provoked_are_counted_as_its_events_and_not_as_its_faults(
+    configured: Path,
+) -> None:
+    rewritten(configured, head={"purpose": "check"}, end={"failures": 157})
+    for size in (SIZE, MEDIUM):
+        async with running(None, size=size, until="157 error events") as (app, pilot):
+            row = next(line for line in screen_lines(app) if "157 error events" in line)
+            assert "check" in row
+            if size == MEDIUM:
+                await press(pilot, "tab", "end", "up", "up", shows="157 error events; checks send wrong requests on")
 
 
 async def test_a_command_that_was_recorded_is_started_not_replayed(configured: Path) -> None:

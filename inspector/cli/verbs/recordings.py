@@ -239,7 +239,7 @@ def _row(out: Output, info: RecordingInfo, is_kept: bool) -> tuple[str, ...]:
     elif not info.revision:
         remarks.append("never connected")
     if info.failures:
-        remarks.append(quantity(info.failures, "error"))
+        remarks.append(info.error_events)
     return (
         when,
         out.safe(info.label, LABEL),

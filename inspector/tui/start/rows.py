@@ -288,7 +288,7 @@ class StartRows:
         return self._columns(width, "", thing.name, thing.kind[:_KIND], thing.summary, state, [])
 
     def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
-        state: Pieces = [(quantity(info.failures, "error"), "error")] if info.failures else ""
+        state: Pieces = [(info.error_events, _error_role(info))]
         if info.loss:
             state = [(info.loss, "error")]
         if info.problem:
@@ -415,6 +415,11 @@ def _of_entry(thing: Configured) -> RowDetails:
     return RowDetails(f"@{entry.name}", (entry.kind,), rows)
 
 
+def _error_role(info: RecordingInfo) -> str:
+    """Return the role of the number of errors. Of a check most are provoked, and its report judges the others."""
+    return "muted" if info.purpose == "check" else "error"
+
+
 def _of_recording(info: RecordingInfo, is_kept: bool) -> RowDetails:
     rows = fact("target", info.target or info.label)
     facts: list[Pieces] = [when(info.started)]
@@ -428,7 +433,8 @@ def _of_recording(info: RecordingInfo, is_kept: bool) -> RowDetails:
     if info.loss:
         rows += fact("ended", info.loss, "error")
     if info.failures:
-        rows += fact("errors", quantity(info.failures, "error"), "error")
+        why = "; checks send wrong requests on purpose" if info.purpose == "check" else ""
+        rows += fact("errors", f"{info.error_events}{why}", _error_role(info))
     if info.problem:
         rows += fact("problem", info.problem, "error")
     if is_kept:
