@@ -75,6 +75,36 @@ _URL: Final = (
     ("netloc", "its host has characters that are not allowed"),
 )
 
+_HTTP: Final = (
+    ("illegal status line", "its first line is not an HTTP status line"),
+    ("illegal request line", "its first line is not an HTTP request line"),
+    ("illegal header line", "a line of its header is not valid"),
+    ("continuation line", "its header begins with a continuation line"),
+    ("Receive buffer too long", "its header is too long"),
+    ("no request line", "the first line is missing"),
+    ("no response line", "the first line is missing"),
+    ("conflicting Content-Length", "it has two different Content-Length headers"),
+    ("bad Content-Length", "its Content-Length is not a number"),
+    ("Too much data", "the body is longer than its Content-Length"),
+    ("Too little data", "the body is shorter than its Content-Length"),
+    ("multiple Transfer-Encoding", "it has several Transfer-Encoding headers"),
+    ("Only Transfer-Encoding", "its Transfer-Encoding is not “chunked”"),
+    ("malformed chunk", "a chunk of the body is not valid"),
+    ("illegal chunk", "a chunk of the body is not valid"),
+    ("Missing mandatory Host", "it has no Host header"),
+    ("Found multiple Host", "it has several Host headers"),
+    ("Response status_code", "its status code is out of range"),
+    ("status code must be", "its status code is not a number"),
+    ("Received server _SWITCH", "it switches to a protocol that was not requested"),
+    ("Illegal header name", "the name of a header is not valid"),
+    ("Illegal header value", "the value of a header is not valid"),
+    ("Illegal target", "the path has characters that are not allowed"),
+    ("Illegal method", "the method has characters that are not allowed"),
+    ("peer unexpectedly closed", "the connection was closed"),
+    ("peer closed connection", "the connection was closed"),
+    ("Server disconnected", "the connection was closed"),
+)
+
 _TLS: Final = {
     "WRONG_VERSION_NUMBER": "the answer is not TLS",
     "UNSUPPORTED_PROTOCOL": "the TLS version of the server is too old",
@@ -137,6 +167,12 @@ def url_reason(error: ValueError) -> str:
     """Return why `urllib.parse` cannot parse a URL."""
     text = str(error)
     return next((reason for part, reason in _URL if part in text), "it is not a valid URL")
+
+
+def http_reason(error: BaseException) -> str:
+    """Return why data is not HTTP/1.1, from an error of h11 or httpcore, without the data."""
+    text = str(error)
+    return next((reason for start, reason in _HTTP if text.startswith(start)), "it violates HTTP")
 
 
 def tls_reason(error: SSLError) -> str:

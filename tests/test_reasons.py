@@ -10,9 +10,19 @@ import ssl
 import tomllib
 from urllib.parse import urlsplit
 
+import h11
 import pytest
 
-from inspector.reasons import json_fault, os_reason, regex_reason, split_reason, tls_reason, toml_reason, url_reason
+from inspector.reasons import (
+    http_reason,
+    json_fault,
+    os_reason,
+    regex_reason,
+    split_reason,
+    tls_reason,
+    toml_reason,
+    url_reason,
+)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +108,29 @@ def test_urls(url: str, reason: str) -> None:
     with pytest.raises(ValueError) as raised:
         assert urlsplit(url).port
     assert url_reason(raised.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"GARBAGE\r\n\r\n", "its first line is not an HTTP request line"),
+        (b"\x16\x03\x01\x02\x00", "its first line is not an HTTP request line"),
+        (b"\r\n", "the first line is missing"),
+        (b"GET / HTTP/1.1\r\n\r\n", "it has no Host header"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "it has several Host headers"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nsecret value\r\n\r\n", "a line of its header is not valid"),
+        (
+            b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nsecret\r\n",
+            "a chunk of the body is not valid",
+        ),
+    ],
+)
+def test_http(data: bytes, reason: str) -> None:
+    connection = h11.Connection(h11.SERVER)
+    connection.receive_data(data)
+    with pytest.raises(h11.RemoteProtocolError) as raised:
+        list(iter(connection.next_event, h11.NEED_DATA))
+    assert http_reason(raised.value) == reason
 
 
 def test_tls_of_a_server_that_speaks_something_else() -> None:

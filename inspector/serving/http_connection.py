@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from inspector.reasons import http_reason
 from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, Fields, RequestHead
 from inspector.serving.http_origins import own_address
 
@@ -248,7 +249,9 @@ class ServedConnection(asyncio.Protocol):
                     self._owner.answer(request, response)
                     await response.finished()
             except self._h11.RemoteProtocolError as error:
-                self._give_up(_text_refusal(error.error_status_hint, f"{error}."))
+                self._give_up(
+                    _text_refusal(error.error_status_hint, f"The request is not valid HTTP/1.1: {http_reason(error)}.")
+                )
             except TimeoutError:
                 if self.waits is None or not self.waits[0]:
                     return

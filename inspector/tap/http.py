@@ -19,9 +19,10 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
+from inspector.reasons import http_reason
 from inspector.serving.base import RequestHead
 from inspector.serving.http_origins import RequestGuard, own_address, path_of
-from inspector.tap.http_recorder import MAX_HEAD, Channels, RequestWatch, ResponseWatch, reason
+from inspector.tap.http_recorder import MAX_HEAD, Channels, RequestWatch, ResponseWatch
 from inspector.text import safe
 from inspector.transports.http_problems import explain
 from inspector.transports.http_url import Url, parse_url
@@ -362,7 +363,7 @@ class _Heads:
         try:
             return self._watch.feed(data)
         except h11.ProtocolError as problem:
-            raise _Refused(400, f"The request is not valid HTTP/1.1: {reason(problem)}.") from None
+            raise _Refused(400, f"The request is not valid HTTP/1.1: {http_reason(problem)}.") from None
 
     def given_up(self) -> bytes:
         """Return and drop a held part that will not become a head: the two sides use another protocol now."""

@@ -21,6 +21,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.redaction import is_secret_header
 from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.reasons import http_reason
 from inspector.transports.base import Sink
 from inspector.transports.http_client import Inflater
 from inspector.transports.http_stream import EventStream
@@ -31,11 +32,6 @@ MAX_HEAD = 1 << 20
 """Bytes of the head of a message."""
 _NEW_EACH_TIME = "dpop"
 """A header that is redacted, and not searched elsewhere: each message has another value, and each costs time."""
-
-
-def reason(problem: Exception) -> str:
-    """Return why data is not HTTP/1.1, without the data, which may be a secret."""
-    return str(problem).partition(": bytearray(")[0]
 
 
 class TappedExchange:
@@ -214,7 +210,7 @@ class ResponseWatch:
                 data = self._read(parser)
         except (h11.ProtocolError, LimitReached) as problem:
             self.blind = True
-            self._tap.unreadable(reason(problem))
+            self._tap.unreadable(problem.message if isinstance(problem, LimitReached) else http_reason(problem))
 
     def _begin(self) -> h11.Connection | None:
         """Return a parser for the next response; None if no request waits for one."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from inspector.errors import HttpError
 from inspector.hints import Hint, Parameter
-from inspector.reasons import os_reason, tls_reason
+from inspector.reasons import http_reason, os_reason, tls_reason
 from inspector.text import safe
 from inspector.transports.http_url import Url
 from inspector.transports.network import BadFraming, ConnectionBroken, Disconnected, NotHttp, Unsendable
@@ -73,7 +73,7 @@ def explain(
         return _tls(tls, url)
     if "ProxyError" in names:
         return HttpError(
-            f"The proxy {proxy} refused to connect to {where}: {safe(str(error), _DETAIL)}.",
+            f"The proxy {proxy} refused to connect to {where}: {_proxy_reason(error)}.",
             hint="Check the proxy's address, user and password, and whether it allows this host.",
         )
     if answered:
@@ -111,32 +111,25 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             waiting.append(cause)
 
 
-_WORDS = (
-    ("illegal status line", "its first line is not an HTTP status line"),
-    ("illegal header line", "a line of its header is not valid"),
-    ("continuation line", "its header begins with a continuation line"),
-    ("Receive buffer too long", "its header is too long"),
-    ("no response line", "the first line is missing"),
-    ("conflicting Content-Length", "it has two different Content-Length headers"),
-    ("bad Content-Length", "its Content-Length is not a number"),
-    ("Too much data", "the body is longer than its Content-Length"),
-    ("Too little data", "the body is shorter than its Content-Length"),
-    ("multiple Transfer-Encoding", "it has several Transfer-Encoding headers"),
-    ("Only Transfer-Encoding", "its Transfer-Encoding is not “chunked”"),
-    ("malformed chunk", "a chunk of the body is not valid"),
-    ("Response status_code", "its status code is out of range"),
-    ("status code must be", "its status code is not a number"),
-    ("Received server _SWITCH", "it switches to a protocol that was not requested"),
-    ("Illegal header name", "the name of a header is not valid"),
-    ("Illegal header value", "the value of a header is not valid"),
-    ("Illegal target", "the path has characters that are not allowed"),
-    ("Illegal method", "the method has characters that are not allowed"),
-    ("peer unexpectedly closed", "the connection was closed"),
-    ("peer closed connection", "the connection was closed"),
-    ("Server disconnected", "the connection was closed"),
+_SOCKS = (
+    ("Invalid username", "the user or the password is wrong"),
+    ("Requested ", "it wants another kind of login"),
+    ("not allowed by ruleset", "its rules do not allow it"),
+    ("unreachable", "the host cannot be reached"),
+    ("Connection refused", "the host refused the connection"),
+    ("TTL expired", "the host is too far away"),
+    ("not supported", "it does not support the request"),
 )
-"""The beginnings of h11's and httpcore's sentences, and our text for each."""
+"""Parts of the sentences that httpcore has for a SOCKS proxy."""
 _RECEIVED = re.compile(r"received (\d+) bytes, expected (\d+)")
+
+
+def _proxy_reason(error: BaseException) -> str:
+    """Return why a proxy does not connect: the status line of an HTTP proxy, or what a SOCKS proxy says."""
+    text = str(error)
+    if text[:3].isdigit():
+        return safe(text, _DETAIL)
+    return next((reason for part, reason in _SOCKS if part in text), "it could not connect")
 
 
 def _text(error: BaseException) -> str:
@@ -148,7 +141,7 @@ def _text(error: BaseException) -> str:
         return f"{text}: “{safe(error.quoted.decode('latin-1'), _DETAIL)}”" if error.quoted else text
     if isinstance(error, ConnectionBroken):
         return _reason(error)
-    reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it violates HTTP")
+    reason = http_reason(error)
     if counts := _RECEIVED.search(text):
         reason += f" after {int(counts[1]):,} of {int(counts[2]):,} bytes"
     _, quoted, rest = text.partition("bytearray(b")

@@ -454,7 +454,9 @@ async def test_a_body_in_chunks_is_a_body(web):
 )
 async def test_what_is_not_a_request_is_answered_as_such_and_the_connection_closed(web, bytes_, status):
     web = await web()
-    assert parse(await web.raw(bytes_))[0] == status
+    answer = await web.raw(bytes_)
+    assert parse(answer)[0] == status
+    assert b"bytearray" not in answer
 
 
 async def test_an_old_client_is_answered_until_the_connection_closes(web):

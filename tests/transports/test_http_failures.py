@@ -7,6 +7,7 @@ import socket
 import ssl
 from pathlib import Path
 
+import httpcore
 import pytest
 
 from inspector.errors import HttpError, LimitReached, UsageError
@@ -15,6 +16,8 @@ from inspector.transports import http_exchange
 from inspector.transports.base import HttpOptions
 from inspector.transports.http import HttpTransport
 from inspector.transports.http_client import Endpoint
+from inspector.transports.http_problems import explain
+from inspector.transports.http_url import parse_url
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
 CERTIFICATES = Path(__file__).parent / "certificates"
@@ -389,6 +392,23 @@ async def test_a_proxy_that_refuses_the_tunnel(serve, peer):
     error = await client.error()
     assert f"The proxy 127.0.0.1:{web.port} refused to connect to server.example:443: 407" in error.message
     assert (web.requests[0].method, web.requests[0].target) == ("CONNECT", "server.example:443")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("Invalid username/password", "the user or the password is wrong"),
+        (
+            "Requested USERNAME/PASSWORD from proxy server, but got NO ACCEPTABLE METHODS.",
+            "it wants another kind of login",
+        ),
+        ("Proxy Server could not connect: Connection refused.", "the host refused the connection"),
+        ("Proxy Server could not connect: UNKOWN.", "it could not connect"),
+    ],
+)
+def test_a_socks_proxy_that_refuses_is_said_in_our_words(sentence, reason):
+    error = explain(httpcore.ProxyError(sentence), parse_url("https://server.example/mcp"), "p:1080")
+    assert error.message == f"The proxy p:1080 refused to connect to server.example:443: {reason}."
 
 
 async def test_a_proxy_that_is_not_there(peer):
