@@ -481,6 +481,12 @@ class Soak:
     def run(self) -> list[Finding]:
         """Use it for the given time, end it, and compare."""
         self.terminal.shows(b"crash")
+        for _ in range(int(PATIENCE)):
+            if self.client.messages:
+                break
+            self.terminal.watch(1.0)
+        else:
+            sys.exit(f"No message has come through the tap in {PATIENCE:g} seconds.")
         self.began = time.monotonic()
         warm = min(WARM_UP, self.minutes / 4)
         before: list[dict[str, Any]] = []
