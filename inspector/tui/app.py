@@ -39,6 +39,7 @@ from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.memory import IdleCollector
 from inspector.tui.navigator import Opening, ScreenNavigator
+from inspector.tui.notice_place import NoticesAboveKeys
 from inspector.tui.notifications import SessionNotifier
 from inspector.tui.pane_messages import OpenInstead, OpenTarget, ShowStart
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
@@ -65,7 +66,7 @@ _REST = 0.3
 """Seconds without a key after which garbage is collected."""
 
 
-class InspectorApp(KeysInOrder, App[int]):
+class InspectorApp(KeysInOrder, NoticesAboveKeys, App[int]):
     """The interface. Without a `target` it opens the start screen."""
 
     TITLE = "inspector"
@@ -79,9 +80,8 @@ class InspectorApp(KeysInOrder, App[int]):
         Binding(BY_ID["app.suspend"].key, "suspend", show=False, id="app.suspend"),
     ]
     CSS = """
-    ToastRack { dock: bottom; align: right bottom; margin: 0 0 1 0; scrollbar-size-vertical: 0; }
+    ToastRack { dock: bottom; align: right bottom; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; margin: 0; background: $panel; }
-    .-narrow ToastRack { margin: 0 0 2 0; }
     .-narrow Toast { width: 100%; }
     Toast.-information, Toast.-warning, Toast.-error { border-left: none; }
     Toast.-warning { color: $warning; }

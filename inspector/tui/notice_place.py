@@ -1,0 +1,37 @@
+"""The place of notices: at the bottom right, above the lines of keys that they would cover."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+from textual.screen import Screen
+from textual.widgets._toast import Toast, ToastRack
+
+from inspector.tui.widgets.key_line import KeyLine
+
+
+class NoticesAboveKeys(App[Any]):
+    """An app whose notices cover no line of keys, however many lines they have and wherever the keys are."""
+
+    def _refresh_notifications(self) -> None:
+        super()._refresh_notifications()
+        if self.is_running and self.screen_stack:
+            laid_out = self.screen.screen_layout_refresh_signal
+            laid_out.unsubscribe(self)
+            if len(self._notifications):
+                laid_out.subscribe(self, _place)
+
+
+def _place(screen: Screen[Any]) -> None:
+    """Move the notices of a screen up, if needed: by default their last line is on the edge of the lowest pane."""
+    racks = screen.query_children(ToastRack)
+    shown = [toast.region for toast in screen.query(Toast) if toast.region]
+    if not racks or not shown:
+        return
+    left, height = min(region.x for region in shown), sum(region.height for region in shown)
+    keys = {line.region.y for line in screen.query(KeyLine) if line.region and line.region.right > left}
+    # A narrow screen has the last message above its keys.
+    lowest = screen.size.height - (2 if screen.has_class("-narrow") else 1)
+    bottom = next((row for row in range(lowest, height, -1) if keys.isdisjoint(range(row - height, row))), lowest)
+    racks.first().styles.margin = (0, 0, screen.size.height - bottom, 0)
