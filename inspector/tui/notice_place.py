@@ -24,7 +24,7 @@ class NoticesAboveKeys(App[Any]):
 
 
 def _place(screen: Screen[Any]) -> None:
-    """Move the notices of a screen up, if needed: by default their last line is on the edge of the lowest pane."""
+    """Move the notices of a screen above its keys; by default they end on the edge of the lowest pane."""
     racks = screen.query_children(ToastRack)
     shown = [toast.region for toast in screen.query(Toast) if toast.region]
     if not racks or not shown:
