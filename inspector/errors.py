@@ -225,7 +225,7 @@ class RequestTimeout(ConnectionProblem):
 
 
 class RequestCancelled(InspectorError):
-    """The user cancelled the request."""
+    """The request, or its task, was cancelled."""
 
     code = "cancelled"
     exit_code = 130

@@ -14,6 +14,7 @@ from inspector.config.targets import demo_target
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
+    InvalidAnswer,
     NotOffered,
     RequestCancelled,
     RequestTimeout,
@@ -26,6 +27,7 @@ from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from tests.client.conftest import CAPABILITIES, Server, make_session, until
+from tests.client.modern import modern
 
 
 def notify(method, **params):
@@ -302,6 +304,32 @@ async def test_cancel_tells_the_server_once(connect):
             {"requestId": call.id, "reason": "enough"}
         ]
         assert session.journal.index.state(call.n) is State.CANCELLED
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_call_that_the_server_cancels_ends_at_once_and_says_why(connect, era):
+    def cancel(message, reply):
+        reply(notify("notifications/cancelled", requestId=message["id"], reason="shutting down\x1b"))
+
+    server = Server(x=cancel) if era == "legacy" else modern(x=cancel)
+    async with connect(server, era=era) as session:
+        call = session.start("x", {"name": "slow"}, timeout=5)
+        with pytest.raises(InvalidAnswer) as caught:
+            await call.result()
+        assert caught.value.message.startswith('The server cancelled x slow: "shutting down')
+        assert caught.value.message.isprintable()
+        assert session.journal.index.state(call.n) is State.ERROR
+        assert server.asked("notifications/cancelled") == []
+
+
+async def test_a_server_that_cancels_its_own_request_cancels_no_call_with_the_same_id(connect):
+    def answer(message, reply):
+        reply({"jsonrpc": "2.0", "id": message["id"], "method": "ping"})
+        reply(notify("notifications/cancelled", requestId=message["id"]))
+        reply({"jsonrpc": "2.0", "id": message["id"], "result": {"ok": True}})
+
+    async with connect(Server(x=answer)) as session:
+        assert await session.start("x").result() == {"ok": True}
 
 
 async def test_a_caller_that_goes_away_cancels_its_request(connect):

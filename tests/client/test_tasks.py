@@ -212,6 +212,29 @@ async def test_a_task_that_disappears_ends_its_call(connect, era):
             await (await begin(session)).result()
 
 
+@pytest.mark.parametrize("other", ["task-2", 5])
+async def test_a_state_of_another_task_ends_the_call_and_names_both(connect, other):
+    async with connect(extension(task("completed", taskId=other, result={})), era="modern") as session:
+        with pytest.raises(InvalidAnswer, match=f'"task-1" is about .?{other}'):
+            await (await begin(session)).result()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_the_result_of_a_task_cannot_require_input(connect, era):
+    asks = {"resultType": "input_required", "inputRequests": {"a": form()}}
+    server = core(task("completed"), result=asks) if era == "legacy" else extension(task("completed", result=asks))
+    async with connect(server, era=era) as session:
+        with pytest.raises(InvalidAnswer, match=r"final result of (tools/call|tasks/result) is of the type input_req"):
+            await (await begin(session)).result()
+
+
+async def test_a_result_of_the_era_without_it_cannot_require_input(connect):
+    server = Server(tools__call={"resultType": "input_required", "inputRequests": {"a": form()}})
+    async with connect(server) as session:
+        with pytest.raises(InvalidAnswer, match=r"final result of tools/call is of the type input_required"):
+            await session.call_tool("t").result()
+
+
 @pytest.mark.parametrize("id", [None, 5, {"a": 1}, [], True])
 async def test_a_task_without_an_id_is_no_answer(connect, id):
     """C-TASK-02."""

@@ -5,18 +5,19 @@ Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Coroutine
 from typing import Any, cast
 
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.input_requests import UrlElicitation, elicitations_of
 from inspector.client.engine.pending_requests import Call
-from inspector.client.engine.tasks import TaskPoller
+from inspector.client.engine.tasks import TaskPoller, asks_at_the_end
 from inspector.client.inbox import TOPICS
 from inspector.client.state.calls import Progress, server_error
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import Server
-from inspector.errors import HandshakeError, NotOffered, ServerError
+from inspector.errors import HandshakeError, InvalidAnswer, NotOffered, ServerError
 from inspector.hints import Hint, Parameter
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame
@@ -47,6 +48,8 @@ class LegacyDriver:
     def __init__(self, engine: Engine, tasks: TaskPoller) -> None:
         self.engine = engine
         self.tasks = tasks
+        self._asked: deque[Any] = deque(maxlen=1000)
+        """Ids of the server's latest requests."""
         self._visits: dict[Call, UrlElicitation] = {}
 
     @property
@@ -178,9 +181,12 @@ class LegacyDriver:
         return self._after_visits(call, visits)
 
     def _as_task(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        """Return the wait for the result of a task; None for a final response. Raises `InvalidAnswer`."""
         result = message.get("result")
         if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
             return self.tasks.begin(call, n, result["task"])
+        if type(result) is dict and result.get("resultType") == "input_required":
+            raise asks_at_the_end(call.method, n, self.engine)
         return None
 
     async def _after_visits(self, call: Call, visits: UrlElicitation) -> Any:
@@ -199,6 +205,7 @@ class LegacyDriver:
         id, method = message["id"], message["method"]
         if jsonrpc.id_key(id) is None:
             return  # A valid response needs a valid id (C-BASE-02); the rule checks report this one.
+        self._asked.append(jsonrpc.id_key(id))
         if method == "ping":
             engine.send(jsonrpc.result(id, {}))
             return
@@ -234,6 +241,9 @@ class LegacyDriver:
             engine.state.subscriptions.updated(params.get("uri"), frame.n)
         elif method == "notifications/cancelled":
             engine.state.inbox.withdraw(params.get("requestId"))
+            # Both sides number their requests on their own: this may be about the server's.
+            if jsonrpc.id_key(params.get("requestId")) not in self._asked:
+                on_cancelled(engine, frame, params)
         elif method == "notifications/tasks/status":
             self.tasks.updated(frame.n, params)
         elif method == "notifications/elicitation/complete":
@@ -273,6 +283,22 @@ def on_progress(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
         call.progress = Progress(frame.n, frame.t, params, count)
         call.deadline.alive()
         engine.state.changes.bump("calls")
+
+
+def on_cancelled(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
+    """End the call that the server cancels, in either era. Only the client may cancel it, but no result will come."""
+    call = engine.pending.get(params.get("requestId"))
+    if call is None or not call.in_flight:
+        return
+    reason = params.get("reason")
+    because = f": {jsonrpc.excerpt(reason, 200)}" if type(reason) is str and reason else ""
+    error = InvalidAnswer(
+        f"The server cancelled {call.method} {call.name}".rstrip() + f"{because}. Only the client may cancel it.",
+        hint=engine.state.journal.shows(frame.n),
+    )
+    engine.state.journal.record_life("", "error", **{"for": call.n, "error": error.as_event()})
+    engine.pending.fail(call, error)
+    engine.transport.abandon(call.id)
 
 
 def _named(error: ServerError, offered: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.input_requests import InputRequests, InputUnavailable
-from inspector.client.engine.legacy import on_progress
+from inspector.client.engine.legacy import on_cancelled, on_progress
 from inspector.client.engine.pending_requests import Call, ContinuedCall, RpcResponse
 from inspector.client.engine.subscription_stream import Listening
 from inspector.client.engine.tasks import TaskPoller
@@ -333,6 +333,7 @@ class ModernDriver:
             self.listening.acknowledged(frame, params)
         elif method == "notifications/cancelled":
             self.listening.cancelled(params)
+            on_cancelled(engine, frame, params)
         elif method == "notifications/tasks":
             self.tasks.updated(frame.n, params)
 

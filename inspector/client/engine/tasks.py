@@ -26,6 +26,7 @@ from inspector.errors import (
     RequestCancelled,
     ServerError,
 )
+from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.members import array_at, object_at, value_at
 
 WAITING_POLL = 2.0
@@ -119,7 +120,7 @@ class TaskPoller:
             try:
                 await self._poll(task)
                 failed = 0
-            except ServerError as error:
+            except (ServerError, InvalidAnswer) as error:
                 self._over(task, error=error)
             except InspectorError as error:
                 failed += 1
@@ -138,8 +139,15 @@ class TaskPoller:
     async def _poll(self, task: Task) -> None:
         call = self.engine.start("tasks/get", {"taskId": task.id}, progress=False, background=True)
         task_object = await call.result()
-        if type(task_object) is dict and task_object.get("taskId", task.id) == task.id:
-            self._took(task, call.answer_n, task_object)
+        if type(task_object) is not dict:
+            return
+        other = task_object.get("taskId", task.id)
+        if other != task.id:
+            raise InvalidAnswer(
+                f"The response to tasks/get for the task {excerpt(task.id, 60)} is about {excerpt(other, 60)}.",
+                hint=self.engine.state.journal.shows(call.answer_n),
+            )
+        self._took(task, call.answer_n, task_object)
 
     def _took(self, task: Task, n: int, task_object: dict[str, Any]) -> None:
         """Handle a task's new state, from a response or a notification."""
@@ -160,7 +168,10 @@ class TaskPoller:
     def _took_extension(self, task: Task, n: int, task_object: dict[str, Any]) -> None:
         if task.status == "completed":
             task.answer_n = n
-            self._over(task, result=task_object.get("result"))
+            result = task_object.get("result")
+            asks = value_at(result, "resultType") == "input_required"
+            error = asks_at_the_end(task.method or "the task", n, self.engine) if asks else None
+            self._over(task, result=result, error=error)
         elif task.status == "failed":
             task.answer_n = n
             self._over(task, error=server_error(task_object.get("error"), task.method or "the task"))
@@ -282,6 +293,14 @@ class TaskPoller:
                 followed = self._of(task)
                 followed.fetching = False
                 self.engine.run(self._follow(followed))
+
+
+def asks_at_the_end(method: str, n: int, engine: Engine) -> InvalidAnswer:
+    """Return the error for a final result, in message `n`, that requires input: nothing can be answered any more."""
+    return InvalidAnswer(
+        f"The final result of {method} is of the type input_required, which is not allowed there.",
+        hint=engine.state.journal.shows(n),
+    )
 
 
 def _cancelled(task: Task) -> RequestCancelled:
