@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -15,6 +17,9 @@ APP = "inspector"
 RECORDING_SUFFIX = ".mcp.jsonl"
 """The end of the name of a recording."""
 _FOLDER_MODE = 0o700
+_WRITING = threading.Lock()
+_LOCK_SECONDS = 1.0
+"""Seconds to wait for another process's lock; then this process writes without it."""
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
@@ -161,6 +166,23 @@ def private_open(path: Path, mode: str = "wb", **options: Any) -> IO[Any]:
     file = open(path, mode, opener=files.open_file, **options)  # noqa: SIM115 - the caller closes it
     files.make_private(file.fileno())  # An existing file keeps its mode.
     return file
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other threads and processes from changing a file of a folder.
+
+    A change of theirs between our read and our write would be lost.
+    """
+    with _WRITING, ExitStack() as opened:
+        with suppress(OSError, ConfigError):
+            private_folder(folder)
+            descriptor = files.open_file(folder / ".lock", os.O_RDWR | os.O_CREAT)
+            opened.callback(os.close, descriptor)
+            until = time.monotonic() + _LOCK_SECONDS
+            while not files.try_lock(descriptor) and time.monotonic() < until:
+                time.sleep(0.005)
+        yield
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
@@ -22,7 +20,6 @@ from inspector.config import foreign_files, jsonc, paths, secret_values
 from inspector.config.secret_forms import SecretFinder
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import AuthorizationNeeded, ConfigError, InspectorError
-from inspector.system.files import open_file, try_lock
 
 if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
@@ -43,9 +40,6 @@ _SCHEMAS_LOOKED_AT = 200_000
 _MAX_PATTERNS = 20
 _WORDS_LOOKED_AT = 64
 _SECRET: Any = object()
-_WRITING = threading.Lock()
-_LOCK_SECONDS = 1.0
-"""Seconds to wait for another process's lock; then this process writes without it."""
 
 
 class StoredCall(NamedTuple):
@@ -232,24 +226,11 @@ class ServerMemory:
         return self._change(lambda data: data.pop(key, None) if value is None else data.update({key: value}))
 
     def _change(self, change: Callable[[dict[str, Any]], object]) -> bool:
-        with self._alone():
+        with paths.alone(self._folder):
             # Read the file each time: another window may have changed it.
             data = self._read()
             change(data)
             return self._write(data)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads and processes from writing: a change between a read and a write would be lost."""
-        with _WRITING, ExitStack() as opened:
-            with suppress(OSError, ConfigError):
-                paths.private_folder(self._folder)
-                descriptor = open_file(self._folder / ".lock", os.O_RDWR | os.O_CREAT)
-                opened.callback(os.close, descriptor)
-                until = time.monotonic() + _LOCK_SECONDS
-                while not try_lock(descriptor) and time.monotonic() < until:
-                    time.sleep(0.005)
-            yield
 
     def _write(self, data: dict[str, Any]) -> bool:
         try:

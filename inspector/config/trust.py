@@ -249,16 +249,18 @@ class Memory:
 
     def allow(self, exposed: Exposure) -> bool:
         """Store the answer; returns whether that succeeded."""
-        # Read the file: another window may have changed it.
-        self._kept = kept = self._read()
-        kept.pop(exposed.fingerprint, None)
-        kept[exposed.fingerprint] = {"server": exposed.subject, "path": str(exposed.path), "when": round(time.time())}
-        content = json.dumps({"allowed": dict(list(kept.items())[-MAX_KEPT:])}, indent=1).encode("ascii")
-        try:
-            paths.private_folder(self._path.parent)
-            paths.write_private(self._path, content)
-        except (OSError, ConfigError):
-            return False
+        entry = {"server": exposed.subject, "path": str(exposed.path), "when": round(time.time())}
+        with paths.alone(self._path.parent):
+            # Read the file: another window may have changed it.
+            self._kept = kept = self._read()
+            kept.pop(exposed.fingerprint, None)
+            kept[exposed.fingerprint] = entry
+            content = json.dumps({"allowed": dict(list(kept.items())[-MAX_KEPT:])}, indent=1).encode("ascii")
+            try:
+                paths.private_folder(self._path.parent)
+                paths.write_private(self._path, content)
+            except (OSError, ConfigError):
+                return False
         return True
 
     def _read(self) -> dict[str, Any]:

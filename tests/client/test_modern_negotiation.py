@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from threading import Thread
 
 import pytest
 
@@ -245,6 +246,23 @@ async def test_a_server_that_made_the_handshake_is_not_asked_again(begin, verdic
     session, starts = await begin(make, verdicts=verdicts)
     assert starts.asked == [["initialize"]]
     assert session.server.era == "legacy"
+
+
+def test_two_verdicts_at_one_time_are_both_kept(verdicts, monkeypatch):
+    one, other = StdioTarget(("one",)), StdioTarget(("other",))
+    written, threads = verdicts._write, []
+
+    def writes(known):
+        if not threads:
+            threads.append(Thread(target=verdicts.put, args=(other, "modern", "2026-07-28", "stdio", "b")))
+            threads[0].start()
+            threads[0].join(0.3)  # It must wait for the lock, so this times out.
+        written(known)
+
+    monkeypatch.setattr(verdicts, "_write", writes)
+    verdicts.put(one, "legacy", "2025-11-25", "stdio", "a")
+    threads[0].join()
+    assert [verdicts.get(target).era for target in (one, other)] == ["legacy", "modern"]
 
 
 async def test_any_name_of_a_server_is_remembered_with_escapes(begin, verdicts):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import keyring
@@ -560,3 +561,23 @@ def test_the_page_lists_every_key_of_an_entry() -> None:
     rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
     assert [key for key in client_configs.OWN_KEYS if f"`{key}`" not in rows] == []
     assert [key for key in login_entry.KEYS if f"`{key}`" not in page] == []
+
+
+def test_two_answers_at_one_time_are_both_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (Exposure(name, tmp_path, "x", is_url=False, fingerprint=name) for name in ("one", "other"))
+    path, read = tmp_path / "trust.json", Memory._read
+    threads: list[Thread] = []
+
+    def reads(memory: Memory) -> dict[str, Any]:
+        kept = read(memory)
+        if not threads:
+            threads.append(Thread(target=Memory(path).allow, args=(other,)))
+            threads[0].start()
+            threads[0].join(0.3)  # It must wait for the lock, so this times out.
+        return kept
+
+    monkeypatch.setattr(Memory, "_read", reads)
+    assert Memory(path).allow(one)
+    threads[0].join()
+    assert Memory(path).allows(one)
+    assert Memory(path).allows(other)

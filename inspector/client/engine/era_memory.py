@@ -59,16 +59,23 @@ class Verdicts:
         before = self.get(target)
         new = EraVerdict(era, revision, transport, server[:200], self._clock())
         if before is None or before[:-1] != new[:-1]:
-            known = self._read()
-            known.pop(key_of(target), None)
-            known[key_of(target)] = new._asdict()
-            self._write(dict(list(known.items())[-MAX_KEPT:]))
+            self._change(target, new)
 
     def forget(self, target: Target) -> None:
         """Delete a wrong verdict."""
-        known = self._read()
-        if known.pop(key_of(target), None) is not None:
-            self._write(known)
+        self._change(target, None)
+
+    def _change(self, target: Target, verdict: EraVerdict | None) -> None:
+        """Store or delete the verdict of a target; another process may change others."""
+        from inspector.config.paths import alone
+
+        with alone(self.path.parent):
+            known = self._read()
+            before = known.pop(key_of(target), None)
+            if verdict is not None:
+                known[key_of(target)] = verdict._asdict()
+            if verdict is not None or before is not None:
+                self._write(dict(list(known.items())[-MAX_KEPT:]))
 
     def _read(self) -> dict[str, Any]:
         with suppress(ConfigError, ValueError, RecursionError):
