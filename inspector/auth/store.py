@@ -65,7 +65,7 @@ class Keyring:
             with keyrings.library() as library:
                 library.set_password(SERVICE, name, secret)
         except keyrings.KeyringProblem as problem:
-            raise SecretStoreError(problem.kind) from None
+            raise SecretStoreError(str(problem)) from None
         if self.get(name) != secret:
             # Some backends accept every value but store nothing, or only its beginning.
             raise SecretStoreError("it does not return the value that was stored")

@@ -8,24 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from inspector.config.text_checks import one_line
+from inspector.reasons import os_reason
 
-MAX_LENGTH = 200
 LOGIN_SERVICE = "inspector-login"
 """The service that stores logins. No config file may refer to it."""
 
+_REASONS = {
+    "NoKeyringError": "",
+    "KeyringLocked": "it is locked",
+    "InitError": "it cannot be opened",
+    "PasswordSetError": "it refuses to store the value",
+}
+"""By the name of the library's error. Its text may contain the value to store."""
 _NOT_A_LETTER = re.compile(r"[^a-z0-9]+")
 
 
 class KeyringProblem(Exception):
-    """The keyring cannot be used, or does not exist. Its text is the reason, empty without a keyring.
-
-    `kind` is only the name of the error: its text may contain the value to store.
-    """
-
-    def __init__(self, reason: str, kind: str = "") -> None:
-        super().__init__(reason)
-        self.kind = kind
+    """The keyring cannot be used, or does not exist. Its text is the reason, empty without a keyring."""
 
 
 @contextmanager
@@ -41,9 +40,8 @@ def library() -> Iterator[ModuleType]:
         yield keyring
     except Exception as error:  # noqa: BLE001 - an edge, too: that of the backends
         kind = type(error).__name__
-        if kind == "NoKeyringError":
-            raise KeyringProblem("") from None
-        raise KeyringProblem(one_line(str(error) or kind)[:MAX_LENGTH], kind) from None
+        reason = os_reason(error) if isinstance(error, OSError) else f"its backend raised {kind[:60]}"
+        raise KeyringProblem(_REASONS.get(kind, reason)) from None
 
 
 def names_logins(*names: str) -> bool:

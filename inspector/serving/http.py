@@ -234,7 +234,9 @@ class HttpServer(HttpListener):
         try:
             session = self._session_for(arrived, head, response)
         except (InspectorError, OSError) as error:  # the handler cannot accept another client
-            response.whole(*refusal(503, f"Cannot open a session: {error}"))
+            response.whole(
+                *refusal(503, f"Cannot open a session: {os_reason(error) if isinstance(error, OSError) else error}")
+            )
             return
         if session is None:
             return

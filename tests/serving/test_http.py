@@ -593,15 +593,19 @@ async def test_an_address_that_is_taken_is_reported_so(web):
         await HttpServer(lambda client: None, "no-such-host.invalid", 0).start()
 
 
-async def test_a_client_that_cannot_be_taken_is_reported(web):
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(RecordingError("The disk is full."), b"The disk is full."), (OSError(28, "x", "/a"), b"no space left on device")],
+)
+async def test_a_client_that_cannot_be_taken_is_reported(web, error, reason):
     web = await web()
 
     def full(client):
-        raise RecordingError("The disk is full.")
+        raise error
 
     web.end._new_handler = full
     status, _, body = await web.ask(body=initialize())
-    assert (status, b"Cannot open a session: The disk is full." in body) == (503, True)
+    assert (status, b"Cannot open a session: " + reason in body) == (503, True)
 
 
 async def test_a_name_with_several_addresses_has_one_port_on_all_of_them():

@@ -24,6 +24,7 @@ from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, TrustNeeded
 from inspector.journal.filters.completion import quoted
+from inspector.reasons import os_reason
 from inspector.text import size
 from inspector.tui.advice import error_text
 from inspector.tui.calls.drafts import names_server
@@ -204,7 +205,7 @@ class SavedCalls:
             present = self.folder.is_dir()
             collection = Collection.read([self.folder], strict=False) if present else None
         except (InspectorError, OSError) as error:
-            self.problem = error.message if isinstance(error, InspectorError) else str(error)
+            self.problem = error.message if isinstance(error, InspectorError) else os_reason(error)
             collection = None
         self._digests = {flow.path: digest(flow) for flow in collection.flows} if collection is not None else {}
         self.collection = collection

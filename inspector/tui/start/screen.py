@@ -539,6 +539,7 @@ async def export_recording(app: App[int], info: RecordingInfo) -> None:
     try:
         notes = await asyncio.to_thread(output_files.export_recording, info.path, format, path)
     except (OSError, InspectorError) as error:
-        app.notify(f"{path} could not be written: {error}", severity="error", markup=False)
+        reason = os_reason(error) if isinstance(error, OSError) else error
+        app.notify(f"{path} could not be written: {reason}", severity="error", markup=False)
     else:
         app.notify(" ".join((f"Written to {path}.", *notes)), markup=False)
