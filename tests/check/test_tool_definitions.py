@@ -66,6 +66,20 @@ def test_a_good_definition_has_no_finding():
 
 
 @pytest.mark.parametrize(
+    ("titles", "sentence"),
+    [
+        ([""], 'The tool "a" has no title.'),
+        (["", "A title"], '1 of 2 tools has no title: "a".'),
+        (["", "", "A title"], '2 of 3 tools have no title: "a", "b".'),
+    ],
+)
+def test_the_tools_without_a_title_are_counted_in_a_sentence(titles, sentence):
+    named = zip("abc", titles, strict=False)
+    tools = [GOOD | {"name": name, "title": title, "annotations": {"readOnlyHint": True}} for name, title in named]
+    assert sentence in [text for rule, _, text in definition_rules(tools) if rule == "DEF-05"]
+
+
+@pytest.mark.parametrize(
     "schema",
     [
         {"$ref": "#/$defs/text"}, {"anyOf": [{"type": "string", "description": "A text."}, {"type": "null"}]},

@@ -21,6 +21,7 @@ from inspector.check.visit.tool_calls import FEW, InputRequest, everything, tool
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 from inspector.protocol.members import array_at, objects_at, value_at
+from inspector.text import quantity
 
 _ELICIT, _SAMPLE, _ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
 _NO_FORM = "no allowed tool uses form elicitation"
@@ -201,5 +202,5 @@ def _no_end(made: AnsweredCall) -> str:
     if made.lost:
         return "closed the connection"
     if made.endless:
-        return f"sent {len(made.questions)} requests"
+        return f"sent {quantity(len(made.questions), 'request')}"
     return "" if made.response.answered else "never responded"

@@ -14,6 +14,7 @@ from inspector.check.visit.machine_load import takes_longer
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
+from inspector.text import quantity
 
 _FEW = 12
 """Cases of each kind for each tool."""
@@ -58,7 +59,7 @@ async def costs(visit: Visit) -> Outcome:
         return skipped("no tool call is allowed")
     slowest, largest = max(rows, key=lambda row: row[0]), max(rows, key=lambda row: row[1])
     text = (
-        f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} "
+        f"{quantity(len(rows), 'tool')}; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} "
         f"ms, the largest result is from {excerpt(largest[2], 40)} with {largest[1]:,} characters"
     )
     if takes_longer(slowest[0], _SLOW_SECONDS) or largest[1] > _LARGE_BYTES:

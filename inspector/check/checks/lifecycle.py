@@ -20,6 +20,7 @@ from inspector.protocol.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, METHOD_N
 from inspector.protocol.members import array_at, text_at
 from inspector.protocol.names import VERSION_KEY
 from inspector.protocol.revisions import LEGACY, REVISIONS
+from inspector.text import quantity
 
 _TOO_OLD = "1900-01-01"
 _TOO_NEW = "2099-01-01"
@@ -160,7 +161,7 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
         calls = len(connection.frames)
     if requests:
         return bad(f"{requests[0].message['method']} was sent to a client that does not declare it.", requests[0].n)
-    return good(f"{len(tools)} tools were called, {calls} messages came")
+    return good(f"{quantity(len(tools), 'tool')} called, {quantity(calls, 'message')} received")
 
 
 @CHECKS.active("LIFE-09", apart=True, once=True, stage=Stage.SPOILING)

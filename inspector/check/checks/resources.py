@@ -17,6 +17,7 @@ from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
 from inspector.protocol.members import array_at, objects_at, value_at
+from inspector.text import quantity
 
 _TRIED = 5
 """Resources that are tried with resources/subscribe: a server need not offer it for each."""
@@ -195,7 +196,7 @@ async def updates(visit: Visit) -> Outcome:
         ]
     if notifications:
         return bad("notifications/resources/updated came without a subscription.", notifications[0].n)
-    return good(f"{len(quick)} tools were called")
+    return good(f"{quantity(len(quick), 'tool')} called")
 
 
 @CHECKS.active("RES-15", mode="intrusive")

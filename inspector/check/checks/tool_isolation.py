@@ -17,6 +17,7 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.members import object_at
 from inspector.protocol.views import is_read_only
+from inspector.text import quantity
 
 _MAX_TOOLS = 10
 _MAX_CHARACTERS = 100_000
@@ -74,7 +75,7 @@ async def keeps_nothing(visit: Visit) -> Outcome:
                 if (after or 0) > 1:
                     counts = remark(f"{_short_name(tool)} continues to count where an earlier session ended.", *events)
             seen += answer.response.events
-    return counts or good(f"{len(tools)} tools in two sessions", *seen)
+    return counts or good(f"{quantity(len(tools), 'tool')} in two sessions", *seen)
 
 
 async def _introduce(connection: RawConnection, name: str) -> None:

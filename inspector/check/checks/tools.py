@@ -11,6 +11,7 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 from inspector.protocol.members import objects_at
+from inspector.text import quantity
 
 _UNKNOWN_NAME = "inspector-check-no-such-tool"
 _MANY = 64
@@ -65,7 +66,7 @@ async def size(visit: Visit) -> Outcome:
     if not tools:
         return skipped("the server lists no tools")
     octets = sum(len(excerpt(tool, 1 << 20)) for tool in tools)
-    text = f"{len(tools):,} tools, {octets:,} characters"
+    text = f"{quantity(len(tools), 'tool')}, {quantity(octets, 'character')}"
     return remark(text, _listing(visit)) if len(tools) > _MANY or octets > _LARGE_BYTES else good(text)
 
 

@@ -20,6 +20,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.names import SESSION_FIELD, VERSION_FIELD
 from inspector.protocol.sample_values import sample
+from inspector.text import quantity
 
 _NO_SESSION = "00000000-0000-4000-8000-000000000000"
 _HANDSHAKES = 3
@@ -184,7 +185,7 @@ async def resumption(visit: Visit) -> Outcome:
         return bad("The event in Last-Event-ID was replayed.", *events)
     if not again.stream:
         return good("no events followed", *events)
-    return good(f"{len(again.stream)} events followed", *events)
+    return good(f"{quantity(len(again.stream), 'event')} followed", *events)
 
 
 @CHECKS.active("HTTP-42", mode="tool", apart=True)

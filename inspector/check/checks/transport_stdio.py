@@ -14,6 +14,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.members import value_at
 from inspector.protocol.sample_values import sample
+from inspector.text import quantity
 
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _LARGE_BYTES = 1 << 20
@@ -162,7 +163,7 @@ async def quick_start(visit: Visit) -> Outcome:
         return skipped("the recording has no start")
     seconds, answer = min(starts)
     lines = sum(index.kind(n) == Kind.STDERR for n in range(1, index.count + 1))
-    text = f"{seconds:.2f} s to the first response, {lines:,} lines on stderr, {len(starts)} starts"
+    text = f"{seconds:.2f} s to the first response, {lines:,} lines on stderr, {quantity(len(starts), 'start')}"
     return remark(f"It took {text}.", answer) if takes_longer(seconds, _SLOW_START) else good(text, answer)
 
 

@@ -185,7 +185,10 @@ def _without(tools: list[dict[str, Any]], what: str) -> str:
     if not lacking:
         return ""
     which = "title" if what == "title" else "readOnlyHint or destructiveHint"
-    return f"{len(lacking)} of {len(tools)} tools have no {which}: {_listed(lacking)}."
+    if len(tools) == 1:
+        return f"The tool {lacking[0]} has no {which}."
+    have = "has" if len(lacking) == 1 else "have"
+    return f"{len(lacking)} of {len(tools)} tools {have} no {which}: {_listed(lacking)}."
 
 
 def _listed(names: list[str]) -> str:

@@ -41,6 +41,7 @@ from inspector.protocol.jsonrpc import INVALID_PARAMS, Shape, excerpt
 from inspector.protocol.members import array_at, object_at, objects_at, value_at
 from inspector.protocol.sample_values import sample
 from inspector.protocol.validation import Validator
+from inspector.text import quantity
 
 _CANCELLED = "notifications/cancelled"
 _UNKNOWN = "inspector-check-no-such-event"
@@ -145,7 +146,7 @@ async def has_a_list(visit: Visit, listing: _List) -> Outcome:
         return bad(f"events is {excerpt(first.body.get('events'), 60)}, not an array.", *first.events)
     if first.body.get("resultType") != "complete":
         return bad(f'resultType is {excerpt(first.body.get("resultType"), 40)}, not "complete".', *first.events)
-    return good(f"{len(listing.types)} event types", *listing.events)
+    return good(quantity(len(listing.types), "event type"), *listing.events)
 
 
 def _of_entries(listing: _List, about: str) -> Outcome:
@@ -158,7 +159,7 @@ def _of_entries(listing: _List, about: str) -> Outcome:
         for problem in problems:
             if problem.startswith("delivery") == (about == "delivery"):
                 return bad(f"{excerpt(entry.get('name'), 60)}: {problem}", *listing.events)
-    return good(f"{len(listing.entries)} event types", *listing.events)
+    return good(quantity(len(listing.entries), "event type"), *listing.events)
 
 
 @CHECKS.active("EVENT-04")
@@ -187,7 +188,7 @@ async def has_valid_schemas(visit: Visit, listing: _List) -> Outcome:
                 Validator(schema)
             except SchemaError as error:
                 return bad(f"{excerpt(event.name, 60)}: {key} is invalid: {error.message}.", *listing.events)
-    return good(f"{len(listing.types)} event types", *listing.events)
+    return good(quantity(len(listing.types), "event type"), *listing.events)
 
 
 @CHECKS.active("EVENT-07")
@@ -200,7 +201,7 @@ async def has_unique_names(visit: Visit, listing: _List) -> Outcome:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         return bad(f"The name {excerpt(twice, 60)} is listed twice.", *listing.events)
-    return good(f"{len(listing.pages)} pages, {len(names)} event types", *listing.events)
+    return good(f"{quantity(len(listing.pages), 'page')}, {quantity(len(names), 'event type')}", *listing.events)
 
 
 # Polls
@@ -265,7 +266,7 @@ async def begins_now(visit: Visit, polls: _Polls) -> Outcome:
         return bad(f"The first poll got {first.reply}.", *first.events)
     events = first.body.get("events")
     if type(events) is list and events:
-        return bad(f"The first poll returned {len(events)} events.", *first.events)
+        return bad(f"The first poll returned {quantity(len(events), 'event')}.", *first.events)
     if not isinstance(first.body.get("cursor"), str | None):
         return bad(f"cursor is {excerpt(first.body['cursor'], 60)}, not a string or null.", *first.events)
     return good("", *first.events)
@@ -566,7 +567,7 @@ async def ends(visit: Visit) -> Outcome:
         await stream.connection.quiet(8 * visit.limits.quiet)
         late = stream.notifications[before:]
         if late:
-            return bad(f"{len(late)} messages came after the cancellation.", cancelled, late[0].n)
+            return bad(f"{quantity(len(late), 'message')} came after the cancellation.", cancelled, late[0].n)
         return good("", cancelled)
 
 
