@@ -425,6 +425,8 @@ def _entry(
 def _problem(
     place: client_config_paths.ConfigPlace, server: str, error: ConfigError, remark: Remark | None
 ) -> ConfigProblem:
+    if remark is not None and remark.about == "key":
+        return ConfigProblem(place.path, remark.text, Hint(remark.fix), server, remark)
     where = f"the server {foreign_files.printable(server)} in {place.path}" if server else str(place.path)
     return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server, remark)
 

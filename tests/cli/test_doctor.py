@@ -137,3 +137,11 @@ def test_the_list_of_servers_has_the_note_of_the_doctor_about_a_misspelt_member(
     assert run("servers").err.startswith(f"note: {says} (Rename it to “mcpServers”.)\n")
     assert run("servers", "--json").json["problems"][0]["message"] == says
     assert says.removeprefix("Claude Code") in run("info", "@shop").err
+
+
+def test_an_entry_with_the_key_of_another_host_has_one_note(run: Run, home: Path) -> None:
+    (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"shop": {"cmd": "shop"}}}), encoding="utf-8")
+    says = "Claude Code does not start @shop: it has “cmd”, and Claude Code reads “command”."
+    assert run("servers").err.startswith(f"note: {says} (Rename “cmd” to “command”.)\nNo config file names a server.")
+    assert [problem["message"] for problem in run("servers", "--json").json["problems"]] == [says]
+    assert f"@shop cannot be used: {says}" in run("info", "@shop").err

@@ -36,8 +36,9 @@ class Remark:
     text: str
     fix: str = ""
     fact: HostFact | None = None
-    about: Literal["entry", "file", "choice"] = "entry"
-    """Its cause: the entry; its file, which the host does not read; or a choice of the user, so nothing is wrong."""
+    about: Literal["entry", "key", "file", "choice"] = "entry"
+    """Its cause: the entry; the key of its command or URL, so that it has neither; its file, which the host does not
+    read; or a choice of the user, so nothing is wrong."""
 
     @property
     def is_choice(self) -> bool:
@@ -181,7 +182,7 @@ class FileReading:
         same = (key for key in (command, *urls) if _plain(key) == _plain(wrong))
         right = next(same, command if is_command else urls[0])
         text = f"{host} does not start @{name}: it has “{wrong}”, and {host} reads “{right}”."
-        return Remark(text, f"Rename “{wrong}” to “{right}”.", fact)
+        return Remark(text, f"Rename “{wrong}” to “{right}”.", fact, about="key")
 
 
 def other_variables(host: Host, raw: Mapping[str, Any]) -> Remark | None:
