@@ -131,10 +131,13 @@ def start_time(host: Host, entry: ServerEntry) -> float | None:
     return None
 
 
-def report_host(steps: StepCollector, host: Host, entry: ServerEntry) -> None:
-    """Add what is known about how the host starts this entry."""
-    steps.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
-    for remark in _remarks(host, entry):
+def report_host(steps: StepCollector, entry: ServerEntry, host: Host | None) -> None:
+    """Add what is known about how the host starts this entry, or (None) what the entry does not pass in its file."""
+    if host is not None:
+        steps.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
+    reader = host or table.host_with_id(entry.host)
+    remarks = _remarks(host, entry) if host else reading.not_passed(reader, entry.raw) if reader else ()
+    for remark in remarks:
         _blame(steps, "entry", remark, Weight.LIKELY)
 
 
@@ -224,8 +227,8 @@ def _report_entry(steps: StepCollector, where: HostFolder, examined_entry: Exami
 
 def _remarks(host: Host, entry: ServerEntry) -> list[Remark]:
     """Return what the server gets other than the entry says."""
-    remarks = (reading.other_variables(host, entry.raw), reading.passed_as_written(host, entry.raw))
-    return [remark for remark in remarks if remark is not None]
+    as_written = reading.passed_as_written(host, entry.raw)
+    return [*reading.not_passed(host, entry.raw), *([] if as_written is None else [as_written])]
 
 
 def _variables(host: Host, target: StdioTarget) -> str:

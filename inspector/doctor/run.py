@@ -112,8 +112,7 @@ def report_entry(steps: StepCollector, entry: ExaminedEntry) -> bool:
     where = f"@{server_entry.name} in {server_entry.path}"
     off = [] if not server_entry.disabled else ["it is disabled there"]
     details = [f"{server_entry.source_label}: {server_entry.summary}", *off]
-    if entry.host is not None:
-        report_host(steps, entry.host, server_entry)
+    report_host(steps, server_entry, entry.host)
     if entry.missing:
         names = ", ".join(entry.missing)
         many = len(entry.missing) > 1

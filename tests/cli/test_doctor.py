@@ -145,3 +145,11 @@ def test_an_entry_with_the_key_of_another_host_has_one_note(run: Run, home: Path
     assert run("servers").err.startswith(f"note: {says} (Rename “cmd” to “command”.)\nNo config file names a server.")
     assert [problem["message"] for problem in run("servers", "--json").json["problems"]] == [says]
     assert f"@shop cannot be used: {says}" in run("info", "@shop").err
+
+
+def test_a_misspelt_key_of_headers_is_named_by_the_list_and_the_doctor(run: Run, home: Path) -> None:
+    entry = {"type": "http", "url": "http://127.0.0.1:9/mcp", "Headers": {"X-Key": "1"}}
+    (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"shop": entry}}), encoding="utf-8")
+    says = "The server does not get its headers: they are in “Headers”, and Claude Code reads “headers”."
+    assert run("servers").err == f"note: @shop: {says} (Rename “Headers” to “headers”.)\n"
+    assert says.removesuffix(".") in run("doctor", "@shop").out

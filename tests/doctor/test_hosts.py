@@ -155,6 +155,21 @@ BROKEN = {
         "cursor", "RFC 8259 § 8.3", {"~/.cursor/mcp.json": servers(weather={**WEATHER, "ENV": {"A": "1"}})},
         "@weather: The server does not get its variables: they are in “ENV”, and Cursor reads “env”.",
     ),
+    "arguments with a capital letter": HostSetup(
+        "cursor", "RFC 8259 § 8.3", {"~/.cursor/mcp.json": servers(weather={**WEATHER, "Args": ["a"]})},
+        "@weather: The server does not get its arguments: they are in “Args”, and Cursor reads “args”.",
+        ("Rename “Args” to “args”.",),
+    ),
+    "headers with a capital letter": HostSetup(
+        "claude-code", "RFC 8259 § 8.3",
+        {".mcp.json": servers(weather={"type": "http", "url": "https://h.example/mcp", "Headers": {"X-Key": "1"}})},
+        "@weather: The server does not get its headers: they are in “Headers”, and Claude Code reads “headers”.",
+    ),
+    "headers of other hosts": HostSetup(
+        "codex", "openai/codex codex-rs/config/src/mcp_types.rs@00b17c2",
+        {"~/.codex/config.toml": '[mcp_servers.weather]\nurl = "https://h.example/mcp"\nheaders = {X-Key = "1"}\n'},
+        "@weather: The server does not get its headers: they are in “headers”, and Codex reads “http_headers”.",
+    ),
     "settings in mcp.json": HostSetup(
         "vscode", "MarcSkovMadsen/holoviz-mcp#18", {".vscode/mcp.json": {"mcp": servers("servers", weather=WEATHER)}},
         "VS Code does not read “mcp.servers” in {project}/.vscode/mcp.json: it reads “servers”.",

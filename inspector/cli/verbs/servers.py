@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import FILE, Option
 from inspector.cli.verb import Verb
 from inspector.config import trust
+from inspector.config.host_files.reading import not_passed
+from inspector.config.host_files.table import host_with_id
 from inspector.config.server_memory import LastOpen, ServerMemory
 from inspector.config.servers import exposure_of
 
@@ -90,6 +92,13 @@ def _notes(listed: ServerList) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with files and entries, each with its fix, once."""
     notes = [(problem.message, problem.hint.command_line) for problem in listed.problems]
     notes += [(remark.text, remark.fix) for remark in listed.remarks() if not remark.is_choice]
+    notes += [
+        (f"{entry.reference}: {remark.text}", remark.fix)
+        for entry in listed.entries
+        for host in [host_with_id(entry.host)]
+        if host is not None and entry.remark is None
+        for remark in not_passed(host, entry.raw)
+    ]
     yield from dict.fromkeys(notes)
 
 

@@ -185,16 +185,20 @@ class FileReading:
         return Remark(text, f"Rename “{wrong}” to “{right}”.", fact, about="key")
 
 
-def other_variables(host: Host, raw: Mapping[str, Any]) -> Remark | None:
-    """Return that variables are under a key of another host, so that the server does not get them."""
+_PARTS = {"args": "arguments", "env": "variables", "headers": "headers"}
+"""What a server gets of its entry, by its usual key."""
+
+
+def not_passed(host: Host, raw: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield what a server does not get, because it is under a key of another host, or a misspelt one."""
     keys = host.rule("keys")
-    if keys is None or raw.get(keys["env"]):
-        return None
-    wrong = next((key for key in raw if raw[key] and _plain(key) in ("env", "environment")), "")
-    if not wrong:
-        return None
-    text = f"The server does not get its variables: they are in “{wrong}”, and {host.name} reads “{keys['env']}”."
-    return Remark(text, f"Rename “{wrong}” to “{keys['env']}”.", host.facts["keys"])
+    for usual, what in _PARTS.items() if keys is not None else ():
+        right = keys.get(usual, usual)
+        known = {_plain(other.rule("keys", {}).get(usual, usual)) for other in table.hosts()} - {""}
+        wrong = next((key for key in raw if raw[key] and _plain(key) in known), "")
+        if right and wrong and not raw.get(right):
+            text = f"The server does not get its {what}: they are in “{wrong}”, and {host.name} reads “{right}”."
+            yield Remark(text, f"Rename “{wrong}” to “{right}”.", host.facts["keys"])
 
 
 def passed_as_written(host: Host, raw: Mapping[str, Any]) -> Remark | None:
@@ -221,7 +225,7 @@ def _texts(host: Host, raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     words = [*(command if isinstance(command, list) else [command]), *_listed(raw.get("args"))]
     places = [("the command", word) for word in words if not _SHELLS.fullmatch(str(words[0]))]
     places += [("the URL", raw.get(key)) for key in keys.get("url", ())]
-    for kind, key in (("variable", keys.get("env", "env")), ("header", "headers")):
+    for kind, key in (("variable", keys.get("env", "env")), ("header", keys.get("headers", "headers"))):
         members = raw.get(key)
         places += [(f"{kind} {name}", value) for name, value in members.items()] if isinstance(members, dict) else []
     yield from ((place, text) for place, text in places if isinstance(text, str))
