@@ -132,7 +132,7 @@ def start_time(host: Host, entry: ServerEntry) -> float | None:
 
 
 def report_host(steps: StepCollector, entry: ServerEntry, host: Host | None) -> None:
-    """Add what is known about how the host starts this entry, or (None) what the entry does not pass in its file."""
+    """Add what is known about how the host starts this entry; without a host, what its file does not pass."""
     if host is not None:
         steps.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
     reader = host or table.host_with_id(entry.host)

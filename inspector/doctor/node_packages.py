@@ -232,13 +232,25 @@ def build_or_path(file: str) -> Fix:
     beside = sorted(os.path.basename(name) for name in glob(os.path.join(glob_escaped(folder), f"*{ending}")))
     if beside:
         return Fix(f"Check the path: its folder has {', '.join(beside[:3])}.")
+    project = _folder_with_package(folder)
+    if built := _built_file(os.path.basename(file), project):
+        return Fix(f"Check the path: its package has {built}.")
     if "node_modules" in folder:
         return Fix("Check the path.")
-    project = _folder_with_package(folder)
     is_built = any(part in file.replace("\\", "/") for part in _BUILT) and "build" in (
         _read(project).get("scripts") or {}
     )
     return Fix("Build the server first.", "npm run build", project) if is_built else Fix("Check the path.")
+
+
+def _built_file(name: str, project: str) -> str:
+    """Return the built file of a package with this name, or what its package.json starts; empty if neither exists."""
+    package = _read(project) if project else {}
+    bins = package.get("bin")
+    starts = [package.get("main"), *(bins.values() if type(bins) is dict else [bins])]
+    files = [f"{part[1:]}{name}" for part in _BUILT] + [start for start in starts if type(start) is str]
+    files = [os.path.normpath(file) for file in files]
+    return next((file for file in files if project and os.path.isfile(os.path.join(project, file))), "")
 
 
 def project_of(server: ServerFacts) -> str:

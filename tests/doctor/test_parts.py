@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,23 @@ def test_a_script_that_is_missing_beside_others_needs_no_build(tmp_path: Path) -
     assert build_or_path(str(folder / "main.js")).text == "Check the path."
     (folder / "index.js").touch()
     assert build_or_path(str(folder / "main.js")).text == "Check the path: its folder has index.js."
+
+
+@pytest.mark.parametrize(("package", "exists"), [
+    ({"scripts": {"build": "tsc"}}, "build/index.js"),
+    ({"main": "./out/server.js"}, "out/server.js"),
+    ({"bin": {"shop": "cli.js", "old": 7}}, "cli.js"),
+    ({"bin": "bin/shop.js"}, "bin/shop.js"),
+])  # fmt: skip
+def test_a_script_that_is_missing_is_compared_with_what_its_package_has(
+    package: dict[str, object], exists: str, tmp_path: Path
+) -> None:
+    (tmp_path / "package.json").write_text(json.dumps(package), encoding="utf-8")
+    missing = str(tmp_path / "dist" / "index.js")
+    assert "its package has" not in build_or_path(missing).text
+    (tmp_path / exists).parent.mkdir(exist_ok=True)
+    (tmp_path / exists).touch()
+    assert build_or_path(missing).text == f"Check the path: its package has {Path(exists)}."
 
 
 def test_a_port_without_a_number_is_that_of_the_command() -> None:
