@@ -46,7 +46,8 @@ class VerdictColours:
 
 
 def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> Iterator[str]:
-    """The whole report. `verbose` lists passed and skipped checks too, `durations` so many of the slowest ones."""
+    """The whole report. `verbose` lists passed and skipped checks too, and fixes of notes; `durations` so many of the
+    slowest checks."""
     paint = VerdictColours(out)
     if report.headline:
         worst: Verdict = "fail" if report.breaking else "skip" if report.incomplete else "pass"
@@ -55,7 +56,7 @@ def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> I
         yield ""
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
-            yield from _checked(out, paint, report, checked, brief=checked.verdict in ("pass", "skip"))
+            yield from _checked(out, paint, report, checked, verbose=verbose)
     if report.run.problem:
         yield f"{paint.sign('skip')} {out.safe(report.run.problem, 500)}"
     for died in report.run.deaths:
@@ -109,11 +110,11 @@ def _skipped(out: Output, paint: VerdictColours, report: Report) -> Iterator[str
 
 
 def _checked(
-    out: Output, paint: VerdictColours, report: Report, checked: CheckSummary, *, brief: bool
+    out: Output, paint: VerdictColours, report: Report, checked: CheckSummary, *, verbose: bool
 ) -> Iterator[str]:
     check = checked.check
     yield f"{paint.sign(checked.verdict)} {check.id:9} {check.says}"
-    if brief:
+    if checked.verdict in ("pass", "skip"):
         return
     marks = {mark: None for result in checked.telling for mark in report.marks(result)}
     if marks.keys() - {"failing"}:
@@ -128,7 +129,7 @@ def _checked(
         yield f"      {', '.join(places[:MAX_VISITS])}{f' and {len(places) - MAX_VISITS} more' * (len(places) > 3)}"
     if len(by_text) > MAX_VISITS:
         yield f"    and {len(by_text) - MAX_VISITS} more, see --json"
-    if checked.verdict != "note":
+    if verbose or checked.verdict != "note":
         yield f"    {check.fix}"
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
         yield from (f"    {option}" for option in sorted(options))

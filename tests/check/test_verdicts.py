@@ -438,3 +438,9 @@ def test_the_baseline_of_another_server_is_a_usage_error(
 def test_values_that_do_not_exist(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["check", *words, str(HOSTILE)]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_note_has_its_fix_if_the_report_is_verbose() -> None:
+    report = Report(run_of([result("A-04", "info", remark("for information"))]), identity=SHOP)
+    assert "    Fix it." in list(text(Output(), report, verbose=True))
+    assert "    Fix it." not in list(text(Output(), report, verbose=False))

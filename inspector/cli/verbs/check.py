@@ -369,7 +369,7 @@ CHECK = Verb(
         Option("--baseline", "Ignore faults that this earlier JSON report has", FILE),
         HOSTS,
         Option("--auth", "Check authorization too"),
-        Option("-v --verbose", "Show passed and skipped checks too"),
+        Option("-v --verbose", "Show passed and skipped checks too, and fixes of notes"),
         Option("--plan", "List the checks that would run, and exit"),
         Option("--fail-under", "Exit with 5 if the score is lower", Value("SCORE", _score)),
         Option("--level", "Run only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
