@@ -31,6 +31,8 @@ from inspector.times import parse_length, parse_time
 HEAD = 1 << 16
 """Bytes read at the start of a recording to describe it, and as many at its end."""
 KEPT_FILE = "kept.json"
+_OTHER_CLIENTS = ("tap", "rerun")
+"""The purposes of recordings of another client's messages, without a `ready` of ours."""
 _MARK = b'"kind":"mark"'
 _BLOCK_BYTES = 1 << 20
 _MAX_BYTES = 1 << 20
@@ -132,7 +134,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
         return RecordingInfo(path, octets, problem="is not a recording")
     target = object_at(header, "target")
     purpose = text_at(header, "purpose")
-    revision, refused, server = _negotiated(lines, tapped=purpose == "tap")
+    revision, refused, server = _negotiated(lines, another=purpose in _OTHER_CLIENTS)
     last = _last_object(tail)
     ended = last.get("kind") == "end" and "n" not in last
     return RecordingInfo(
@@ -179,10 +181,10 @@ def _failures(end: dict[str, Any], refused: int) -> int:
 _NEGOTIATING = ("server/discover", '"error"', "erverInfo", "protocolVersion", '"resultType"')
 
 
-def _negotiated(lines: Iterator[dict[str, Any]], *, tapped: bool) -> tuple[str, int, str]:
+def _negotiated(lines: Iterator[dict[str, Any]], *, another: bool) -> tuple[str, int, str]:
     """Return the negotiated revision, the number of error responses to `server/discover`, and the server's name.
 
-    Revision and name may be empty. A tap records no `ready`: there, client and server name the revision in messages.
+    Revision and name may be empty. Messages of `another` client and its server name the revision themselves.
     """
     probes: set[str] = set()
     refused, server = 0, ""
@@ -199,9 +201,9 @@ def _negotiated(lines: Iterator[dict[str, Any]], *, tapped: bool) -> tuple[str, 
             continue
         identity = discovered(message.get("result"), "")
         server = identity.title or server
-        if tapped and identity.revision:
+        if another and identity.revision:
             return identity.revision, refused, server
-        if tapped:
+        if another:
             offered = text_at(object_at(message, "params"), "_meta", VERSION_KEY) or offered
             revision = offered if "result" in message else revision
         id = repr(message.get("id"))

@@ -200,7 +200,7 @@ META = '{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}'
         ("initialize", OFFER, "", ""),
     ],
 )
-@pytest.mark.parametrize("purpose", ["tap", ""])
+@pytest.mark.parametrize("purpose", ["tap", "rerun", ""])
 def test_the_session_of_another_client_was_connected_if_its_server_said_so(
     tmp_path: Path, purpose: str, method: str, params: str, answer: str, revision: str
 ) -> None:
