@@ -555,6 +555,25 @@ async def test_questions_of_any_shape_can_be_shown_and_declined() -> None:
             await press(pilot, shows="declined")
 
 
+async def test_the_title_of_a_question_has_as_much_of_the_servers_name_as_fits() -> None:
+    async with question_pane() as (session, pane, app, pilot):
+        session.commands = session  # type: ignore[assignment]  # Answers can be given, and go nowhere.
+        session.server.info = {"name": "Everything Reference Server of today"}
+        await pane.show(session.inbox.ask(1, 1, "elicitation", {"message": "Really?"}, 0, 0))
+        for width, name in (
+            (84, "Everything Reference Server of today"),
+            (72, "Everything Reference Serve…"),
+            (50, "Everything Refere…"),
+        ):
+            await pilot.resize_terminal(width, 20)
+            await press(pilot, shows=f"╭─ {name} asks you ─")
+            below = " ".join(screen_text(app).replace("│", " ").split("Your answer goes to")[1].split())
+            assert below.startswith("Everything Reference Server of today for its request")
+        await pilot.resize_terminal(46, 20)
+        pane.action_accept()
+        await press(pilot, shows="^r sends anyway ─")
+
+
 async def test_a_recorded_question_is_shown_with_its_answer() -> None:
     async with question_pane() as (session, pane, _app, pilot):
         question = Question(1, 1, "elicitation", {"message": "Really?"}, 0, 0, session.inbox)

@@ -12,6 +12,7 @@ from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.tui import key_order
 from inspector.tui.model.room import EMPTY_RESULT
+from inspector.tui.model.widths import THREE_COLUMNS
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.outcome import CallOutcome
@@ -130,6 +131,14 @@ async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(t
         await press(pilot, "x", until=lambda: not app.work.request.sends_anyway, what="taken back by typing")
         await press(pilot, "ctrl+r", until=lambda: app.work.request.sends_anyway)
         assert len(sent(session, "tools/call")) == 2
+
+
+@pytest.mark.slow
+async def test_the_key_that_sends_what_is_invalid_is_whole_at_the_edge_of_a_narrow_pane() -> None:
+    async with running(demo(), size=(THREE_COLUMNS, 40), until=f"─ {TOOLS} ─") as (app, pilot):
+        await press(pilot, "slash", *"echo", "enter", "enter", shows="1 required")
+        await press(pilot, "ctrl+r", shows="─ ^r sends anyway ─")
+        assert main_screen(app).panes.work.request.outer_size.width < 50
 
 
 async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 
 from inspector.client.inbox import METHODS, Question
 from inspector.client.session_state import SessionState
-from inspector.text import duration, safe
+from inspector.text import duration, ellipsis, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
 from inspector.tui.keymap import KeyHint, bindings
@@ -32,7 +32,13 @@ from inspector.tui.widgets.pane import CompactPane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 
 ASKER = 18
-"""Characters of the server's name in the title, so that the question fits."""
+"""Cells of the server's name in the title that are shown at least; the last lines have all of it."""
+SHORT_ASKER = 8
+"""Those beside the key that sends an answer with errors."""
+SENTENCE_FROM = 60
+"""Cells from which that key has a sentence."""
+_EDGE = 5
+"""Cells of the edge beside its title and facts."""
 
 BODIES_KEPT = 8
 """Questions whose unfinished answers are kept while the user looks at another question."""
@@ -172,9 +178,6 @@ class QuestionPane(CompactPane, VerbsByRules):
             return
         waits = question.state == "open"
         self.tone = "ask" if waits else ""
-        asker = safe(labels.asker(self.session.server), ASKER)
-        looks_back = f"{asker} asked" if self._looks_back else f"{asker} asks you"
-        self.title = looks_back if waits else self._over(question)
         waiting = self.session.inbox.open()
         place = waiting.index(question) + 1 if question in waiting else 0
         # Only the questions that still wait are counted: one alone needs no count.
@@ -221,9 +224,23 @@ class QuestionPane(CompactPane, VerbsByRules):
         roots = isinstance(self.body, RootsBody) and self.body.json is None
         return ["asked.answer", *(["asked.always"] if roots else []), "asked.decline", "asked.later"]
 
-    def _over(self, question: Question) -> paint.Pieces:
-        words, role = labels.standing(question)
-        return [f"{safe(labels.asker(self.session.server), ASKER)} asked", ("  ", "muted"), (words, role)]
+    def draw_state(self) -> None:
+        super().draw_state()
+        if self.question is not None:
+            self.title = self._title(self.question)
+
+    def on_resize(self) -> None:
+        self.draw_state()
+
+    def _title(self, question: Question) -> paint.Pieces:
+        """Return who asks, as far as the facts leave room for the name, and the status of the question."""
+        waits = question.state == "open"
+        rest: list[paint.Piece] = [" asks you" if waits and not self._looks_back else " asked"]
+        if not waits:
+            rest += [("  ", "muted"), labels.standing(question)]
+        taken = sum(paint.width(paint.segments(part)) + 2 for part in (*self.facts, rest))
+        least = SHORT_ASKER if self._sends_anyway else ASKER
+        return [ellipsis(labels.asker(self.session.server), max(self.outer_size.width - taken - _EDGE, least)), *rest]
 
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
@@ -261,7 +278,8 @@ class QuestionPane(CompactPane, VerbsByRules):
         wrong = body.to_fix() if body is not None else []
         if wrong and self._sends_anyway:
             key = next((hint.label for hint in hints(self, "ask.accept")), "")
-            return [(f"{key} again: send it anyway", "finding")]
+            words = "again: send it anyway" if self.outer_size.width >= SENTENCE_FROM else "sends anyway"
+            return [(f"{key} {words}", "finding")]
         if isinstance(body, FormBody):
             return body.note()
         untouched = isinstance(body, TextBody) and body.json is None and not body.editor.value.strip()

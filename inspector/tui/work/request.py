@@ -40,6 +40,9 @@ from inspector.tui.work.work_items import SavedArguments, WorkItem
 ABOUT_LINES = 3
 """Lines of a description that are shown before the user asks for all."""
 
+COUNT_FROM = 50
+"""Cells from which the edge has the number of errors before the key that sends all the same."""
+
 
 class RequestPane(CompactPane, VerbsByRules):
     """One item and its form. It posts `Send` when the user wants to send the form."""
@@ -200,7 +203,9 @@ class RequestPane(CompactPane, VerbsByRules):
         to_fix = self.form.to_fix
         if self.sends_anyway:
             key = next((hint.label for hint in hints(self, "form.call")), "")
-            return [(f"{to_fix} to fix; {key} sends anyway", "finding")]
+            # The fields show what is to fix; nothing else says what the key does now.
+            counted = f"{to_fix} to fix; " if self.outer_size.width >= COUNT_FROM else ""
+            return [(f"{counted}{key} sends anyway", "finding")]
         return self.form.note()
 
     def _draw_past(self) -> None:
