@@ -14,6 +14,7 @@ from inspector.tui.widgets.key_line import KeyLine
 class NoticesAboveKeys(App[Any]):
     """An app whose notices cover no line of keys, however many lines they have and wherever the keys are."""
 
+    # Textual has no other place that sees new notices and also those that go along to another screen.
     def _refresh_notifications(self) -> None:
         super()._refresh_notifications()
         if self.is_running and self.screen_stack:

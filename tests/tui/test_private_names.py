@@ -25,6 +25,7 @@ USES = {
         "_workers",
     },
     "available_verbs": {"_bindings"},
+    "notice_place": {"_notifications", "_refresh_notifications"},
     "themes": {"_context"},
     "unexpected_errors": {"_app", "_remove_worker"},
     "widgets.virtual_list": {"_scroll_update"},
