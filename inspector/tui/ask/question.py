@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -42,6 +42,18 @@ _EDGE = 5
 
 BODIES_KEPT = 8
 """Questions whose unfinished answers are kept while the user looks at another question."""
+
+
+def _title(
+    question: Question, name: str, looks_back: bool, facts: Sequence[paint.Pieces], width: int, least: int
+) -> paint.Pieces:
+    """Return who asks, as far as the facts leave room for the name, and the status of the question."""
+    waits = question.state == "open"
+    rest: list[paint.Piece] = [" asks you" if waits and not looks_back else " asked"]
+    if not waits:
+        rest += [("  ", "muted"), labels.standing(question)]
+    taken = sum(paint.width(paint.segments(part)) + 2 for part in (*facts, rest))
+    return [ellipsis(name, max(width - taken - _EDGE, least)), *rest]
 
 
 class QuestionPane(CompactPane, VerbsByRules):
@@ -227,20 +239,11 @@ class QuestionPane(CompactPane, VerbsByRules):
     def draw_state(self) -> None:
         super().draw_state()
         if self.question is not None:
-            self.title = self._title(self.question)
+            least = SHORT_ASKER if self._sends_anyway else ASKER
+            name = labels.asker(self.session.server)
+            self.title = _title(self.question, name, self._looks_back, self.facts, self.outer_size.width, least)
 
-    def on_resize(self) -> None:
-        self.draw_state()
-
-    def _title(self, question: Question) -> paint.Pieces:
-        """Return who asks, as far as the facts leave room for the name, and the status of the question."""
-        waits = question.state == "open"
-        rest: list[paint.Piece] = [" asks you" if waits and not self._looks_back else " asked"]
-        if not waits:
-            rest += [("  ", "muted"), labels.standing(question)]
-        taken = sum(paint.width(paint.segments(part)) + 2 for part in (*self.facts, rest))
-        least = SHORT_ASKER if self._sends_anyway else ASKER
-        return [ellipsis(labels.asker(self.session.server), max(self.outer_size.width - taken - _EDGE, least)), *rest]
+    on_resize = draw_state
 
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
