@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspector.journal.channels import ONE_REQUEST
 from inspector.journal.findings import Findings
 from inspector.journal.format import Kind
 from inspector.journal.index import Index, State
@@ -26,10 +27,17 @@ def failures(index: Index, after: int, upto: int) -> bytes:
         if request and index.method(request) == "server/discover":
             failed[n - after - 1] = 0
     for n in _LIFE.forwards(index, after, upto):
-        request = index.pair(n)
-        if request and index.state(request) in _FATES:
+        # An event of a POST, such as the end of its stream, ends no request: its answer does, or an event beside it.
+        if not index.channel(n).startswith(ONE_REQUEST) and _has_failed_unanswered(index, index.pair(n)):
             failed[n - after - 1] = 1
     return bytes(failed)
+
+
+def _has_failed_unanswered(index: Index, request: int) -> bool:
+    if not request or index.state(request) not in _FATES:
+        return False
+    answer = index.pair(request)
+    return not answer or index.state(answer) != State.ERROR
 
 
 def problems(index: Index, findings: Findings) -> list[int]:

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from inspector.journal.exchange import Exchange, add_roots, around, given_up_at, is_answer, is_open
-from inspector.journal.failures import failures
+from inspector.journal.failures import failures, problems
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.query import picked
 
 
 @pytest.fixture
@@ -99,3 +101,23 @@ def test_what_shows_a_failure(journal: Journal) -> None:
     flags = failures(journal.index, 0, len(journal))
     assert [n for n, failed in enumerate(flags, 1) if failed] == [error, error + 1, lost]
     assert failures(journal.index, lost - 1, lost) == b"\1"
+
+
+def test_an_error_is_counted_once(journal: Journal) -> None:
+    """The answer of a POST counts, or the event that ended it without one; the end of its stream does not."""
+    failed = []
+    for id, answer in enumerate(({"result": {"isError": True}}, {"error": {"code": -1}}, {"result": {}}, {}, {}), 1):
+        request = {"jsonrpc": "2.0", "id": id, "method": "tools/call"}
+        channel, about = f"post-{id}", {"for": journal.record_sent(f"post-{id}", json.dumps(request).encode(), request)}
+        journal.record_http(channel, Dir.RECV, status=502 if id == 4 else 200)
+        if answer:
+            raw = json.dumps({"jsonrpc": "2.0", "id": id, **answer}).encode()
+            journal.record_received(channel, [raw])
+            failed += [len(journal)] if id < 3 else []
+        if id != 4:
+            journal.record_life(channel, "stream-end", **about)
+        if not answer:
+            failed.append(journal.record_life("", "error" if id == 4 else "lost", **about))
+    index = journal.index
+    assert list(picked(1, failures(index, 0, len(journal)))) == problems(index, journal.findings) == failed
+    assert len(failed) == 4
