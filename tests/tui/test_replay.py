@@ -193,6 +193,30 @@ async def test_a_folded_row_counts_the_pages_so_far_as_the_tab_does(tmp_path: Pa
         assert "1 Tools 1" in screen_lines(app)[1]
 
 
+@pytest.mark.parametrize("has_ready", [True, False])
+async def test_the_row_of_a_start_says_connecting_until_the_connection_is_ready(
+    tmp_path: Path, has_ready: bool
+) -> None:
+    tape = Tape()
+    tape.event("life", "local", event="spawn", argv=["shop"])
+    tape.ask("initialize", {})
+    tape.answer({"protocolVersion": "2025-11-25", "serverInfo": {"name": "shop"}, "capabilities": {"tools": {}}})
+    if has_ready:
+        tape.event("life", "local", event="ready", revision="2025-11-25", era="legacy", transport="stdio")
+    tape.ask("tools/list")
+    tape.answer({"tools": [{"name": "pay", "inputSchema": {"type": "object"}}]})
+    tape.end()
+    async with replayed(tape.write(tmp_path / "start.mcp.jsonl")) as (app, pilot, _screen):
+        await shows(app, pilot, "connected: 1 tool")
+        for n in (1, 2):
+            await goes_to(pilot, n)
+            await shows(app, pilot, "connecting")
+            assert_not_in("connected", screen_text(app), "0 ms")
+        await goes_to(pilot, 4 if has_ready else 3)
+        await shows(app, pilot, "connected")
+        assert_not_in("connecting", screen_text(app))
+
+
 @pytest.mark.slow
 async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goes_there(path: Path) -> None:
     async with replayed(path) as (app, pilot, _screen):

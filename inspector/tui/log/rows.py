@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
@@ -167,7 +167,7 @@ class MessageRows:
         self.compared = 0
         """The first of two messages to compare; 0 for none."""
         self.id_cells = _MIN_ID
-        self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
+        self._summaries: LRUCache[tuple[int, int, State], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
         self._http = HttpLabels(journal)
 
     def __len__(self) -> int:
@@ -268,9 +268,15 @@ class MessageRows:
         listed, folded, answer, state = self.list_messages(n), self.folded(n), self.answer(n), self.state(n)
         if self._is_start(n):
             listed = [n, *(m for m in folded if self.journal.index.kind(m) is Kind.RPC)]
-            state = State.DONE  # whatever became of its first request: the connection is ready
+            # Whatever became of its first request, the connection is ready at its end.
+            state = State.PENDING if self._is_connecting(n) else State.DONE
         timed = n if listed else self._timed(n, answer)
         return RowFacts(n, answer, listed, folded, self.group(n), state, timed, self._times(timed, listed))
+
+    def _is_connecting(self, n: int) -> bool:
+        """Whether the connection whose start is the row of `n` was not ready at the moment shown."""
+        ends = self.journal.index.connections.last
+        return self.upto is not None and n <= self.upto < ends[bisect_left(ends, n)]
 
     def _timed(self, n: int, answer: int) -> int:
         return n
@@ -278,6 +284,8 @@ class MessageRows:
     def _times(self, n: int, listed: list[int]) -> CallTimes | None:
         index = self.journal.index
         if listed:
+            if self._is_start(n) and self._is_connecting(n):
+                return None
             last = listed[-1]
             return CallTimes(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
         if index.shape(n) in (Shape.RESULT, Shape.ERROR):
@@ -328,7 +336,7 @@ class MessageRows:
 
     def summary(self, row: RowFacts) -> list[Piece]:
         """Return the summary of a row, cached for the rows drawn last."""
-        key = (row.n, len(row.listed) + len(row.group))
+        key = (row.n, len(row.listed) + len(row.group), row.state)
         pieces = self._summaries.get(key)
         if pieces is None:
             pieces = self._read_summary(row)
@@ -337,7 +345,7 @@ class MessageRows:
 
     def _read_summary(self, row: RowFacts) -> list[Piece]:
         if self._is_start(row.n):
-            return start_words(self.journal, row.listed)
+            return ["connecting"] if row.state is State.PENDING else start_words(self.journal, row.listed)
         if row.listed:
             return list_words(self.journal, row.n, row.listed)
         return summary(self.journal, row.group[-1] if row.group else row.n)
@@ -347,7 +355,7 @@ class MessageRows:
         word = standing(row.state)
         replaced = f"{gap}{signs_now().times}{len(row.group):,}"
         return [
-            *([(replaced, "muted")] if row.group else []),
+            *([(replaced, "muted")] if len(row.group) > 1 else []),
             *([(f"{gap}{yours(duration(row.person))}", "ask")] if row.person else []),
             *([gap, word] if word is not None else []),
         ]
