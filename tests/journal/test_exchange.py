@@ -104,7 +104,7 @@ def test_what_shows_a_failure(journal: Journal) -> None:
 
 
 def test_an_error_is_counted_once(journal: Journal) -> None:
-    """The answer of a POST counts, or the event that ended it without one; the end of its stream does not."""
+    """The end of a stream is not a second error of its request, as its answer or its loss counts."""
     failed = []
     for id, answer in enumerate(({"result": {"isError": True}}, {"error": {"code": -1}}, {"result": {}}, {}, {}), 1):
         request = {"jsonrpc": "2.0", "id": id, "method": "tools/call"}
