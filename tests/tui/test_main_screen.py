@@ -472,3 +472,12 @@ def test_the_header_counts_questions_that_were_declined_unseen() -> None:
     *rest, notice = header(session, None, 160)
     assert rest == before
     assert notice.forms == [[("▲ 300 questions declined unseen", "finding")], [("▲ 300 declined", "finding")]]
+
+
+@pytest.mark.slow
+async def test_the_key_of_a_cut_description_works_from_the_list_that_shows_it() -> None:
+    async with on_demo(size=(110, 16)) as (app, pilot):
+        await to_tool(app, pilot, "ask-user")
+        await press(pilot, "escape", until=lambda: panes(app).catalog.has_focus_within, shows="f2 whole text")
+        await press(pilot, "f2", hides="f2 whole text")
+        await press(pilot, "f2", shows="f2 whole text")

@@ -226,6 +226,7 @@ async def test_rows_are_under_headings_that_the_cursor_skips() -> None:
         at_first = headings(app)
         assert [heading.rpartition(" ")[0] for heading in at_first] == [
             "Catalogues",
+            "Forms",
             "A recording",
             "everywhere",
             "Lists",

@@ -573,6 +573,9 @@ class MainScreen(Screen[None]):
     def on_catalog_pane_save_requested(self) -> None:
         self.panes.work.save_call()
 
+    def on_catalog_pane_about_requested(self) -> None:
+        self.panes.work.request.action_about()
+
     def on_result_pane_save_call(self) -> None:
         self.panes.work.save_shown_call()
 

@@ -61,13 +61,20 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     """
 
     RULES = CATALOG_VERBS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("asked"), *bindings("catalog")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(binding for binding in bindings("form") if binding.action == "about"),
+        *bindings("asked"),
+        *bindings("catalog"),
+    ]
     DEFAULT_CSS = """
     CatalogPane > VirtualList { height: 1fr; }
     """
 
     class SaveRequested(Message):
         """Save the call of the item under the cursor with the values of its form."""
+
+    class AboutRequested(Message):
+        """Show the whole description of the item under the cursor, or only its beginning."""
 
     class CallRequested(Message):
         """Send the item under the cursor with the values of its form."""
@@ -344,6 +351,9 @@ class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     def action_save(self) -> None:
         if self.item is not None and self.session.commands is not None:
             self.post_message(self.SaveRequested())
+
+    def action_about(self) -> None:
+        self.post_message(self.AboutRequested())
 
     def action_sort(self) -> None:
         """Sort the tools by cost, or show them in the server's order. The cursor stays on its tool."""
