@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 3
 """Required arguments that a sentence names."""
+MOST_LISTED = 10
+"""Listed items that a sentence names."""
 
 
 async def tool_arguments(invocation: Invocation, session: Session, out: Output) -> dict[str, Any]:
@@ -98,9 +100,7 @@ def not_given(session: Session, list_name: Literal["tools", "prompts"], name: st
     names = [word for word in required if type(word) is str and word not in given] if type(required) is list else []
     if not names:
         return ""
-    listed = ", ".join(word[:80] for word in names[:MOST_NAMES])
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{listed}{more} {'is' if len(names) == 1 else 'are'} required."
+    return f"{_some(names, MOST_NAMES)} {'is' if len(names) == 1 else 'are'} required."
 
 
 _THINGS: dict[ListName, tuple[str, str]] = {
@@ -112,7 +112,7 @@ _THINGS: dict[ListName, tuple[str, str]] = {
 
 
 async def unlisted(session: Session, list_name: ListName, name: str) -> str:
-    """A hint with the nearest name if the server does not list this item.
+    """A hint with the nearest name, or with the listed ones, if the server does not list this item.
 
     It is empty if the server lists the item, or nothing at all. It requests the list if that has not been read.
     """
@@ -129,4 +129,9 @@ async def unlisted(session: Session, list_name: ListName, name: str) -> str:
         return ""
     near = nearest(name, names)
     text = f"The server does not list {thing} “{name[:80]}”."
-    return f"{text} Did you mean “{near[:80]}”?" if near else text
+    return f"{text} Did you mean “{near[:80]}”?" if near else f"{text} It lists {_some(names, MOST_LISTED)}."
+
+
+def _some(names: list[str], most: int) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(name[:80] for name in names[:most])}{more}"

@@ -396,11 +396,13 @@ def test_a_tool_that_is_not_listed_is_reported_with_the_nearest(run: Run, script
             "result": {"isError": True, "content": [{"type": "text", "text": "No tool ecko or ask-the-model"}]}
         },
     }[refusal]
-    tools = [{"name": "echo", "inputSchema": {}}]
+    tools = [{"name": name, "inputSchema": {}} for name in ("echo", *(f"tool-{number}" for number in range(11)))]
     server = script(tools__call=failed, tools__list={"result": {"tools": tools}})
     assert "does not list a tool “ecko”. Did you mean “echo”?" in run("call", "ecko", *server).err
     hidden = run("call", "ask-the-model", *server).err
-    assert "try --sampling TEXT or --elicit defaults or --root DIR." in hidden
+    some = "does not list a tool “ask-the-model”. It lists echo, tool-0, tool-1, tool-2, tool-3, tool-4,"
+    assert f"{some} tool-5, tool-6, tool-7, tool-8 and 2 more. Some servers" in " ".join(hidden.split())
+    assert "try --sampling TEXT or --elicit defaults or --root DIR." in " ".join(hidden.split())
     assert "--sampling" not in run("call", "ask-the-model", "--sampling", "Hi", *server).err
     assert "does not list" not in run("call", "echo", *server).err
 
