@@ -28,6 +28,7 @@ from inspector.doctor.privacy import Privacy
 from inspector.doctor.session_step import OpenResult
 from inspector.errors import AuthorizationNeeded, TrustNeeded
 from inspector.journal.journal import Journal
+from inspector.text import duration
 
 
 async def diagnose(
@@ -180,7 +181,7 @@ def _concluded(
     if opened is not None and opened.server is not None:
         outcome = "connects"
         remark = f", but: {_decapitalised(text)}" if cause is not None and cause.weight >= Weight.LIKELY else "."
-        text = f"It connects: {steps.privacy(introduced(opened))}, in {opened.seconds:.1f} s{remark}"
+        text = f"It connects: {steps.privacy(introduced(opened))}, in {duration(opened.seconds * 1e6)}{remark}"
         fix = fix if remark != "." else NO_FIX
     elif opened is not None and isinstance(opened.error, AuthorizationNeeded):
         outcome = "authorization"

@@ -312,6 +312,10 @@ async def test_a_restart_moves_the_focus_into_no_field(size: tuple[int, int], ke
         await becomes(app, pilot, lambda: app.screen.query_one(f"#{pane}").has_focus_within, pane)
 
 
+def test_a_step_that_was_not_reached_has_the_sign_of_the_report() -> None:
+    assert doctor_rows(DoctorStep("handshake", "skipped", "not reached"), 100)[0].pieces[0] == ("– ", "faint")
+
+
 def test_a_long_path_leaves_room_for_what_matters() -> None:
     details = ("PATH: " + ":".join(f"/opt/tools/{at}/bin" for at in range(60)),)
     rows = doctor_rows(DoctorStep("command", "failed", "x: not found", details), 100)

@@ -474,7 +474,7 @@ async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "name"),
-    [({}, "{}"), ({"a": "hi\nthere"}, "hi there"), ({"a": 1}, '{"a": 1}'), ([1], "[1]"), ("x", '"x"')],
+    [({}, "no arguments"), ({"a": "hi\nthere"}, "hi there"), ({"a": 1}, '{"a": 1}'), ([1], "[1]"), ("x", '"x"')],
 )
 def test_a_past_call_is_named_by_its_text_or_its_json(arguments: Any, name: str) -> None:
     assert label(arguments) == name

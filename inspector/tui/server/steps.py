@@ -16,12 +16,13 @@ from inspector.client.session_state import Commands
 from inspector.client.state.steps import ConnectionStep, connection_steps, last_start
 from inspector.config.command_lines import line_of
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.doctor.report import ASCII_SIGNS, SIGNS
 from inspector.journal.format import Dir, Kind
 from inspector.journal.query import Query
 from inspector.log_lines import display_lines
 from inspector.text import duration, quantity, safe
 from inspector.tui.advice import advice
-from inspector.tui.themes import signs_now
+from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.fact_rows import Row, paragraph, text_lines
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _step(outcome: str, title: str, time: str, text: list[tuple[str, str]], *, b
         "waiting": (signs.progress, "progress"),
         "open": (signs.later, "faint"),
         "info": (signs.later, "muted"),
-        "skipped": (signs.later, "faint"),
+        "skipped": ((ASCII_SIGNS if ascii_only() else SIGNS)["skipped"], "faint"),
     }[outcome]
     indent = 4 if below else len(title) + TIME + 4
     head = [(f"{sign} ", role), (title, "muted"), (f"{time:>{TIME}}  ", "faint")]

@@ -282,6 +282,8 @@ def past_of(work: WorkItem, arguments: Any, journal: Journal) -> EarlierRun:
 
 def label(arguments: Any) -> str:
     """Return a short label of arguments: the text itself if there is only one, else JSON."""
+    if arguments == {}:
+        return "no arguments"
     if isinstance(arguments, dict) and len(arguments) == 1:
         only = next(iter(arguments.values()))
         if isinstance(only, str) and only.strip():
