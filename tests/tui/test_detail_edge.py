@@ -42,6 +42,9 @@ def test_the_tab_about_the_connection_is_named_by_what_it_is() -> None:
     journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
     assert edge(journal, len(journal)).tabs[2].label == "http"
     assert edge(example().journal, 9, folded=11).tabs[2].label == "process", "stdio has no HTTP"
+    start = example().journal
+    n = start.record_life("", "negotiation", step="initialize", text="")
+    assert edge(start, n, folded=11).tabs[2].label == "events", "of the connection as a whole"
 
 
 def test_the_time_of_a_person_stands_apart() -> None:

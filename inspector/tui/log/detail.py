@@ -106,11 +106,13 @@ def edge_of_event(journal: Journal, n: int, *, now: int, folded: int) -> Edge:
     if mark is not None:
         facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
     findings = len(journal.findings.of(n))
-    is_stdio = channels.is_of_process(index.channel(n))
+    channel = index.channel(n)
+    # Without a channel, it is an event of the connection as a whole: the tab has no HTTP of it.
+    around = "process" if channels.is_of_process(channel) else "http" if channel else "events"
     tabs = (
         TabLabel("parsed", "parsed"),
         TabLabel("raw", "raw"),
-        TabLabel("http", "process" if is_stdio else "http", count(folded) if folded else ""),
+        TabLabel("http", around, count(folded) if folded else ""),
         TabLabel("findings", "findings", count(findings) if findings else ""),
         *((TabLabel("note", "note"),) if mark is not None and mark.note else ()),
     )
