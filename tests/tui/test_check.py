@@ -290,7 +290,7 @@ async def test_the_headline_has_its_counts_on_a_second_line_where_they_do_not_fi
         assert screen_lines(app)[2].startswith(" ▆")
         head.show(report, (57, 1_439, "2025-11-25: RESULT-12"), stopped=False)
         await becomes(app, pilot, lambda: screen_lines(app)[1] == " 3 fail   12 warn", "the faults")
-        assert screen_lines(app)[0] == " 57 of 1,439 checks   2025-11-25: RESULT-12"
+        assert screen_lines(app)[0] == " 57 of 1,439 results   2025-11-25: RESULT-12"
 
 
 async def test_one_column_has_the_list_then_one_of_it_and_two_have_both_and_the_log_when_it_is_requested(

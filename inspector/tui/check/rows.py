@@ -419,7 +419,8 @@ class CheckHead(LineWidget):
     def _how_far(self) -> list[Piece]:
         assert self.progress is not None
         done, total, now = self.progress
-        of = f" of {count(total)} checks" if total else f" check{'' if done == 1 else 's'} done"
+        # A check has a result in each revision: the report counts fewer checks.
+        of = f" of {count(total)} results" if total else f" result{'' if done == 1 else 's'}"
         return [(count(done), "bright bold"), (f"{of}   ", "muted"), (now, "normal")]
 
     def _score(self) -> list[Piece]:
