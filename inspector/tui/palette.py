@@ -411,8 +411,8 @@ async def _lead_to(below: Screen[Any], verb: KeymapVerb, *, only: bool = False) 
         await below.app.run_action(verb.action, there_now)
         return
     key = " or ".join(label(key, ascii_only()) for key in window_of(below).verb_keys.keys(verb.id))
-    there = f" It is a verb of: {verb.group.lower()}." if verb.context != "app" else ""
-    there += f" Its key is {key}." if key else ""
+    there = (f" in “{verb.group}”" if verb.context != "app" else "") + (f" with {key}" if key else "")
+    there = f" It works{there}." if there else ""
     why = _reasons(below)(verb)
     because = f": {why}." if why else "."
     below.app.notify(f"“{verb.title}” cannot be done now{because}{there}\n{verb.description}", timeout=8)

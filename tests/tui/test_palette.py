@@ -155,7 +155,7 @@ async def test_every_verb_is_found_from_everywhere_with_its_place_and_done_there
         await press(pilot, "t", "o", until=lambda: log.query_one(FilterInput).value == "to")
         # One that cannot be done now leads to its place.
         assert "  Checks  " in (await find(app, pilot, "show only failures"))[0]
-        await press(pilot, "enter", shows="cannot be done now: no check has run. It is a verb of: checks.")
+        await press(pilot, "enter", shows="cannot be done now: no check has run. It works in “Checks” with o.")
         assert main_screen(app).pane_layout.place == "check"
 
 
