@@ -80,7 +80,7 @@ _APP = (
     ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
     ("suspend", "suspend", "ctrl+z", "Stop the program for now, and return to the shell; `fg` continues it."),
     ("question", "to question", "ctrl+g", "Go to the next open question of the server."),
-    ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
+    ("start-list", "start", "b,f3", "Go to the start list; a key that is not a letter leads back. Sessions stay open."),
     ("next-pane", "next pane", "tab", "Go to the next pane or field, or to the previous one."),
     ("previous-pane", "previous pane", "shift+tab", "Go to the next pane or field, or to the previous one."),
     *(tab.row for tab in TABS),

@@ -15,6 +15,7 @@ from inspector.journal.journal import whole_journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.screen import StartScreen
+from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, becomes, demo, on_recording, running, shows
 from tests.tui.terminal import Terminal, recordings
@@ -78,6 +79,7 @@ async def test_f3_works_while_one_types_and_goes_back_too_as_esc_does() -> None:
         await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start list")
         assert isinstance(app.focused, Editor)
         await press(pilot, "x", "f3", until=lambda: app.screen is main, what="back")
+        assert BY_ID["app.start-list"].description.startswith("Go to the start list; a key that is not a letter leads")
         for keys in ([], ["tab"], ["x", "escape"], ["x", "tab", "escape"]):
             await press(pilot, "f3", shows="esc back to Demo server", until=lambda: isinstance(app.screen, StartScreen))
             assert app.screen.query_one(Editor).value == "", "what was typed before is over"
