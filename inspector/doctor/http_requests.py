@@ -76,7 +76,8 @@ class ProbeResponse:
             value = jsonrpc.parse(self.start)
         except NotJson:
             return "html" if "html" in self.media_type else "text"
-        return "answer" if shape_of(value) in (Shape.RESULT, Shape.ERROR) else "json"
+        is_answer = shape_of(value) in (Shape.RESULT, Shape.ERROR) and "jsonrpc" in value
+        return "answer" if is_answer else "json"
 
     @property
     def text(self) -> str:

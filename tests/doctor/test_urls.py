@@ -115,6 +115,12 @@ async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
     assert step(diagnosis, "paths").text == "no server was found at the usual paths"
 
 
+async def test_json_with_an_error_of_its_own_is_not_called_a_json_rpc_response(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.json({"error": "Unknown endpoint"}, 404))
+    diagnosis = await examine(HttpTarget(web.url))
+    assert "JSON that is not JSON-RPC" in step(diagnosis, "http").text
+
+
 @pytest.mark.parametrize("status", [400, 404, 405, 429, 503])
 async def test_the_fix_for_a_status_is_the_hint_of_its_error(serve: Any, examine: Examine, status: int) -> None:
     web = await serve(lambda request, reply: reply.body(status, "nothing here"))
