@@ -167,7 +167,10 @@ class ProcessDoctor(SessionDoctor):
             "listens",
             "failed",
             f"it reports that it listens at {address}",
-            fix=Fix("Connect to that URL, or make the server use stdio.", str(self.steps.line.on_url(url))),
+            fix=Fix(
+                "Start it in another terminal and connect to that URL, or make the server use stdio.",
+                str(self.steps.line.on_url(url)),
+            ),
             cause=f"It is a server at a URL, {address}, and does not use stdin and stdout.",
         )
         return True

@@ -127,6 +127,12 @@ BROKEN: dict[str, tuple[Make, str]] = {
 }  # fmt: skip
 
 
+async def test_a_server_at_a_url_is_started_before_it_is_connected_to(tmp_path: Path, examine: Examine) -> None:
+    make, _ = BROKEN["an HTTP server"]
+    diagnosis = await examine(make(tmp_path))
+    assert any(found.fix and "in another terminal" in found.fix.text for found in diagnosis.steps)
+
+
 @pytest.mark.parametrize("name", BROKEN)
 async def test_the_first_sentence_names_the_cause(name: str, home: Path, examine: Examine) -> None:
     make, sentence = BROKEN[name]
