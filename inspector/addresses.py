@@ -54,6 +54,7 @@ _URL = lazy_pattern(
 )
 _HOSTS = lazy_pattern(r"https?://(?:[^/?#\s'\"]*@)?([^:/?#\s'\"\[]+)", re.IGNORECASE)
 _CONTROL = lazy_pattern(r"[\x00-\x1f\x7f]")
+_DELIMITERS = frozenset("/?#@:")
 _MAX_HOST = 253
 _EAST_ASIAN = frozenset(("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"))
 """Scripts that one word of Chinese, Japanese or Korean mixes."""
@@ -201,7 +202,8 @@ def _script(letter: str) -> str:
 def _split(url: str) -> tuple[str, str, str]:
     """Split a URL before and after its host, where every parser of URLs agrees. Raises ValueError with the reason.
 
-    Python and browsers disagree about a backslash, and drop control characters.
+    Python and browsers disagree about a backslash, and drop control characters. Python refuses what becomes a delimiter
+    when it is normalised, such as a wide slash.
     """
     if _CONTROL.search(url):
         raise ValueError("it contains a control character")
@@ -214,6 +216,9 @@ def _split(url: str) -> tuple[str, str, str]:
         raise ValueError("it has a bracket before its host")
     if not match[2]:
         raise ValueError("it has no host")
+    user = match[1].partition("://")[2].replace("@", "").replace(":", "")
+    if not user.isascii() and not _DELIMITERS.isdisjoint(unicodedata.normalize("NFKC", user)):
+        raise ValueError("a character before its host looks like one that ends a host")
     return match[1], match[2], match[3]
 
 

@@ -118,6 +118,8 @@ def test_what_is_not_a_host_is_refused(subtests: pytest.Subtests) -> None:
         ("https://[@host/", "bracket"),
         ("https://:80/", "no host"),
         ("https://me@/", "no host"),
+        ("https://api.github.com\uff0f@evil.example/", "looks like one that ends a host"),
+        ("https://\uff20@evil.example/", "looks like one that ends a host"),
         ("//host/", "scheme://host"),
     ],
 )
@@ -148,6 +150,7 @@ _PARTS = st.sampled_from([*"/\\?#@:[]%.-&;＠／。．\u2215\u2044\u00ad\u200d\u
 
 
 @given(st.lists(_PARTS | st.text(max_size=3), max_size=8).map("".join))
+@example("\uff20@A")
 def test_independent_parsers_agree_about_the_host_of_a_url_that_is_accepted(rest: str) -> None:
     url = f"https://{rest}"
     try:
