@@ -338,6 +338,16 @@ async def test_steps_by_frame_exchange_finding_and_to_what_is_typed(path: Path) 
             await press(pilot, "at", *words, "enter", shows=expected)
 
 
+async def test_the_row_of_the_position_is_shown_where_rows_are_folded_slice_by_slice(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.journal.folding.SLICE", 2)
+    monkeypatch.setattr("inspector.tui.log.reader.FOLD_TIME", 0.0)
+    async with replayed(path) as (app, pilot, screen):
+        log, events = screen.panes.messages, len(screen.session.journal)
+        await becomes(app, pilot, lambda: log.folding.seen == events and log.stands_now, "at the end")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(100, 30), (80, 24)])
 async def test_the_row_of_the_position_is_shown_when_it_opens(path: Path, size: tuple[int, int]) -> None:

@@ -219,7 +219,7 @@ class MessageList(VirtualList, inherit_bindings=False):
 
     def _go_to_now(self) -> None:
         """Put the cursor on the last row that had happened, if wanted and if rows are visible."""
-        if not self._goes_to_now or not self.is_on_screen or self.reader.is_behind:
+        if not self._goes_to_now or not self.is_on_screen or self.reader.is_behind or self.reader.is_folding:
             return
         self._goes_to_now = False
         rows, happened = self.rows, self.rows.happened

@@ -210,6 +210,12 @@ class LogReader:
         return self._in_thread is self.view
 
     @property
+    def is_folding(self) -> bool:
+        """Whether events are not folded yet, so that rows will follow."""
+        folding = self.view.folding
+        return folding is not None and folding.seen < self._journal.index.count
+
+    @property
     def _depends_on(self) -> tuple[int, int, int]:
         """A change of these can make rows, or change which of them match the filter."""
         return self.view.last, self._journal.findings.version, self._journal.marks.version
