@@ -21,15 +21,17 @@ from inspector.journal.channels import ONE_REQUEST
 from inspector.journal.columns import IndexColumns
 from inspector.journal.connections import Connections
 from inspector.journal.format import Dir, Kind
-from inspector.journal.name_tables import NO_ID, IdTable, NameTable, Pages
+from inspector.journal.name_tables import MANY_ANSWERS, NO_ID, IdTable, NameTable, Pages
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
 _Waiting = dict[tuple[int, Any], int]
 """Requests by connection and id."""
 _KEPT_WAITING = 1 << 15
 """Requests without an answer that are known, in each direction: a server may send any number of them."""
+_KEPT_TOKENS = 2 * _KEPT_WAITING
 _KEPT_ANSWERED = 4096
 _KEPT_CHANNELS = 4096
+_DIRS = tuple(Dir)
 _SEND, _RECV = Dir.SEND, Dir.RECV
 _NOTHING: dict[int, None] = {}
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
@@ -39,9 +41,10 @@ class OpenRequests:
     """Pairs answers, progress, cancellations and nested messages with requests of the same connection."""
 
     def __init__(self) -> None:
-        self._waiting: tuple[_Waiting, ...] = tuple({} for _ in Dir)
+        self._waiting: tuple[_Waiting, ...] = tuple({} for _ in _DIRS)
         """By direction: the requests without an answer, oldest first."""
-        self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
+        self._answered: tuple[OrderedDict[tuple[int, Any], int], ...] = tuple(OrderedDict() for _ in _DIRS)
+        """By direction: the requests that were answered last."""
         self._tokens: dict[tuple[int, Any], int] = {}
         self._token_of: dict[int, tuple[int, Any]] = {}
         self._calls: dict[int, dict[int, None]] = {}
@@ -60,7 +63,7 @@ class OpenRequests:
         if token is not None:
             self._tokens[conn, token] = n
             self._token_of[n] = conn, token
-            if len(self._tokens) > 2 * _KEPT_WAITING:
+            if len(self._tokens) > _KEPT_TOKENS:
                 for old in list(islice(self._tokens, _KEPT_WAITING)):
                     del self._tokens[old]
         if message["method"] in _CALLS:
@@ -84,14 +87,13 @@ class OpenRequests:
 
     def answer(self, dir: Dir, conn: int, id: Any) -> tuple[int, bool]:
         """Return the request in this direction that is answered, 0 for none, and whether it was answered before."""
-        id = id_key(id)
-        key = (dir, conn, id)
-        request = self._waiting[dir].pop((conn, id), 0)
+        key, answered = (conn, id_key(id)), self._answered[dir]
+        request = self._waiting[dir].pop(key, 0)
         if not request:
-            return self._answered.get(key, 0), True
-        self._answered[key] = request
-        if len(self._answered) > _KEPT_ANSWERED:
-            self._answered.popitem(last=False)
+            return answered.get(key, 0), True
+        answered[key] = request
+        if len(answered) > _KEPT_ANSWERED:
+            answered.popitem(last=False)
         self.end(request, conn)
         return request, False
 
@@ -135,7 +137,7 @@ class OpenRequests:
         """Return its state as JSON values, for `load`."""
         return {
             "pending": [[dir, *key, n] for dir, waiting in enumerate(self._waiting) for key, n in waiting.items()],
-            "answered": [[*key, n] for key, n in self._answered.items()],
+            "answered": [[dir, *key, n] for dir, answered in enumerate(self._answered) for key, n in answered.items()],
             "tokens": [[*key, n] for key, n in self._tokens.items()],
             "tokens_of": [[n, *token] for n, token in self._token_of.items()],
             "calls": [[conn, list(calls)] for conn, calls in self._calls.items()],
@@ -146,7 +148,8 @@ class OpenRequests:
         """Take what `saved` returned."""
         for dir, conn, key, n in saved["pending"]:
             self._waiting[dir][conn, key] = n
-        self._answered.update(((dir, conn, key), n) for dir, conn, key, n in saved["answered"])
+        for dir, conn, key, n in saved["answered"]:
+            self._answered[dir][conn, key] = n
         self._tokens.update(((conn, token), n) for conn, token, n in saved["tokens"])
         self._token_of.update((n, (conn, token)) for n, conn, token in saved["tokens_of"])
         self._calls.update((conn, dict.fromkeys(calls)) for conn, calls in saved["calls"])
@@ -182,7 +185,7 @@ class State(IntEnum):
 
 
 # A lookup of an enum member costs more than all other work on a message; this is the hot path.
-_KINDS, _DIRS, _SHAPES, _STATES = tuple(Kind), tuple(Dir), tuple(Shape), tuple(State)
+_KINDS, _SHAPES, _STATES = tuple(Kind), tuple(Shape), tuple(State)
 _RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
 _NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
 _PENDING, _DONE, _FAILED, _INVALID = State.PENDING, State.DONE, State.ERROR, State.INVALID
@@ -191,7 +194,9 @@ _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 STATE_NAMES = tuple("plain pending done error cancelled timeout late invalid unknown doubled lost".split())
 
 
-@dataclass(frozen=True, slots=True)  # Not a named tuple: each message reads it, and slots are read faster.
+@dataclass(
+    slots=True
+)  # Not a named tuple: each message reads it, and slots are read faster. Frozen, it is slow to make.
 class Views:
     """The columns as they are now, by position `n - 1`. They are longer than the index, and zero from there."""
 
@@ -428,7 +433,8 @@ class Index:
                 name = message["method"]
                 method = self.methods.numbers.get(name) or self.methods.number(name)
                 state = _PENDING
-                self.pages.asked(n, dir, name, message)
+                if name in MANY_ANSWERS:
+                    self.pages.asked(n, dir, name, message)
                 if dir is _SEND:
                     if self.connections.open and not conn:
                         self.connections.asked(n, name)

@@ -121,6 +121,8 @@ MAX_POLLS = 50
 """Polls in one row of a log; an endless task fills several."""
 _KEPT_HEADS = 0xFFFF
 LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
+MANY_ANSWERS = LISTS | {POLL}
+"""Methods whose requests may continue an earlier one."""
 
 
 class Pages:
@@ -143,15 +145,15 @@ class Pages:
         return self._of_head.get(head, ())
 
     def asked(self, n: int, dir: Dir, method: str, message: dict[str, Any]) -> None:
-        """Handle a request: one with a cursor belongs to the newest one without."""
-        if method in LISTS:
+        """Handle a request of `MANY_ANSWERS`: one with a cursor belongs to the newest one without."""
+        if method != POLL:
             params = message.get("params")
             head = self._heads.get((dir, method), 0)
             if head and type(params) is dict and params.get("cursor") is not None:
                 self._add(n, head)
             else:
                 self._heads[dir, method] = n
-        elif method == POLL:
+        else:
             self._poll(n, dir, message.get("params"))
 
     def _poll(self, n: int, dir: Dir, params: Any) -> None:

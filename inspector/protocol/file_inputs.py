@@ -101,8 +101,12 @@ class FileValue(NamedTuple):
 
 def file_values(schema: Any, arguments: dict[str, Any]) -> Iterator[FileValue]:
     """Yield the files among the arguments of a tool whose schema has the keyword (C-FILE-04). Never raises."""
-    values = [item for value in arguments.values() for item in (value if type(value) is list else (value,))]
-    urls = [value for value in values if type(value) is str and value.startswith("data:")]
+    urls = [
+        item
+        for value in arguments.values()
+        for item in (value if type(value) is list else (value,))
+        if type(item) is str and item.startswith("data:")
+    ]
     if not urls or all(file_input.problem for file_input in file_inputs(schema)):
         return
     for value in urls:

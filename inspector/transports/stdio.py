@@ -62,6 +62,10 @@ class Lifetime(Enum):
     """We end it."""
 
 
+_OVER = (Lifetime.LOST, Lifetime.CLOSED)
+"""Looked up once: a member of an enum costs as much as the rest of `send`."""
+
+
 class StdioTransport(Transport):
     """A server started as a child in its own process group.
 
@@ -207,7 +211,7 @@ class StdioTransport(Transport):
 
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and write it as one line."""
-        if self._state is Lifetime.LOST or self._state is Lifetime.CLOSED:
+        if self._state in _OVER:
             raise self._closed_error()
         if self._input.pipe.open:
             self._input.send(outgoing)

@@ -252,7 +252,7 @@ class Call:
 
     async def result(self) -> Any:
         """Wait for the result. Raises `ServerError`, `RequestTimeout`, `RequestCancelled` or a `ConnectionProblem`."""
-        if self.fate == "pending":
+        if self.outcome.fate == "pending":
             waiter = self._loop.create_future()
             self._waiters = (*self._waiters, waiter)
             try:
@@ -262,9 +262,10 @@ class Call:
                 if not self._waiters:
                     self.cancel("the caller stopped waiting")
                 raise
-        if self.error is not None:
-            raise self.error
-        return self.value
+        end = self.outcome
+        if end.error is not None:
+            raise end.error
+        return end.value
 
     def drop_value(self) -> None:
         """Release the result, which the journal holds: objects take five times the memory of their bytes."""
