@@ -212,7 +212,7 @@ class Terminal:
 
 @contextmanager
 def running(*command: str, recordings: Path | None = None) -> Iterator[Terminal]:
-    """The program with settings, state and a working folder of its own: some write into where they are started.
+    """The program with settings, state, cache and working folder of its own, without a saved index.
 
     The files of the folder `recordings` are its earlier recordings.
     """
@@ -225,6 +225,7 @@ def running(*command: str, recordings: Path | None = None) -> Iterator[Terminal]
         environment = os.environ | {
             "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": folder,
             "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config",
+            "XDG_CACHE_HOME": f"{folder}/cache",
         }  # fmt: skip
         environment.pop("NO_COLOR", None)
         terminal = Terminal(list(command), environment, folder)

@@ -20,7 +20,7 @@ from inspector.journal.failures import failures, problems
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.message_list import MessageList, empty_text
-from inspector.tui.log.reader import MessageView
+from inspector.tui.log.reader import LogReader, MessageView
 from inspector.tui.log.rows import NOW, AllEvents, RowsWithMoment
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.model.log import LogQuery
@@ -346,6 +346,20 @@ async def test_the_row_of_the_position_is_shown_where_rows_are_folded_slice_by_s
     async with replayed(path) as (app, pilot, screen):
         log, events = screen.panes.messages, len(screen.session.journal)
         await becomes(app, pilot, lambda: log.folding.seen == events and log.stands_now, "at the end")
+
+
+async def test_a_cursor_that_was_moved_before_the_rows_were_folded_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LogReader, "is_folding", True)
+    async with replayed(path) as (app, pilot, screen):
+        log = screen.query_one(MessageList)
+        await becomes(app, pilot, lambda: log.count > 3, "some rows")
+        await press(pilot, "m", "home", "down")
+        monkeypatch.setattr(LogReader, "is_folding", False)
+        log.tick()
+        await pilot.pause()
+        assert log.cursor == 1
 
 
 @pytest.mark.slow

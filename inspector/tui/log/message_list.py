@@ -160,6 +160,11 @@ class MessageList(VirtualList, inherit_bindings=False):
         self.place, self.rows.compared = place, place.compared
         self._redraw_changed()
 
+    def _go(self, row: int) -> None:
+        # A jump that waits for rows would move what the user has chosen.
+        self._goes_to_now = False
+        super()._go(row)
+
     def look_at(self, n: int) -> bool:
         """Put the cursor on the row of event `n`. Returns False if it has none."""
         row = self.rows.index_of(n)
