@@ -282,8 +282,8 @@ class Matching:
         """Return the expectation as the end of a sentence about a value."""
         if not isinstance(expected, Matcher):
             return f"is {self.phrase(expected)}"
-        names = [name for name in type(expected).model_fields if name in expected.model_fields_set]
-        return clip(", ".join(_PHRASES[name](self, getattr(expected, name)) for name in names))
+        names = expected.model_fields_set
+        return clip(", ".join(_PHRASES[name](self, getattr(expected, name)) for name in _PHRASES if name in names))
 
     def insert(self, value: Any) -> Any:
         """Return a value with variables inserted."""
@@ -318,7 +318,7 @@ _PHRASES: dict[str, Callable[[Matching, Any], str]] = {
     "schema_": lambda m, value: "matches the schema",
     "exactly": lambda m, value: f"is exactly {m.shown(value)}",
 }
-"""By key of a matcher, the end of a sentence about a value."""
+"""By key of a matcher, in the order of its fields, the end of a sentence about a value."""
 
 
 def _type_words(names: str | Sequence[str]) -> str:

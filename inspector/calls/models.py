@@ -371,7 +371,8 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 def verb_of(step: StepModel) -> str:
     """Return the verb of a step: one of `VERBS`."""
-    return next(verb for verb in VERBS if verb in type(step).model_fields)
+    keys = type(step).model_fields
+    return next(verb for verb in VERBS if verb in keys)
 
 
 def given(part: BaseModel, name: str) -> bool:

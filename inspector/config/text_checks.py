@@ -154,6 +154,8 @@ def format_command(argv: Iterable[str], family: Family = FAMILY) -> str:
 
 def one_line(text: str) -> str:
     """Return `text` with unprintable characters as escapes."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 

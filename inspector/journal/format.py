@@ -66,6 +66,8 @@ _LARGE = 1 << 14
 _OUTLINED = 256
 """Characters of an id or a method, and messages of a batch, in the outline of a message."""
 _ENVELOPE = frozenset(("n", "t", "dir", "kind", "ch", "raw", "b64"))
+# A lookup of an enum member costs as much as the rest of what is done for an event.
+_RPC, _OTHER, _NONE = Kind.RPC, Kind.OTHER, Shape.NONE
 
 
 class Event:
@@ -131,7 +133,7 @@ class Event:
             if self.dropped is not None:
                 short = self.fields["dropped"].get("message")
                 self._message = short if type(short) in (dict, list) else None
-            elif self.kind == Kind.RPC:
+            elif self.kind == _RPC:
                 try:
                     self._message = parse(self.bytes)
                 except NotJson:
@@ -141,7 +143,7 @@ class Event:
     @property
     def shape(self) -> Shape:
         """The shape of the message in JSON-RPC's terms."""
-        return shape_of(self.message) if self.kind == Kind.RPC else Shape.NONE
+        return shape_of(self.message) if self.kind == _RPC else _NONE
 
 
 def header_line(header: dict[str, Any]) -> bytes:
@@ -271,7 +273,7 @@ def read_event(line: dict[str, Any], fallback_n: int) -> Event:
         n if type(n) is int else fallback_n,
         t,
         dir,
-        KINDS.get(kind, Kind.OTHER) if type(kind) is str else Kind.OTHER,
+        KINDS.get(kind, _OTHER) if type(kind) is str else _OTHER,
         ch,
         raw if type(raw) is str else None,
         data,

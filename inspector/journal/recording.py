@@ -95,10 +95,16 @@ class EventReader:
         return _first_line(self._storage.pread(start, end - start))
 
     def _span(self, n: int) -> tuple[int, int]:
-        """Return where the line of event `n` begins and ends in the file. A line feed is part of it."""
+        """Return where the line of event `n` begins and ends in the file. A line feed is part of it.
+
+        After the line of the last event, more lines may be inside: to look for its end costs another read.
+        """
         offsets = self._index.views.offsets
         start = offsets[n - 1]
-        return start, offsets[n] if n < self._index.count else min(self._storage.size, start + self._last_length(start))
+        if n < self._index.count:
+            return start, offsets[n]
+        end = self._storage.size
+        return start, end if end - start <= _NEAR else min(end, start + self._last_length(start))
 
     def _last_length(self, start: int) -> int:
         length = 4096
