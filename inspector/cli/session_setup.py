@@ -239,17 +239,21 @@ def options_of(
         filter=filter_of(invocation, settings, in_interface=in_interface),
         trace=bool(invocation.option("trace")),
     )
-    return _as_host(options, invocation.option("as") or host, invocation)
+    return _as_host(options, host, invocation)
 
 
 def _as_host(options: Options, host: str | None, invocation: Invocation) -> Options:
-    """The options of a session that introduces itself as a host does; what the command line says wins."""
-    if host is None:
+    """The options of a session that introduces itself as a host does; what the command line says wins.
+
+    It is the host of `--as`, or `host`, whose entry is opened: not of each is known how it does.
+    """
+    named = invocation.option("as")
+    if not named and host is None:
         return options
     from inspector.client.extensions import identity_of
-    from inspector.hosts.facts import client_of
+    from inspector.hosts.facts import client_of, host_facts
 
-    client = client_of(host)
+    client = client_of(named) if named else host_facts().clients.get(host or "")
     if client is None:
         return options
     # The server may use what the host declares, so each question has an answer.

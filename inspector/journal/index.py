@@ -33,7 +33,7 @@ _KEPT_ANSWERED = 4096
 _KEPT_CHANNELS = 4096
 _DIRS = tuple(Dir)
 _SEND, _RECV = Dir.SEND, Dir.RECV
-_NOTHING: dict[int, None] = {}
+_NOTHING: dict[Any, Any] = {}
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
 
 
@@ -85,7 +85,7 @@ class OpenRequests:
         """Whether a request of ours with this id is open."""
         return (conn, id_key(id)) in self._waiting[_SEND]
 
-    def answer(self, dir: Dir, conn: int, id: Any) -> tuple[int, bool]:
+    def answer(self, dir: Dir, conn: int, id: Any, *, keeps_token: bool = False) -> tuple[int, bool]:
         """Return the request in this direction that is answered, 0 for none, and whether it was answered before."""
         key, answered = (conn, id_key(id)), self._answered[dir]
         request = self._waiting[dir].pop(key, 0)
@@ -94,7 +94,7 @@ class OpenRequests:
         answered[key] = request
         if len(answered) > _KEPT_ANSWERED:
             answered.popitem(last=False)
-        self.end(request, conn)
+        self.end(request, conn, keeps_token=keeps_token)
         return request, False
 
     def end(self, request: int, conn: int, *, keeps_token: bool = False) -> None:
@@ -567,14 +567,18 @@ class Index:
 
     def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape, conn: int) -> tuple[int, State]:
         """Pair an answer with its request, which was sent in the other direction."""
-        request, is_second = self.requests.answer(_RECV if dir is _SEND else _SEND, conn, message.get("id"))
+        result = message.get("result")
+        result = result if type(result) is dict else _NOTHING
+        asked = _RECV if dir is _SEND else _SEND
+        # The token of a request stays in use while the task runs that it has created.
+        request, is_second = self.requests.answer(asked, conn, message.get("id"), keeps_token="task" in result)
         if not request:
             return 0, State.UNKNOWN
         if is_second:
             return request, State.DOUBLED
         views = self.views
         views.pairs[request - 1] = n
-        failed = shape is _ERROR or _is_tool_error(message)
+        failed = shape is _ERROR or result.get("isError") is True
         if failed:
             self.errors += 1
         if views.states[request - 1] != _PENDING:
@@ -638,8 +642,3 @@ _ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"
 _BEGINS = frozenset(("reopen", "spawn"))
 """Events that begin a connection: calls of the one before get no more messages."""
 _FATES = {"error": State.ERROR, "cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
-
-
-def _is_tool_error(message: dict[str, Any]) -> bool:
-    result = message.get("result")
-    return type(result) is dict and result.get("isError") is True

@@ -230,6 +230,24 @@ def test_progress_must_rise_and_end_with_the_answer(court):
     assert "UTIL-15" in court.rules(falling)
 
 
+def test_progress_of_a_task_comes_after_the_response_that_creates_it(court):
+    params = {"name": "t", "arguments": {}, "task": {}, "_meta": {"progressToken": "p"}}
+    request = court.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    court.receive(result(1, task={"taskId": "a", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "ttl": None}))
+    first = court.receive(notice("notifications/progress", progressToken="p", progress=1))
+    falling = court.receive(notice("notifications/progress", progressToken="p", progress=0))
+    assert court.rules(first) == []
+    assert court.rules(falling) == ["UTIL-15"]
+    assert court.journal.index.pair(first) == request
+
+
+def test_progress_after_the_response_of_a_call_without_a_task(court):
+    court.call(1, progressToken="p")
+    court.receive(result(1, content=[]))
+    late = court.receive(notice("notifications/progress", progressToken="p", progress=1))
+    assert court.rules(late) == ["UTIL-16"]
+
+
 def test_logging_that_was_not_declared():
     court = Court()
     court.send(INIT)

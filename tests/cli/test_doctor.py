@@ -102,6 +102,30 @@ def test_an_entry_is_started_as_its_host_starts_it(run: Run, home: Path) -> None
     assert ran.json["cause"].startswith("Cursor does not start @far: it has “serverUrl”")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("host", "file", "text"),
+    [
+        ("goose", ".config/goose/config.yaml", "extensions:\n  shop: {type: stdio, enabled: true, cmd: /bin/sh}\n"),
+        ("lm-studio", ".lmstudio/mcp.json", '{"mcpServers": {"shop": {"command": "/bin/sh"}}}'),
+        (
+            "continue",
+            ".continue/config.yaml",
+            "name: x\nversion: 1.0.0\nschema: v1\nmcpServers:\n  - {name: shop, command: /bin/sh}\n",
+        ),
+    ],
+)
+def test_an_entry_is_started_where_it_is_not_known_how_the_host_introduces_itself(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, host: str, file: str, text: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    (home / file).parent.mkdir(parents=True)
+    (home / file).write_text(text)
+    ran = run("doctor", "--host", host, "@shop", "--json")
+    assert (ran.code, ran.err) == (4, "")
+    assert [step["name"] for step in ran.json["steps"]][:2] == ["host", "config"]
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -273,11 +273,12 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, state: Jud
 
 def _progress_rules(params: dict[str, Any], index: Index, n: int, state: JudgeState) -> Iterator[RuleVerdict]:
     token, value = id_key(params.get("progressToken")), params.get("progress")
-    if not index.pair(n):
+    request = index.pair(n)
+    if not request:
         yield "UTIL-16", "must", f"No request has the progress token {short(params.get('progressToken'))}."
         return
-    request_state = index.state(index.pair(n))
-    if request_state in (State.DONE, State.ERROR) and index.pair(index.pair(n)) < n:
+    has_response = index.state(request) in (State.DONE, State.ERROR) and index.pair(request) < n
+    if has_response and request not in state.task_requests:
         yield "UTIL-15", "must", "A progress notification came after the response."
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         before = state.progress.get(token)

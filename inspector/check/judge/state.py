@@ -76,6 +76,8 @@ class JudgeState:
         """The `cacheScope` of the first page of each list."""
         self.cached: dict[tuple[str, str], CachedAnswer] = {}
         """The newest answers with a time to live, by method and what it depends on."""
+        self.task_requests: dict[int, None] = {}
+        """Requests that wanted a task, which may bring progress after their response."""
         self.task_keys: dict[str, dict[str, str]] = {}
         """By task, the input requests by key."""
         self.own_names: frozenset[str] = frozenset()
@@ -135,6 +137,8 @@ class JudgeState:
             self.revision = self.offered = meta[_VERSION]
             self.client = object_at(meta.get(_CAPABILITIES))
         self.wants_logs = self.wants_logs or log_level(params) is not None
+        if "task" in params:
+            _keep(self.task_requests, n, None, self.MAX_TASKS)
         if method == "subscriptions/listen":
             _keep(self.listens, id_key(id), Listen(n, object_at(params.get("notifications"))), self.MAX_LISTENS)
 
