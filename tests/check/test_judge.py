@@ -233,7 +233,9 @@ def test_progress_must_rise_and_end_with_the_answer(court):
 def test_progress_of_a_task_comes_after_the_response_that_creates_it(court):
     params = {"name": "t", "arguments": {}, "task": {}, "_meta": {"progressToken": "p"}}
     request = court.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    court.receive(result(1, task={"taskId": "a", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "ttl": None}))
+    court.receive(
+        result(1, task={"taskId": "a", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "ttl": None})
+    )
     first = court.receive(notice("notifications/progress", progressToken="p", progress=1))
     falling = court.receive(notice("notifications/progress", progressToken="p", progress=0))
     assert court.rules(first) == []
