@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.app import App
 from textual.screen import Screen
-from textual.widgets._toast import Toast, ToastRack
+from textual.widgets._toast import Toast, ToastHolder, ToastRack
 
 from inspector.tui.widgets.key_line import KeyLine
 
@@ -16,12 +16,22 @@ class NoticesAboveKeys(App[Any]):
 
     # Textual has no other place that sees new notices and also those that go along to another screen.
     def _refresh_notifications(self) -> None:
+        is_shown = self.is_running and bool(self.screen_stack)
+        if is_shown:
+            self._remove_outdated()
         super()._refresh_notifications()
-        if self.is_running and self.screen_stack:
+        if is_shown:
             laid_out = self.screen.screen_layout_refresh_signal
             laid_out.unsubscribe(self)
             if len(self._notifications):
                 laid_out.subscribe(self, _place)
+
+    def _remove_outdated(self) -> None:
+        """Remove notices that are over, with the holders, which Textual would leave for ever."""
+        kept = set(map(id, self._notifications))
+        for toast in self.screen.query(Toast):
+            if id(toast._notification) not in kept and isinstance(toast.parent, ToastHolder):
+                toast.parent.remove()
 
 
 def _place(screen: Screen[Any]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from textual.widgets._toast import Toast, ToastHolder
 
 from inspector.tui.log.compose import ComposeScreen
+from inspector.tui.notice_place import NoticesAboveKeys
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, on_demo
 from tests.tui.tui_screens import press
 
@@ -25,3 +27,18 @@ async def test_a_notice_of_any_length_leaves_the_keys_of_the_screen_and_of_the_m
                 await press(pilot, hides="(end)")
             if where == "the form":
                 await press(pilot, "escape", "escape", "m", "S", until=lambda: isinstance(app.screen, ComposeScreen))
+
+
+async def test_a_notice_that_is_over_as_another_one_comes_leaves_no_holder() -> None:
+    app = NoticesAboveKeys()
+    async with app.run_test(notifications=True) as pilot:
+        app.notify("the first", timeout=60)
+        await pilot.pause()
+        app.screen.query_one(Toast)._notification.timeout = 0.0
+        app.notify("the second", timeout=60)
+        await pilot.pause()
+        assert [toast._notification.message for toast in app.screen.query(Toast)] == ["the second"]
+        assert len(app.screen.query(ToastHolder)) == 1
+        app.clear_notifications()
+        await pilot.pause()
+        assert len(app.screen.query(ToastHolder)) == 0
