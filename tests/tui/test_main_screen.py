@@ -20,8 +20,9 @@ from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.main.chrome import header
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.widgets.filter_input import FilterInput
-from inspector.tui.widgets.status_lines import TabLine
+from inspector.tui.widgets.status_lines import Footer, TabLine
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
@@ -481,3 +482,13 @@ async def test_the_key_of_a_cut_description_works_from_the_list_that_shows_it() 
         await press(pilot, "escape", until=lambda: panes(app).catalog.has_focus_within, shows="f2 whole text")
         await press(pilot, "f2", hides="f2 whole text")
         await press(pilot, "f2", shows="f2 whole text")
+
+
+@pytest.mark.slow
+async def test_news_of_other_keys_while_the_screen_is_taken_down_ends_nothing() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        await screen.query(Footer).remove()
+        screen.post_message(HintsChanged())
+        await pilot.pause()
+        assert app.is_running

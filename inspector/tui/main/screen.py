@@ -490,8 +490,11 @@ class MainScreen(Screen[None]):
         self._show_footer()
 
     def _show_footer(self) -> None:
+        footer = next(iter(self.query(Footer)), None)
+        if footer is None:  # The screen is being taken down, and a pane had told of other keys.
+            return
         chrome.draw_footer(
-            self.query_one(Footer),
+            footer,
             self.pane_layout.arrangement,
             self.zoom_hint,
             first=self.playback.footer_hints if self.playback is not None else None,
