@@ -311,7 +311,7 @@ class UseStep(_Row):
 
 def _verb_of(value: Any) -> str | None:
     if isinstance(value, _Step):
-        return f"<{next(verb for verb in VERBS if verb in type(value).model_fields)}>"
+        return f"<{verb_of(value)}>"
     verbs = [verb for verb in VERBS if isinstance(value, dict) and verb in value]
     return f"<{verbs[0]}>" if len(verbs) == 1 else None
 
@@ -369,7 +369,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def verb_of(step: StepModel) -> str:
+def verb_of(step: BaseModel) -> str:
     """Return the verb of a step: one of `VERBS`."""
     keys = type(step).model_fields
     return next(verb for verb in VERBS if verb in keys)

@@ -21,7 +21,7 @@ from inspector.journal.channels import ONE_REQUEST
 from inspector.journal.columns import IndexColumns
 from inspector.journal.connections import Connections
 from inspector.journal.format import Dir, Kind
-from inspector.journal.name_tables import MANY_ANSWERS, NO_ID, IdTable, NameTable, Pages
+from inspector.journal.name_tables import MAY_CONTINUE, NO_ID, IdTable, NameTable, Pages
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
 _Waiting = dict[tuple[int, Any], int]
@@ -194,9 +194,8 @@ _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 STATE_NAMES = tuple("plain pending done error cancelled timeout late invalid unknown doubled lost".split())
 
 
-@dataclass(
-    slots=True
-)  # Not a named tuple: each message reads it, and slots are read faster. Frozen, it is slow to make.
+# Not a named tuple: each message reads it, and slots are read faster. Frozen, it is slow to make.
+@dataclass(slots=True)
 class Views:
     """The columns as they are now, by position `n - 1`. They are longer than the index, and zero from there."""
 
@@ -433,7 +432,7 @@ class Index:
                 name = message["method"]
                 method = self.methods.numbers.get(name) or self.methods.number(name)
                 state = _PENDING
-                if name in MANY_ANSWERS:
+                if name in MAY_CONTINUE:
                     self.pages.asked(n, dir, name, message)
                 if dir is _SEND:
                     if self.connections.open and not conn:

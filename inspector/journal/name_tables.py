@@ -121,7 +121,7 @@ MAX_POLLS = 50
 """Polls in one row of a log; an endless task fills several."""
 _KEPT_HEADS = 0xFFFF
 LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
-MANY_ANSWERS = LISTS | {POLL}
+MAY_CONTINUE = LISTS | {POLL}
 """Methods whose requests may continue an earlier one."""
 
 
@@ -145,7 +145,7 @@ class Pages:
         return self._of_head.get(head, ())
 
     def asked(self, n: int, dir: Dir, method: str, message: dict[str, Any]) -> None:
-        """Handle a request of `MANY_ANSWERS`: one with a cursor belongs to the newest one without."""
+        """Handle a request of `MAY_CONTINUE`: one with a cursor belongs to the newest one without."""
         if method != POLL:
             params = message.get("params")
             head = self._heads.get((dir, method), 0)

@@ -62,8 +62,8 @@ class Lifetime(Enum):
     """We end it."""
 
 
-_OVER = (Lifetime.LOST, Lifetime.CLOSED)
-"""Looked up once: a member of an enum costs as much as the rest of `send`."""
+_OVER = (Lifetime.LOST, Lifetime.CLOSED)  # Looked up once: each message asks for them.
+"""The states in which nothing is sent any more."""
 
 
 class StdioTransport(Transport):

@@ -28,9 +28,10 @@ class NoticesAboveKeys(App[Any]):
 
     def _remove_outdated(self) -> None:
         """Remove notices that are over, with the holders, which Textual would leave for ever."""
-        kept = set(map(id, self._notifications))
         for toast in self.screen.query(Toast):
-            if id(toast._notification) not in kept and isinstance(toast.parent, ToastHolder):
+            notice = toast._notification
+            is_over = notice.has_expired or notice not in self._notifications
+            if is_over and isinstance(toast.parent, ToastHolder):
                 toast.parent.remove()
 
 

@@ -66,7 +66,7 @@ class Host:
     id: str
     name: str
     client: str
-    """How it introduces itself to a server, as an id of `hosts.facts`."""
+    """How it introduces itself to a server: an id of `hosts.facts`, which has not that of each host."""
     facts: Mapping[str, HostFact]
 
     def rule(self, name: str, default: Any = None) -> Any:
