@@ -149,7 +149,8 @@ class Matching:
         """The checks of the keys that a matcher has: found once, because one may be applied to a million rows."""
         checks = self._checks.get(id(matcher))
         if checks is None:
-            names = [name for name in type(matcher).model_fields if name in matcher.model_fields_set]
+            present = matcher.model_fields_set
+            names = [name for name in type(matcher).model_fields if name in present]
             checks = [self._check(name) for name in names if name != "exists"]
             self._checks[id(matcher)] = checks
         return checks

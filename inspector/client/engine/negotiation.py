@@ -28,7 +28,7 @@ from inspector.client.engine.modern import ModernDriver, supported, versions_of
 from inspector.client.engine.pending_requests import Call
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.state.server import Server
-from inspector.config.targets import HttpTarget, Target
+from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import (
     AuthorizationNeeded,
     ConnectionProblem,
@@ -158,6 +158,8 @@ class Negotiation:
 
     async def open(self) -> Server:
         """Connect and negotiate. Sets transport and driver of the session. Raises the failure."""
+        if not isinstance(self.target, StdioTarget):
+            return await self._negotiate()
         self._look_later()
         try:
             return await self._negotiate()
