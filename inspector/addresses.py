@@ -231,6 +231,7 @@ def parse(host: str) -> Address | None:
         return None
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Return whether a host is only this machine: secrets may be sent there without TLS."""
     if _is_name(host, ("localhost",)):

@@ -7,7 +7,6 @@ An extension is offered by a client and declared by a server in the `extensions`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -76,8 +75,7 @@ def full_id(word: str) -> str:
 def default_settings(id: str) -> dict[str, Any]:
     """Return the settings with which a client offers an extension if the user gives none."""
     known = KNOWN.get(id)
-    settings: dict[str, Any] = json.loads(json.dumps(known.settings)) if known is not None else {}
-    return settings
+    return dict(known.settings) if known is not None else {}
 
 
 def title(id: str) -> str:

@@ -170,7 +170,7 @@ def test_a_silent_process_that_listens_at_a_url_is_reported_as_such(run: Run, mo
 
 
 def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script) -> None:
-    ran = run("tools", "--revision", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
+    ran = run("tools", "--revision", "2025-11-25", "--timeout", "1", *script(tools__list={"silent": True}))
     assert "No response to tools/list" in ran.err
     assert "inspector doctor" not in ran.err
 
