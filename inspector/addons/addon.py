@@ -19,6 +19,7 @@ from typing import Any
 from inspector.config.foreign_files import read_bytes
 from inspector.errors import UsageError
 from inspector.system.alarm import Alarm
+from inspector.system.processes import on_fork
 from inspector.text import safe
 
 FUNCTIONS = ("on_connect", "on_request", "on_response", "on_notification", "on_question", "on_end")
@@ -53,7 +54,10 @@ class _Guard:
     def __init__(self) -> None:
         self.error: BaseException | None = None
         """Why the code failed, or None."""
+        self.has_forked = False
+        """Whether the code copied this process."""
         self._pid = os.getpid()
+        on_fork(self._on_fork)
         self._alarm = Alarm(self._interrupt)
         self._due = self._rings = math.inf
         """When the running code is interrupted, and when the alarm rings, as `time.monotonic` counts."""
@@ -62,6 +66,7 @@ class _Guard:
     def run(self, function: Callable[..., Any], *arguments: Any, limited: bool = True) -> Any:
         """Return what a function returns; `FAILED` if it raised or took too long. Its prints go to stderr."""
         self._due = time.monotonic() + LIMIT if limited else math.inf
+        self.has_forked = False
         with self:
             return function(*arguments)
         return FAILED
@@ -70,6 +75,9 @@ class _Guard:
         self._stdout, sys.stdout = sys.stdout, sys.stderr
         if self._due < self._rings:
             self._set_alarm(LIMIT)
+
+    def _on_fork(self) -> None:
+        self.has_forked = True
 
     def _set_alarm(self, seconds: float) -> None:
         self._rings = time.monotonic() + seconds
@@ -90,10 +98,7 @@ class _Guard:
     ) -> bool:
         due, self._due = self._due, math.inf
         if os.getpid() != self._pid:  # Two processes would write to the same connections.
-            try:
-                os.write(2, b"An addon has forked: the copy of this process ends here.\n")
-            finally:
-                os._exit(0)
+            os._exit(0)
         sys.stdout = self._stdout
         if error is None and time.monotonic() > due:  # It was not interrupted.
             error = TookTooLong()
@@ -139,6 +144,8 @@ class Addon:
                 raise UsageError(f"{self.name} has a function {safe(name, 80)}, which is never called.", hint=known)
             if getattr(getattr(function, "__code__", None), "co_flags", 0) & _COROUTINE:
                 raise UsageError(f"{name} in {self.name} is async, and is never awaited.", hint=f"Use def {name}(…).")
+        if _guard.has_forked:
+            raise UsageError(f"{self.name} forks as it is loaded.", hint="Start processes with subprocess.")
         self.functions = named
 
     @property
@@ -162,6 +169,8 @@ class Addon:
     def call(self, name: str, say: Say, *arguments: Any) -> Any:
         """Return what a function returns; `FAILED` if it raised or took too long, which is said once."""
         returned = _guard.run(self.functions[name], *arguments)
+        if _guard.has_forked:
+            self.complain(say, name, "forked this process: the copy has ended.")
         error = _guard.error
         if error is None:
             return returned

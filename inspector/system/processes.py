@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from inspector.system.windows.processes import ProcessTree, children, usage, waiting_processes
+    from inspector.system.windows.processes import ProcessTree, children, on_fork, usage, waiting_processes
 else:
-    from inspector.system.posix.processes import ProcessTree, children, usage, waiting_processes
+    from inspector.system.posix.processes import ProcessTree, children, on_fork, usage, waiting_processes
 
-__all__ = ["ProcessTree", "children", "usage", "waiting_processes"]
+__all__ = ["ProcessTree", "children", "on_fork", "usage", "waiting_processes"]

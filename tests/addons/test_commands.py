@@ -88,23 +88,23 @@ def on_end(ctx): 1 / 0
 
 def test_a_broken_addon_changes_nothing_that_the_client_or_the_server_gets(run):
     (run.folder / "broken.py").write_text(BROKEN)
-    methods = ["raise", "id", "nonsense", "fork", "raise", "id", "nonsense"]
+    methods = ["raise", "id", "nonsense", "fork", "raise", "id", "nonsense", "fork"]
     given = b"".join(
         b'{"jsonrpc":"2.0", "id":%d,"method":"%b"}\n' % (n, method.encode()) for n, method in enumerate(methods)
     )
     ran = run("tap", "--addon", "broken.py", "--record", "r.mcp.jsonl", "--", sys.executable, "echo.py", given=given)
     assert ran.stdout == given.replace(b"method", b"result")
     assert ran.returncode == 7
-    stderr = ran.stderr.decode()  # The copy of the process writes at the same time: perhaps within a line.
+    stderr = ran.stderr.decode()
     sentences = [
-        "An addon has forked: the copy of this process ends here.",
+        "on_request in broken.py forked this process: the copy has ended.",
         "on_request in broken.py failed: KeyError: 0 (line 6). The message passes unchanged.",
         "on_request in broken.py changed the id 1 to 2. The message passes unchanged.",
         "on_request in broken.py returned an int, which is not a message. The message passes unchanged.",
         "on_end in broken.py failed: ZeroDivisionError: division by zero (line 10).\n",
     ]
     assert {sentence: stderr.count(sentence) for sentence in sentences} == dict.fromkeys(sentences, 1), stderr
-    assert [stderr.count(word) for word in ("printed", "written", "raw\n")] == [7, 7, 7]
+    assert [stderr.count(word) for word in ("printed", "written", "raw\n")] == [8, 8, 8]
     assert [event for event in events(run.folder / "r.mcp.jsonl") if "addon" in event] == []
 
 

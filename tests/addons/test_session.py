@@ -452,13 +452,21 @@ async def test_a_function_that_cannot_be_interrupted_is_out_of_use_too(stage, mo
 
 
 @pytest.mark.slow
-async def test_a_copy_of_the_process_ends(stage, capfd):
+async def test_a_copy_of_the_process_ends_which_is_said_once(stage):
     stage.load("import os\ndef on_request(m, ctx):\n  if 'name' in m['params']: os.fork()")
     async with stage.session(server := Server(tools__call=RESULT)) as session:
-        await session.call_tool("price").result()
-        await asyncio.to_thread(os.wait)
-        assert len(calls(server)) == 1
-    assert "An addon has forked: the copy of this process ends here.\n" in capfd.readouterr().err
+        for calls_made in (1, 2):
+            await session.call_tool("price").result()
+            await asyncio.to_thread(os.wait)
+            assert len(calls(server)) == calls_made
+    assert stage.notes == ["on_request in a.py forked this process: the copy has ended."]
+
+
+@pytest.mark.slow
+def test_a_file_that_forks_while_it_is_loaded_is_refused(stage):
+    with pytest.raises(UsageError, match=r"a\.py forks as it is loaded"):
+        stage.load("import os\nos.fork()")
+    os.wait()
 
 
 async def test_prints_go_to_stderr(stage, capsys):

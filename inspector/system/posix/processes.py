@@ -293,6 +293,11 @@ def waiting_processes() -> float:
         return 0.0
 
 
+def on_fork(callback: Callable[[], None]) -> None:
+    """Call `callback` each time that this process has copied itself; the copy does not call it."""
+    os.register_at_fork(after_in_parent=callback)
+
+
 def _status(pid: int | str) -> list[bytes]:
     """Return the fields of /proc/PID/stat from the third one on, the state; none if it has ended."""
     try:

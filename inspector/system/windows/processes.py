@@ -195,3 +195,7 @@ def usage(pid: int) -> tuple[float, int] | None:
 def waiting_processes() -> float:
     """0: Windows does not tell how many processes wait for a processor."""
     return 0.0
+
+
+def on_fork(callback: Callable[[], None]) -> None:
+    """Never call `callback`: no process of Windows copies itself."""

@@ -115,3 +115,9 @@ def test_the_log_below_is_as_high_as_its_rows(height: int, rows: int, lines: int
 @pytest.mark.parametrize(("form", "rows", "lines"), [(16, 99, 16), (5, 99, 8), (5, 4, 6), (5, 0, 5)])
 def test_the_log_beside_a_form_is_as_high_as_the_form_with_some_rows_at_least(form: int, rows: int, lines: int) -> None:
     assert band_lines(42, form, rows) == lines
+
+
+def test_a_line_of_the_description_goes_before_the_hints() -> None:
+    needs = FormNeeds(roomy=9, slim=2, about=3, hints=1, calls=1)
+    room = form_room(8, needs, "result", 3)
+    assert (room.about, room.hints) == (1, 0)
