@@ -148,7 +148,7 @@ asyncio.run(show(sys.argv[1]))
 """
 
 
-def test_panes_that_are_not_shown_are_not_loaded(tmp_path: Path) -> None:
+def test_a_recording_loads_neither_what_is_not_shown_nor_what_connects(tmp_path: Path) -> None:
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path), "INSPECTOR_CONFIG_HOME": str(tmp_path),
     }  # fmt: skip
@@ -167,6 +167,8 @@ def test_panes_that_are_not_shown_are_not_loaded(tmp_path: Path) -> None:
         "inspector.check.run",
         "inspector.doctor",
         "inspector.calls",
+        "inspector.client.session",
+        "inspector.transports.http_client",
     }
 
 

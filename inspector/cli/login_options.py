@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from inspector.auth.credential import Authorizer
+    from inspector.auth.fetching import HttpSender
     from inspector.auth.models import Grant
     from inspector.auth.options import AuthOptions
     from inspector.cli.verb import Invocation
     from inspector.config.settings import Settings
+    from inspector.config.targets import HttpTarget
 
 NAME = 200
 
@@ -65,12 +67,17 @@ def authorize(invocation: Invocation, settings: Settings, *, in_interface: bool,
     """
     from inspector.auth.credential import Authorizer
     from inspector.cli.login_prompts import Terminal
-    from inspector.client.fetching import EndpointSender
 
     options = replace(said_of(invocation), login_timeout=settings.login_timeout)
     return Authorizer(
-        options, web=EndpointSender, person=Terminal(invocation.output, here=not in_interface), keeps=keeps
+        options, web=_sender, person=Terminal(invocation.output, here=not in_interface), keeps=keeps
     )
+
+
+def _sender(target: HttpTarget) -> HttpSender:
+    from inspector.client.fetching import EndpointSender
+
+    return EndpointSender(target)
 
 
 def described(grant: Grant, renewable: bool, out: Output) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from inspector.client.inbox import Inbox, Question
 from inspector.client.inbox import QuestionStatus as QuestionState
-from inspector.client.session import Session
 from inspector.client.state.calls import CallState
 from inspector.client.state.catalog import Catalog, SurfaceChange
 from inspector.client.state.model import Changes, Phase, Subscriptions
@@ -17,8 +16,11 @@ from inspector.config.targets import Target
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 
-Commands = Session
-"""A live session, as those see it who send through it."""
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+Commands: TypeAlias = "Session"
+"""A live session, as those see it who send through it; its module is not loaded for a recording."""
 
 
 class SessionState(Protocol):
