@@ -69,9 +69,7 @@ def authorize(invocation: Invocation, settings: Settings, *, in_interface: bool,
     from inspector.cli.login_prompts import Terminal
 
     options = replace(said_of(invocation), login_timeout=settings.login_timeout)
-    return Authorizer(
-        options, web=_sender, person=Terminal(invocation.output, here=not in_interface), keeps=keeps
-    )
+    return Authorizer(options, web=_sender, person=Terminal(invocation.output, here=not in_interface), keeps=keeps)
 
 
 def _sender(target: HttpTarget) -> HttpSender:

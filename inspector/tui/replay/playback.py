@@ -19,10 +19,12 @@ from inspector.journal.journal import Journal
 from inspector.replay import positions
 from inspector.replay.player import Player
 from inspector.replay.positions import TypedPosition, Unit
+from inspector.system.files import return_freed_memory
 from inspector.text import count, safe
 from inspector.tui.advice import advice, error_text
 from inspector.tui.available_verbs import lend
 from inspector.tui.keymap import KeyHint
+from inspector.tui.log.reader import LONG
 from inspector.tui.log.rows import moment
 from inspector.tui.main.chrome import header_parts
 from inspector.tui.main.screen import MainScreen
@@ -181,6 +183,8 @@ class Playback:
             screen.wake()
         if self._opens and not screen.connection.indexing:
             self._opens = False
+            if len(self.session.journal) > LONG:
+                return_freed_memory()  # What reading it took is free now.
             if self._pending_place:
                 self.go_to_place(self._pending_place)
             else:
