@@ -105,7 +105,8 @@ class Output:
         if given.isascii() and given.isdigit() and 0 < int(given) < 10_000:
             return max(int(given), 20)
         try:
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+            # A terminal that was never told its size has 0 columns.
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns or 80, 20)
         except (OSError, ValueError, AttributeError):
             return None
 

@@ -452,7 +452,7 @@ async def test_a_function_that_cannot_be_interrupted_is_out_of_use_too(stage, mo
 
 
 @pytest.mark.slow
-async def test_a_copy_of_the_process_ends_which_is_said_once(stage):
+async def test_a_copy_of_the_process_ends(stage):
     stage.load("import os\ndef on_request(m, ctx):\n  if 'name' in m['params']: os.fork()")
     async with stage.session(server := Server(tools__call=RESULT)) as session:
         for calls_made in (1, 2):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector.cli.output import Output
 from tests import golden
 from tests.cli.conftest import Run, Script
 
@@ -208,3 +210,9 @@ def test_no_icon_and_no_link_is_fetched(run: Run, script: Script, words: list[st
         assert ran.code in (0, 5), ran.err
         with pytest.raises(BlockingIOError):
             canary.accept()
+
+
+def test_a_terminal_that_tells_no_width_counts_as_one_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((0, 0)))
+    assert Output().width == 80
