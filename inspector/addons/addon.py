@@ -170,7 +170,7 @@ class Addon:
         """Return what a function returns; `FAILED` if it raised or took too long, which is said once."""
         returned = _guard.run(self.functions[name], *arguments)
         if _guard.has_forked:
-            self.complain(say, name, "forked this process: the copy has ended.")
+            self.complain(say, name, "forked this process: the copy ends as the function returns.")
         error = _guard.error
         if error is None:
             return returned

@@ -97,7 +97,7 @@ def test_a_broken_addon_changes_nothing_that_the_client_or_the_server_gets(run):
     assert ran.returncode == 7
     stderr = ran.stderr.decode()
     sentences = [
-        "on_request in broken.py forked this process: the copy has ended.",
+        "on_request in broken.py forked this process: the copy ends as the function returns.",
         "on_request in broken.py failed: KeyError: 0 (line 6). The message passes unchanged.",
         "on_request in broken.py changed the id 1 to 2. The message passes unchanged.",
         "on_request in broken.py returned an int, which is not a message. The message passes unchanged.",

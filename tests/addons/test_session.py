@@ -459,7 +459,7 @@ async def test_a_copy_of_the_process_ends(stage):
             await session.call_tool("price").result()
             await asyncio.to_thread(os.wait)
             assert len(calls(server)) == calls_made
-    assert stage.notes == ["on_request in a.py forked this process: the copy has ended."]
+    assert stage.notes == ["on_request in a.py forked this process: the copy ends as the function returns."]
 
 
 @pytest.mark.slow

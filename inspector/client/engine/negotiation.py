@@ -158,7 +158,7 @@ class Negotiation:
 
     async def open(self) -> Server:
         """Connect and negotiate. Sets transport and driver of the session. Raises the failure."""
-        if not isinstance(self.target, StdioTarget):
+        if not isinstance(self.target, StdioTarget):  # Only of a process that we start is it seen that it is starting.
             return await self._negotiate()
         self._look_later()
         try:
