@@ -60,6 +60,12 @@ SETTLED = 12.0
 """Seconds without keys before things are counted."""
 NOTICES = 15
 """Seconds more for the last notices to go on a busy machine: each is a task while it is shown."""
+SAMPLES = 5
+"""Samples of a settled process, one a second. The one in the middle counts: the timer of the next drawing is a task
+that does not exist while the drawing is made, and a sample that falls into a drawing has one task less."""
+
+NAMED = 5
+"""Tasks and threads that a sentence of the verdict names."""
 
 _INDEX = re.compile(r"/inspector/index/")
 """The files of an index: they are opened once, when a recording has become long."""
@@ -374,13 +380,23 @@ def growth(name: str, samples: list[dict[str, float]], warm: float) -> Finding:
     return Finding(text, per_message <= MAX_GROWTH or total <= SLACK_MB)
 
 
+def _facts_of(process: Process, row: dict[str, float]) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        key.removeprefix(f"{process.name}_"): value for key, value in row.items() if key.startswith(process.name)
+    }
+    return facts | {"own": process.own}
+
+
 def left(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[Finding]:
     """Compare what a process has with what it had before in the same state."""
     findings = []
     for key in ("descriptors", "threads", "tasks", "children"):
         text = f"{name}: {before[key]:.0f} {key} at first, {after[key]:.0f} at the end"
-        if more := Counter(after["own"].get(key, ())) - Counter(before["own"].get(key, ())):
-            text += "; new are " + ", ".join(f"{count} × {what}" for what, count in more.items())
+        then, now = (Counter(facts["own"].get(key, ())) for facts in (before, after))
+        for word, names in (("new", now - then), ("gone", then - now)):
+            if names:
+                listed = [f"{count} × {what}" for what, count in names.most_common(NAMED)]
+                text += f"; {word} are " + ", ".join(listed + ["…"] * (len(names) > NAMED))
         findings.append(Finding(text, after[key] <= before[key]))
     return findings
 
@@ -462,20 +478,17 @@ class Soak:
         """Return the facts of each process with nothing in flight."""
         self.terminal.press(b"1" + HOME)
         self.terminal.watch(SETTLED)
-        facts = self.sample((time.monotonic() - self.began) / 60)
-        for _ in range(NOTICES):
-            if not any("Toast" in task for process in self.processes for task in process.own["tasks"]):
+        settled: list[list[dict[str, Any]]] = []
+        while len(settled) < SAMPLES + NOTICES:
+            facts = self.sample((time.monotonic() - self.began) / 60)
+            settled.append([_facts_of(process, facts) for process in self.processes])
+            if len(settled) >= SAMPLES and not any(
+                "ToastHolder" in task for one in settled[-1] for task in one["own"]["tasks"]
+            ):
                 break
             self.terminal.watch(1.0)
-            facts = self.sample((time.monotonic() - self.began) / 60)
         return [
-            {
-                key.removeprefix(f"{process.name}_"): value
-                for key, value in facts.items()
-                if key.startswith(process.name)
-            }
-            | {"own": process.own}
-            for process in self.processes
+            sorted(one, key=lambda facts: facts["tasks"])[SAMPLES // 2] for one in zip(*settled[-SAMPLES:], strict=True)
         ]
 
     def run(self) -> list[Finding]:
