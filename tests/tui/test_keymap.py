@@ -2,12 +2,14 @@ import re
 from typing import ClassVar
 
 import pytest
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.keys import Keys
 from textual.widgets import Static
 
 from inspector.tui.keymap import Keymap, bindings, label, normal_key
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 from tests.tui.tui_screens import on_stage
 
@@ -134,10 +136,13 @@ async def test_the_users_keys_work():
 
 class _Session(Static, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
-    restarts = 0
+    restarts = quits = 0
 
     def action_restart(self) -> None:
         self.restarts += 1
+
+    def action_quit(self) -> None:
+        self.quits += 1
 
 
 async def test_a_verb_without_a_key_gets_one_by_the_settings():
@@ -147,3 +152,23 @@ async def test_a_verb_without_a_key_gets_one_by_the_settings():
         app.set_keymap(Keymap({"app.restart": "f9"}).overrides)
         await pilot.press("f9")
         assert widget.restarts == 1
+
+
+class _WithField(_Session):
+    def compose(self) -> ComposeResult:
+        yield Editor()
+
+
+@pytest.mark.parametrize(("keymap", "pressed", "typed"), [
+    ({"app.quit": "f4"}, 1, "q"),
+    ({"app.quit": "f4,q"}, 1, "q"),
+    ({}, 0, "q"),
+])  # fmt: skip
+async def test_a_key_that_was_a_letter_works_where_text_is_typed(keymap, pressed, typed):
+    async with on_stage(_WithField(), (20, 10)) as (app, pilot, widget):
+        app.verb_keys = Keymap(keymap)
+        app.set_keymap(app.verb_keys.overrides)
+        field = widget.query_one(Editor)
+        field.focus()
+        await pilot.press("left", "f4", "q")
+        assert (widget.quits, field.value) == (pressed, typed)

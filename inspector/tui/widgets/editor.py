@@ -22,6 +22,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from inspector.text import cell_len, safe
+from inspector.tui.keymap import types_here
 from inspector.tui.themes import ThemeStyles, ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edit_buffer import EditBuffer
@@ -156,7 +157,7 @@ class Editor(LineWidget, can_focus=True):
         self._redraw(rows)
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        return character is not None and character.isprintable()
+        return types_here(self, key, character)
 
     def on_key(self, event: events.Key) -> None:
         if event.is_printable and event.character is not None:

@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from inspector.protocol.forms.form import UNSET, Field
 from inspector.text import cell_len, safe
-from inspector.tui.keymap import bindings
+from inspector.tui.keymap import bindings, types_here
 from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
@@ -152,7 +152,7 @@ class ChoiceField(FieldFrame, can_focus=True):
     # Keys
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        return self.opened and character is not None and character.isprintable()
+        return self.opened and types_here(self, key, character)
 
     def on_key(self, event: events.Key) -> None:
         if event.is_printable and event.character and (self.opened or not self.on_one_line) and event.key != "space":
