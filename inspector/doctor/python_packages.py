@@ -149,7 +149,7 @@ def install(requirement: str, server: ServerFacts, *, upgrade: bool = False, tex
     if server.program in _ADDS:
         return Fix(text, _ADDS[server.program].format(quoted), server.folder)
     if server.program in _CONTAINERS:
-        return Fix(f"Install it in the image: RUN pip install {quoted}")
+        return Fix(f"Install it in the image: RUN pip install {command_words.quote(requirement, 'posix')}")
     site = site_packages(server).replace("\\", "/")
     tool = re.search(r"/(pipx/venvs|uv/tools)/([^/]+)/", site)
     if tool is not None:

@@ -345,7 +345,7 @@ def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, 
     known_cause = stderr_cause(["AttributeError: 'Server' object has no attribute 'list_tools'"], server)
     assert known_cause is not None
     assert known_cause.fix.command == typed(fix)
-    assert fix or "pip install 'mcp<2'" in known_cause.fix.text
+    assert fix or "RUN pip install 'mcp<2'" in known_cause.fix.text
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,24 @@ CASES = {
         "a script in the folder of the project",
     ),
     "tests/doctor/test_hosts.py::test_a_healthy_set_up_has_no_cause": ("a shell that expands",),
+    "tests/doctor/test_parts.py::test_a_version_is_installed_where_the_server_looks_for_it": (("sh", "run.sh"),),
     "tests/config/test_servers.py::test_a_broken_file_is_named_and_hides_no_other": ("dangling", "loop", "fifo"),
+    "tests/config/test_client_configs.py::test_what_our_own_file_cannot_mean_is_named": ("cannot be parsed",),
+    "tests/config/test_expand.py::test_each_client_has_its_own_references": (
+        "${env:TOKEN}|${userHome}|${cwd}",
+        "${workspaceFolder}${/}x ${workspaceFolderBasename}",
+        "${env:TOKEN}${pathSeparator}${workspaceFolder}",
+        "${TOKEN} ${env:TOKEN} ${NONE:-d} ${workspaceFolder} ${userHome}",
+    ),
+    "tests/config/test_trust.py::test_an_entry_of_a_cloned_folder_is_refused_before_any_value_is_read": (
+        "/.vault-token in header X-A",
+        "/.vault-token in the environment",
+        "/etc/passwd",
+    ),
+    "tests/calls/test_recipients.py::test_options_with_credentials_are_for_one_server": (False,),
+    "tests/calls/test_recipients.py::test_an_environment_of_a_cloned_folder_asks_before_a_value_is_read": (
+        "file:~/vault",
+    ),
 }
 """Of these tests, the values of their parameters that need what POSIX has: the other cases run."""
 NAMES = {
@@ -66,7 +83,8 @@ NAMES = {
     r"symlink|readlink|is_link": "symbolic links, which need a privilege",
     r"\bSIG(?!N)[A-Z]{3,}|os\.kill|killpg|waitid|pidfd": "signals; instead: tests/system/test_trees.py",
     r"\bpty\b|termios|fcntl|\bresource\.[gs]etrlimit|\bTerminal\(|on_terminal|dialogue": "terminals and limits of POSIX",
-    r"[\"'](?:/bin/)?(?:ba)?sh[\"']|#!": "a POSIX shell",
+    r"[\"']/bin/(?:ba)?sh[\"']|\[[\"']sh[\"'], |[\"']bash[\"'], [\"']-l?c[\"']": "a POSIX shell",
+    r"executable\(.*#!": "a program without a suffix",
     r"os\.pipe|set_blocking|socketpair": "pipes on the event loop; instead: tests/system/test_streams.py",
     r"/proc": "/proc",
     r"os\.fork": "a process has no copies",
@@ -80,26 +98,10 @@ POSIX_TEXTS = {
     """,
     "tests/calls/test_recipients.py": """
         test_a_secret_of_an_environment_is_for_one_server_under_any_name
-        test_an_environment_of_a_cloned_folder_asks_before_a_value_is_read
-        test_options_with_credentials_are_for_one_server
         test_the_users_own_environment_asks_for_a_flow_of_others_that_names_the_server
-    """,
-    "tests/config/test_client_configs.py": """
-        test_claude_desktop_expands_nothing
-        test_our_own_file_of_the_user_is_for_every_folder
-        test_vscode
-        test_what_our_own_file_cannot_mean_is_named
-        test_zed
     """,
     "tests/config/test_expand.py": """
         test_a_missing_variable_is_named_with_server_file_and_remedy
-        test_each_client_has_its_own_references
-    """,
-    "tests/config/test_folder_names.py": """
-        test_ones_own_home_and_other_folders
-    """,
-    "tests/config/test_formats.py": """
-        test_the_file_of_each_program_is_found_and_read
     """,
     "tests/config/test_paths.py": """
         test_an_override_may_be_relative_or_begin_with_home
@@ -118,15 +120,6 @@ POSIX_TEXTS = {
         test_a_command_is_shown_as_the_shell_of_the_system_reads_it
         test_a_described_command_is_one_line_that_means_the_same
         test_labels_of_urls_and_recordings
-    """,
-    "tests/config/test_trust.py": """
-        test_a_file_of_the_user_is_not_taken_for_the_same_as_one_of_the_folder
-        test_an_entry_of_a_cloned_folder_is_refused_before_any_value_is_read
-        test_no_file_reaches_the_service_of_kept_logins
-        test_only_the_user_lets_a_browser_open_unasked
-        test_other_services_are_reached
-        test_the_users_own_files_work_as_before
-        test_where_a_kept_login_is_withheld
     """,
 }
 """By file, tests that expect commands as a POSIX shell takes them, paths with “/”, or config folders below the home."""
@@ -175,7 +168,7 @@ def _reason(item: pytest.Item) -> str:
     posix_cases = CASES.get(f"{file}::{name}")
     if posix_cases is not None:
         return (
-            "cases with named pipes, links, shells and programs without a suffix"
+            "cases with named pipes, links, shells, programs without a suffix and paths with “/”"
             if any(value in posix_cases for value in values)
             else ""
         )

@@ -35,6 +35,8 @@ def test_each_test_of_the_table_exists(name: str) -> None:
     ("MAX_UNSIGNED", False),
     ("signal.SIGTERM", True),
     ('("SIGINT", 130)', True),
+    ('ran(tmp_path, ["sh", str(script)])', True),
+    ('run("completion", "bash")', False),
 ])  # fmt: skip
 def test_a_name_of_posix_is_no_other_word(source: str, is_left_out: bool) -> None:
     assert any(re.search(name, source) for name in NAMES) == is_left_out
