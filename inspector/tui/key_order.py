@@ -184,7 +184,7 @@ class KeysInOrder(_Base):
         if not isinstance(key, events.Key) or not key.is_printable:
             return False
         now = time.monotonic()
-        if target.check_consume_key("", key.character):
+        if target.check_consume_key("", key.character):  # "": it was pressed, and is not from the table.
             self._typed = _TypedText(target, now)
             return False
         if before is None or now - before.at >= STILL_TYPING:

@@ -114,7 +114,7 @@ class Keymap:
             self._override(verb_id, keys)
         self.problems += self._conflicts()
         self.moved = frozenset(key for verb_id in self.overrides for key in BY_ID[verb_id].key.split(",") if key)
-        """The keys of the table whose verb has another key."""
+        """The keys of the table whose verbs have keys of the user."""
 
     def keys(self, verb_id: str) -> list[str]:
         """Return the keys of a verb, by Textual's names."""
@@ -209,7 +209,7 @@ def types_here(field: MessagePump, key: str, character: str | None) -> bool:
     """Whether a character is text in a field, for its `check_consume_key`; `key` is one of the table, or `""`.
 
     Textual takes such keys from all verbs around the field before it looks at the user's keymap. That of a verb with
-    another key stays, else the other key would do nothing in a field.
+    keys of the user stays, else these would do nothing in a field.
     """
     return character is not None and character.isprintable() and key not in keymap_of(field).moved
 
