@@ -4,7 +4,7 @@ Heads of HTTP, SSE events without a message and life events of an HTTP channel a
 carry: those of the request into the request, those of the response into the answer. A mark is folded into its message.
 An HTTP exchange without a message is one row, that of its request head. The pages of one list are one row, that of the
 request for the first page, and so are the polls of one task, and the progress of one call.
-The start of a session is one row too, if that is wanted: that of its first event.
+A layer above makes the start of a session one row, that of its first event.
 
 The decision uses the index's columns only; no body is read.
 """
@@ -24,7 +24,6 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.name_tables import MAX_NAMES
 from inspector.journal.query import Query
-from inspector.journal.session_start import SessionStarts
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 1 << 13
@@ -57,21 +56,61 @@ _HTTP = Query(kind=(Kind.HTTP, Kind.SSE))
 _LOOKED_AT = Query(kind=(Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.RPC, Kind.INVALID))
 
 
-class Folding:
-    """The folded events of a journal, and the row of each. Call `advance` as the journal grows.
+class FoldedEvents:
+    """The numbers of events without rows of their own, ascending, and the rows that they are folded into.
 
-    The row of an event may change: a response head is in the row of its request until the answer exists. With
-    `starts`, the start of a session is one row.
+    A row is the number of an event, which may be folded too.
     """
 
-    def __init__(self, journal: Journal, *, starts: bool = False) -> None:
+    def __init__(self) -> None:
+        self.numbers: array[int] = array("I")
+        self.rows: array[int] = array("I")
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def row(self, n: int) -> int:
+        """Return the row that event `n` was folded into; 0 if it was not."""
+        at = bisect_left(self.numbers, n)
+        return self.rows[at] if at < len(self.numbers) and self.numbers[at] == n else 0
+
+    def until(self, n: int) -> int:
+        """Return how many are event `n` or before it."""
+        return bisect_right(self.numbers, n)
+
+    def fold(self, n: int, row: int) -> int:
+        """Fold event `n` into a row. Returns the row that it was folded into before, or 0."""
+        numbers, rows = self.numbers, self.rows
+        if not numbers or n > numbers[-1]:
+            numbers.append(n)
+            rows.append(row)
+            return 0
+        at = bisect_left(numbers, n)
+        if numbers[at] == n:
+            before, rows[at] = rows[at], row
+            return before
+        numbers.insert(at, n)
+        rows.insert(at, row)
+        return 0
+
+    def unfold(self, n: int) -> int:
+        """Give a folded event its own row again. Returns the row that it was folded into."""
+        at = bisect_left(self.numbers, n)
+        del self.numbers[at]
+        return self.rows.pop(at)
+
+
+class Folding:
+    """The events with a row, one a message, and the row of each folded event. Call `advance` as the journal grows.
+
+    The row of an event may change: a response head is in the row of its request until the answer exists.
+    """
+
+    def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.seen = 0
         """Events up to here were read."""
-        self.hidden: array[int] = array("I")
-        """The folded events, ascending."""
-        self._rows: array[int] = array("I")
-        """The row of each of them."""
+        self.hidden = FoldedEvents()
         self._waiting: OrderedDict[int, list[int]] = OrderedDict()
         """By request: the folded events that will move to its answer."""
         self._owners: OrderedDict[int, int] = OrderedDict()
@@ -83,44 +122,53 @@ class Folding:
         self._pages_seen = 0
         self._open_pages: dict[int, int] = {}
         """Requests of lists without an answer so far, and the row for it."""
-        self._starts = SessionStarts(journal.index, self._is_ready) if starts else None
         self._progress: OrderedDict[int, tuple[int, int]] = OrderedDict()
         """By request: the row of its progress, and how many events were folded when it began."""
-        self._starts_of: dict[int, array[int]] = {}
-        """By row of a start: its events that would have rows of their own."""
         self._others: OrderedDict[int, list[int]] = OrderedDict()
         """By row: its other events, as they were looked for last, until another one joins or leaves."""
 
     # Rows
 
+    def __len__(self) -> int:
+        return self.seen - len(self.hidden)
+
+    def __getitem__(self, position: int) -> int:
+        hidden = self.hidden.numbers
+        before = bisect_right(range(len(hidden)), position, key=lambda at: hidden[at] - 1 - at)
+        return position + 1 + before
+
+    def until(self, n: int) -> int:
+        """Return how many rows begin with event `n` or before it."""
+        n = min(n, self.seen)
+        return n - self.hidden.until(n)
+
+    def position(self, n: int) -> int | None:
+        """Return the position of the row of event `n`; None if it was not read."""
+        return self.until(self.row(n)) - 1 if 0 < n <= self.seen else None
+
     def row(self, n: int) -> int:
         """Return the event with the row of event `n`; `n` itself if it is not folded."""
         for _ in range(_DEPTH):
-            at = bisect_left(self.hidden, n)
-            if at == len(self.hidden) or self.hidden[at] != n:
+            row = self.hidden.row(n)
+            if not row:
                 break
-            n = self._rows[at]
+            n = row
         return n
 
     def is_folded(self, n: int) -> bool:
         """Whether event `n` is in the row of another one."""
-        at = bisect_left(self.hidden, n)
-        return at < len(self.hidden) and self.hidden[at] == n
+        return self.hidden.row(n) > 0
 
     def group(self, n: int) -> Sequence[int]:
-        """Return the rows that the row of `n` replaces, itself first: of a start, or of progress; else none."""
+        """Return the messages of progress that the row of `n` replaces, itself first; else none."""
         index = self.journal.index
-        if n in self._starts_of or not _PROGRESS.fits(index, n):
-            return self._starts_of.get(n, ())
+        if not _PROGRESS.fits(index, n):
+            return ()
         more = [m for m in self._members(n) if _PROGRESS.fits(index, m)]
         return [n, *more] if more else ()
 
-    def is_start(self, n: int) -> bool:
-        """Whether the row of `n` is that of the start of a session."""
-        return n in self._starts_of
-
     def folded(self, n: int) -> list[int]:
-        """Return the other events in the row of `n`, ascending: HTTP events, messages of further pages, a start."""
+        """Return the other events in the row of `n`, ascending: HTTP events, messages of further pages, progress."""
         others = self._others.get(n)
         if others is None:
             group = self.group(n) or (n,)
@@ -130,14 +178,9 @@ class Folding:
 
     def _forget(self, n: int) -> None:
         """Look again for the events in the row of `n`, and in the rows that it is folded into."""
-        if not self._others:
-            return
-        for _ in range(_DEPTH):
+        for _ in range(_DEPTH if self._others else 0):
             self._others.pop(n, None)
-            at = bisect_left(self.hidden, n)
-            if at == len(self.hidden) or self.hidden[at] != n:
-                break
-            n = self._rows[at]
+            n = self.hidden.row(n)
 
     def _folded(self, n: int) -> list[int]:
         listed = self.list_messages(n)
@@ -158,15 +201,16 @@ class Folding:
 
     def _members(self, n: int) -> list[int]:
         """Return the events near `n` that are folded into `n` itself."""
-        at = bisect_left(self.hidden, n)
+        hidden = self.hidden
+        at = hidden.until(n)
         low = max(at - _WINDOW, 0)
         # Bytes are searched several times faster than numbers.
-        rows, size = self._rows[low : at + _WINDOW].tobytes(), self._rows.itemsize
+        rows, size = hidden.rows[low : at + _WINDOW].tobytes(), hidden.rows.itemsize
         needle = n.to_bytes(size, byteorder)
         members, at = [], rows.find(needle)
         while at >= 0:
             if at % size == 0:
-                members.append(self.hidden[low + at // size])
+                members.append(hidden.numbers[low + at // size])
             at = rows.find(needle, at + 1)
         return members
 
@@ -214,8 +258,6 @@ class Folding:
         self.seen = high
         self._take_pages(high, changed)
         self._take_progress(low, high, changed)
-        if self._starts is not None:
-            self._take_start(self._starts, high, changed)
 
     def _http_event(self, n: int, channel: int, request: int, kind: int, dir: int, changed: set[int]) -> None:
         owner = request or self._owner(channel)
@@ -246,7 +288,7 @@ class Folding:
         waiting = self._waiting.pop(request, None)
         if waiting is not None and self.journal.index.views.channels[request - 1] == channel:
             for m in waiting:
-                self._rows[bisect_left(self.hidden, m)] = n
+                self.hidden.fold(m, n)
             for row in (request, n):
                 self._forget(row)
             changed.update((request, *waiting))
@@ -273,13 +315,9 @@ class Folding:
         return any(self.journal.index.kind(m) is Kind.HTTP for m in self._members(message))
 
     def _hide(self, n: int, row: int, changed: set[int]) -> None:
-        at = len(self.hidden) if not self.hidden or n > self.hidden[-1] else bisect_left(self.hidden, n)
-        if at < len(self.hidden) and self.hidden[at] == n:
-            self._forget(self._rows[at])
-            self._rows[at] = row
-        else:
-            self.hidden.insert(at, n)
-            self._rows.insert(at, row)
+        before = self.hidden.fold(n, row)
+        if before:
+            self._forget(before)
         self._forget(n)
         changed.update((n, row))
 
@@ -294,13 +332,8 @@ class Folding:
             self._pages_seen += 1
             self._hide(page, head, changed)
             self._open_pages[page] = head
-            answer = index.views.pairs[head - 1]
-            if not self.is_folded(answer):
+            if not self.is_folded(index.views.pairs[head - 1]):
                 self._open_pages[head] = head
-            elif (start := self._rows[bisect_left(self.hidden, answer)]) != head:
-                # It was an answer of the start of the session, and is one of the pages now.
-                self._starts_of[start].remove(answer)
-                self._hide(answer, head, changed)
 
     def _take_answered_pages(self, changed: set[int]) -> None:
         index = self.journal.index
@@ -308,29 +341,9 @@ class Folding:
             answer = index.views.pairs[page - 1]
             if 0 < answer <= self.seen:
                 del self._open_pages[page]
-                if not self.is_start(head):
-                    self._hide(answer, head, changed)
-                elif index.shape(answer) is Shape.RESULT and not self.is_folded(answer):
-                    # A list that failed is shown.
-                    self._join(answer, head, changed)
+                self._hide(answer, head, changed)
 
-    # The start of a session, the progress of a call
-
-    def _join(self, n: int, head: int, changed: set[int]) -> None:
-        self._starts_of.setdefault(head, array("I", [head])).append(n)
-        self._hide(n, head, changed)
-
-    def _is_ready(self, n: int) -> bool:
-        index = self.journal.index
-        return index.kind(n) is not Kind.LIFE or self.journal.event(n).fields.get("event") == "ready"
-
-    def _take_start(self, starts: SessionStarts, high: int, changed: set[int]) -> None:
-        index = self.journal.index
-        for n, head in starts.advance(high):
-            if n != head and not self.is_folded(n):
-                self._join(n, head, changed)
-            if index.shape(n) is Shape.REQUEST:
-                self._open_pages.setdefault(n, head)
+    # The progress of a call
 
     def _take_progress(self, low: int, high: int, changed: set[int]) -> None:
         index = self.journal.index
@@ -342,33 +355,6 @@ class Folding:
                 self._hide(n, head, changed)
             elif request:
                 _keep(self._progress, request, (n, len(self.hidden)))
-
-
-class FoldedRows:
-    """The numbers of the events with a row: every event that was read, except the folded ones."""
-
-    def __init__(self, folding: Folding) -> None:
-        self.folding = folding
-
-    def __len__(self) -> int:
-        return self.folding.seen - len(self.folding.hidden)
-
-    def __getitem__(self, position: int) -> int:
-        hidden = self.folding.hidden
-        before = bisect_right(range(len(hidden)), position, key=lambda at: hidden[at] - 1 - at) if hidden else 0
-        return position + 1 + before
-
-    def until(self, n: int) -> int:
-        """Return how many rows begin with event `n` or before it."""
-        n = min(n, self.folding.seen)
-        return n - bisect_right(self.folding.hidden, n)
-
-    def position(self, n: int) -> int | None:
-        """Return the position of the row of event `n`; None if it was not read."""
-        if not 0 < n <= self.folding.seen:
-            return None
-        n = self.folding.row(n)
-        return n - 1 - bisect_left(self.folding.hidden, n)
 
 
 class FoldedMatches:
@@ -396,7 +382,7 @@ class FoldedMatches:
     def apply(self, change: FilterChange) -> int | None:
         """Apply the result of a scan. Returns the first position that changed, or None."""
         self.filtered.apply(change)
-        hidden = self.folding.hidden
+        hidden = self.folding.hidden.numbers
         affected = {self.folding.row(n) for n in (*change.joined, *change.left)}
         added = change.added
         if added:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from inspector.journal.filters import FilteredView, parse
-from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
+from inspector.journal.folding import FoldedMatches, Folding
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.name_tables import MAX_POLLS
+from inspector.journal.session_start import StartFolding
 from tests.processes import ROOT
 from tests.tui.recorded_conversation import Talk
 
 KINDS = ROOT / "recordings" / "kinds"
+
+Rows = Folding | StartFolding
 
 
 def read(name: str) -> Journal:
@@ -25,15 +29,24 @@ def read(name: str) -> Journal:
     return journal
 
 
-def folding(journal: Journal, *, starts: bool = False) -> Folding:
-    fold = Folding(journal, starts=starts)
+def folding(journal: Journal) -> Folding:
+    fold = Folding(journal)
     fold.advance(len(journal))
     return fold
 
 
-def rows(fold: Folding) -> list[int]:
-    numbers = FoldedRows(fold)
-    return [numbers[position] for position in range(len(numbers))]
+def with_starts(journal: Journal) -> StartFolding:
+    fold = StartFolding(Folding(journal))
+    fold.advance(len(journal))
+    return fold
+
+
+def messages(fold: Folding) -> Folding:
+    return fold
+
+
+def rows(fold: Rows) -> list[int]:
+    return [fold[position] for position in range(len(fold))]
 
 
 def page(talk: Talk, id: int, cursor: str = "", next: str = "") -> None:
@@ -57,36 +70,6 @@ def test_heads_and_stream_ends_stand_in_the_rows_of_their_messages() -> None:
     assert fold.folded(8) == [10, 11, 12], "a GET that carries no message"
 
 
-@pytest.mark.parametrize("starts", [False, True])
-@pytest.mark.parametrize("name", ["http-json", "http-legacy", "http-modern", "http-sse", "stdio-legacy", "hostile"])
-def test_every_event_has_a_row_or_stands_in_one(name: str, starts: bool) -> None:
-    journal = read(name)
-    fold = folding(journal, starts=starts)
-    visible = rows(fold)
-    assert sorted([*visible, *fold.hidden]) == list(range(1, len(journal) + 1))
-    assert {fold.row(n) for n in fold.hidden} <= set(visible)
-    assert sorted(m for n in visible for m in fold.folded(n)) == list(fold.hidden)
-    numbers = FoldedRows(fold)
-    assert [numbers.position(n) for n in visible] == list(range(len(visible)))
-
-
-@pytest.mark.parametrize("starts", [False, True])
-@pytest.mark.parametrize("name", ["http-resumed", "http-json", "http-legacy", "http-modern", "stdio-legacy", "failed"])
-def test_the_same_is_folded_event_by_event_as_at_once(name: str, starts: bool) -> None:
-    journal = failed_page().journal if name == "failed" else read(name)
-    slowly = Folding(journal, starts=starts)
-    for last in range(1, len(journal) + 1):
-        slowly.advance(last)
-        for n in range(1, last + 1):
-            slowly.folded(n)
-    at_once = folding(journal, starts=starts)
-    assert slowly.hidden == at_once.hidden
-    assert [slowly.row(n) for n in slowly.hidden] == [at_once.row(n) for n in at_once.hidden]
-    assert [sorted(slowly.group(n)) for n in rows(slowly)] == [sorted(at_once.group(n)) for n in rows(at_once)]
-    every = range(1, len(journal) + 1)
-    assert [slowly.folded(n) for n in every] == [at_once.folded(n) for n in every]
-
-
 def failed_page() -> Talk:
     """Return a connection whose second page of a list fails."""
     talk = Talk()
@@ -98,6 +81,79 @@ def failed_page() -> Talk:
     talk.ask(2, "tools/list", {"cursor": "b"})
     talk.receive({"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "no"}})
     return talk
+
+
+def reconnected() -> Talk:
+    """Return a connection that is ready three times, each with a list of two pages and a call with progress."""
+    talk = Talk()
+    for id in (10, 20, 30):
+        talk.journal.record_life("stdio", "reopen" if id > 10 else "spawn", argv=["x"])
+        talk.ask(id, "initialize")
+        talk.answer(id, {"serverInfo": {"name": "x"}})
+        talk.journal.record_life("stdio", "ready")
+        page(talk, id + 1, next="b")
+        page(talk, id + 2, "b")
+        talk.ask(id + 3, "tools/call", {"_meta": {"progressToken": id}})
+        for _ in range(3):
+            talk.notice("progress", progressToken=id, progress=1)
+        talk.say(id + 3, "x")
+    return talk
+
+
+def posted() -> Talk:
+    """Return a connection over HTTP whose first head was recorded before its message, and that is ready."""
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    talk.journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    talk.send({"jsonrpc": "2.0", "id": 1, "method": "initialize"}, "post-1")
+    talk.journal.record_http("post-1", Dir.RECV, status=200, headers=[])
+    talk.receive({"jsonrpc": "2.0", "id": 1, "result": {"serverInfo": {"name": "x"}}}, "post-1")
+    talk.journal.record_life("http", "ready")
+    talk.call(2, "a")
+    return talk
+
+
+MADE = {"failed": failed_page, "reconnected": reconnected, "posted": posted}
+"""Recordings that are made here."""
+
+
+def recording(name: str) -> Journal:
+    return MADE[name]().journal if name in MADE else read(name)
+
+
+@pytest.mark.parametrize("layer", [messages, StartFolding])
+@pytest.mark.parametrize(
+    "name", [*MADE, "http-json", "http-legacy", "http-modern", "http-sse", "stdio-legacy", "hostile"]
+)
+def test_every_event_has_a_row_or_stands_in_one(name: str, layer: Callable[[Folding], Rows]) -> None:
+    journal = recording(name)
+    fold = layer(Folding(journal))
+    fold.advance(len(journal))
+    visible, every = rows(fold), range(1, len(journal) + 1)
+    hidden = [n for n in every if fold.is_folded(n)]
+    assert sorted([*visible, *hidden]) == list(every)
+    assert {fold.row(n) for n in hidden} <= set(visible)
+    assert sorted(m for n in visible for m in fold.folded(n)) == hidden
+    assert [fold.position(n) for n in visible] == list(range(len(visible)))
+    assert [fold.until(n) for n in every] == [sum(row <= n for row in visible) for n in every]
+    assert (fold.position(0), fold.position(len(journal) + 1), fold.until(len(journal) + 1)) == (None, None, len(fold))
+
+
+@pytest.mark.parametrize("layer", [messages, StartFolding])
+@pytest.mark.parametrize("name", [*MADE, "http-resumed", "http-json", "http-legacy", "http-modern", "stdio-legacy"])
+def test_the_same_is_folded_event_by_event_as_at_once(name: str, layer: Callable[[Folding], Rows]) -> None:
+    journal = recording(name)
+    slowly = layer(Folding(journal))
+    for last in range(1, len(journal) + 1):
+        slowly.advance(last)
+        for n in range(1, last + 1):
+            slowly.folded(n)
+    at_once = layer(Folding(journal))
+    at_once.advance(len(journal))
+    assert rows(slowly) == rows(at_once)
+    every = range(1, len(journal) + 1)
+    assert [slowly.row(n) for n in every] == [at_once.row(n) for n in every]
+    assert [sorted(slowly.group(n)) for n in rows(slowly)] == [sorted(at_once.group(n)) for n in rows(at_once)]
+    assert [slowly.folded(n) for n in every] == [at_once.folded(n) for n in every]
 
 
 def started() -> Talk:
@@ -129,7 +185,7 @@ def test_the_start_of_a_session_is_one_row(after: list[Any], row: int) -> None:
     talk = started()
     for name, *rest in after:
         getattr(talk, name)(*rest)
-    fold = folding(talk.journal, starts=True)
+    fold = with_starts(talk.journal)
     assert [n for n in rows(fold) if n < 14] == [1, 10, 11], "stderr and a list that failed are shown"
     assert (fold.is_start(1), list(fold.group(1))[:7]) == (True, [1, 2, 3, 4, 5, 7, 12])
     assert [fold.row(n) for n in (6, 8, 9, 13)] == [1] * 4
@@ -142,7 +198,7 @@ def test_a_connection_that_fails_keeps_its_rows() -> None:
     talk.journal.record_life("stdio", "spawn", argv=["x"])
     talk.ask(0, "initialize")
     talk.journal.record_life("stdio", "failed", reason="no")
-    assert rows(folding(talk.journal, starts=True)) == [1, 2, 3]
+    assert rows(with_starts(talk.journal)) == [1, 2, 3]
 
 
 def test_the_progress_of_one_call_is_one_row() -> None:
@@ -154,7 +210,7 @@ def test_the_progress_of_one_call_is_one_row() -> None:
     fold = folding(talk.journal)
     assert rows(fold) == [1, 2, 3, 5]
     assert [list(fold.group(n)) for n in (3, 5)] == [[3, 4, 6], []]
-    assert (fold.folded(3), fold.is_start(3)) == ([4, 6], False)
+    assert fold.folded(3) == [4, 6]
 
 
 def test_progress_after_many_other_folded_events_has_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,9 +234,10 @@ def test_progress_of_any_number_of_calls_fills_no_table(monkeypatch: pytest.Monk
         for _ in range(3):
             talk.notice("progress", progressToken=id, progress=1)
         talk.say(id, "x")
-    fold = folding(talk.journal, starts=True)
+    fold = with_starts(talk.journal)
     assert [fold.folded(n) for n in rows(fold)].count([]) == 40
-    assert {name: len(table) for name, table in vars(fold).items() if isinstance(table, dict) and len(table) > 3} == {}
+    tables = {**vars(fold), **vars(fold.messages)}
+    assert {name: len(table) for name, table in tables.items() if isinstance(table, dict) and len(table) > 3} == {}
 
 
 def test_the_events_of_a_row_are_looked_for_once_until_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +353,7 @@ def test_a_million_messages_over_stdio_cost_no_memory(tmp_path: Path) -> None:
         talk.say(id, "x")
     fold = folding(talk.journal)
     assert len(fold.hidden) == 0
-    assert len(FoldedRows(fold)) == 100
+    assert len(fold) == 100
 
 
 def test_any_number_of_heads_without_a_message_is_shown(tmp_path: Path) -> None:

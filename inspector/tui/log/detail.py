@@ -15,10 +15,10 @@ from inspector.client.state.cache import freshness
 from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.exchange import whole_exchange
-from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
+from inspector.journal.session_start import StartFolding
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import one_line
 from inspector.text import count, safe
@@ -178,7 +178,7 @@ class DetailPane(Pane, VerbsByRules):
     DetailPane > DetailLines { height: 1fr; }
     """
 
-    def __init__(self, session: SessionState, *, folding: Folding | None = None, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, folding: StartFolding | None = None, id: str | None = None) -> None:
         super().__init__(title="Detail", id=id)
         self.session = session
         self._folding = folding

@@ -9,8 +9,8 @@ from textual import events
 from textual.strip import Strip
 
 from inspector.client.session_state import SessionState
-from inspector.journal.folding import FoldedRows
 from inspector.journal.format import Kind
+from inspector.journal.session_start import StartFolding
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.log.labels import id_text, sign_of, subject, times
 from inspector.tui.log.reader import FOLD_PAUSE
@@ -33,7 +33,7 @@ class LastMessageLine(LineWidget):
     LastMessageLine { height: 1; width: 1fr; }
     """
 
-    def __init__(self, session: SessionState, fold: Callable[[], FoldedRows], *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, fold: Callable[[], StartFolding], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self._fold = fold
@@ -47,12 +47,12 @@ class LastMessageLine(LineWidget):
     def tick(self) -> None:
         """Draw a newer row, if there is one, or what is new in it."""
         rows, session = self._fold(), self.session
-        if rows.folding.seen < session.journal.index.count:
+        if rows.seen < session.journal.index.count:
             self._more.start(FOLD_PAUSE)
-        seen = (session.upto, rows.folding.seen)
+        seen = (session.upto, rows.seen)
         if seen != self._seen:
             self._seen = seen
-            self._rows.folding, self._rows.upto = rows.folding, None if session.at_end else session.upto
+            self._rows.folding, self._rows.upto = rows, None if session.at_end else session.upto
             self._event_n = self._last(rows)
             self.refresh()
 
@@ -62,12 +62,12 @@ class LastMessageLine(LineWidget):
             self.asked = asked
             self.refresh()
 
-    def _last(self, rows: FoldedRows) -> int:
+    def _last(self, rows: StartFolding) -> int:
         """Return the last row that is a message or a start, or else the last row."""
-        index, folding = self.session.journal.index, rows.folding
+        index = self.session.journal.index
         count = rows.until(self.session.upto)
         numbers = [rows[at] for at in range(count - 1, max(count - LOOKED_BACK, 0) - 1, -1)]
-        messages = (n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID) or folding.is_start(n))
+        messages = (n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID) or rows.is_start(n))
         return next(messages, numbers[0] if numbers else 0)
 
     def render_line(self, y: int) -> Strip:

@@ -294,7 +294,7 @@ def verb_facts(messages: MessageList, query: LogQuery, *, typed: bool) -> LogFac
         by_exchange=query.by_exchange,
         is_one_exchange=query.is_one_exchange,
         matching=view.matching,
-        hidden=len(view.folding.hidden) if view.folding is not None else 0,
+        hidden=view.folding.seen - len(view.folding) if view.folding is not None else 0,
         sent=sent_by_us(session.journal.index, current) > 0,
         comparing=messages.place.compared > 0,
     )

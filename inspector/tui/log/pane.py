@@ -14,7 +14,7 @@ from inspector.errors import InspectorError
 from inspector.journal.failures import problems
 from inspector.journal.filters import Filter
 from inspector.journal.filters.completion import Completions, complete
-from inspector.journal.folding import FoldedRows
+from inspector.journal.session_start import StartFolding
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import bindings
 from inspector.tui.log import copy_as, labels
@@ -99,7 +99,7 @@ class MessagesPane(Pane, VerbsByRules):
         # While hidden, it drew nothing.
         self.tick()
 
-    def fold(self) -> FoldedRows:
+    def fold(self) -> StartFolding:
         """Fold what is new, also while the log is hidden. Returns its rows without a filter."""
         return self._list.reader.fold()
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from textual.widget import Widget
 
 from inspector.journal.filters import Filter, FilterChange, FilteredView
-from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
+from inspector.journal.folding import FoldedMatches, Folding
 from inspector.journal.journal import Journal
+from inspector.journal.session_start import StartFolding
 from inspector.tui.log.rows import AllEvents, Numbers
 from inspector.tui.log.waterfall import PAUSE, ExchangeRows, Growth
 from inspector.tui.model.log import Fold
@@ -49,23 +50,30 @@ class ScanResult(NamedTuple):
 class MessageView:
     """The numbers of events with rows. `scan` reads new events, in a thread if there are many; `apply` adds them.
 
-    With `folding`, which must be ahead of it, folded events have no rows.
+    With `folding`, which must be ahead of it, folded events have no rows; the start of a session is folded only where
+    all messages have rows.
     """
 
     def __init__(
-        self, journal: Journal, filter: Filter | None, *, by_exchange: bool, folding: Folding | None = None
+        self,
+        journal: Journal,
+        filter: Filter | None,
+        *,
+        by_exchange: bool,
+        folding: Folding | StartFolding | None = None,
     ) -> None:
         self.journal = journal
         self.filter = filter
         self.folding = folding
         self.seen = 0
         self.filtered = FilteredView(journal, filter) if filter is not None else None
-        self.exchanges = ExchangeRows(journal, filtered=filter is not None, folding=folding) if by_exchange else None
-        self.everything = AllEvents() if folding is None else FoldedRows(folding)
+        messages = folding.messages if isinstance(folding, StartFolding) else folding
+        self.exchanges = ExchangeRows(journal, filtered=filter is not None, folding=messages) if by_exchange else None
+        self.everything = AllEvents() if folding is None else folding
         """The rows without a filter."""
         self.matches: FilteredView | FoldedMatches | None = self.filtered
-        if folding is not None and self.filtered is not None:
-            self.matches = FoldedMatches(folding, self.filtered)
+        if messages is not None and self.filtered is not None:
+            self.matches = FoldedMatches(messages, self.filtered)
         self.numbers: Numbers = next(
             rows for rows in (self.exchanges, self.matches, self.everything) if rows is not None
         )
@@ -149,10 +157,8 @@ class LogReader:
     def __init__(
         self, owner: Widget, journal: Journal, on_rows: Callable[[int | None], None], on_more: Callable[[], object]
     ) -> None:
-        self.folding = Folding(journal, starts=True)
-        """Which events are folded into the row of another, also at the start of the session."""
-        self._of_messages = Folding(journal)
-        """The same without the start of the session."""
+        self.folding = StartFolding(Folding(journal))
+        """Which events are folded into the row of another, whatever is shown: the detail of a message reads it."""
         self.view = MessageView(journal, None, by_exchange=False, folding=self.folding)
         self._owner, self._journal, self._on_rows = owner, journal, on_rows
         self._seen = (-1, -1, -1)
@@ -164,9 +170,9 @@ class LogReader:
 
     def show(self, filter: Filter | None, *, by_exchange: bool, fold: Fold) -> None:
         """Make another view, and read its rows: all of them, or the first in a thread."""
-        folding = {Fold.START: self.folding, Fold.MESSAGE: self._of_messages, Fold.NOTHING: None}[fold]
-        if folding is not None:
-            folding.advance(self._journal.index.count, FOLD_TIME)
+        self.folding.advance(self._journal.index.count, FOLD_TIME)
+        messages = self.folding.messages if fold is Fold.MESSAGE else None
+        folding = self.folding if fold is Fold.START else messages
         view = self.view = MessageView(self._journal, filter, by_exchange=by_exchange, folding=folding)
         self._refolded = None
         self._seen = self._depends_on
@@ -178,13 +184,8 @@ class LogReader:
 
     def tick(self) -> None:
         """Fold and read what is new."""
-        count = self._journal.index.count
-        # The detail of a message reads `folding`, whatever is shown, and a filter would wait for the other one.
-        for folding in dict.fromkeys((self.view.folding or self.folding, self.folding, self._of_messages)):
-            self._fold(folding)
-            if folding.seen < count:
-                self._more.start(FOLD_PAUSE)
-                break
+        if self.fold().seen < self._journal.index.count:
+            self._more.start(FOLD_PAUSE)
         first, self._refolded = self._refolded, None
         if first is not None:
             self._on_rows(first)
@@ -193,16 +194,12 @@ class LogReader:
             self._seen = seen
             self._read()
 
-    def fold(self) -> FoldedRows:
-        """Fold what is new, also while the log is hidden. Returns its rows without a filter."""
-        self._fold(self.folding)
-        return FoldedRows(self.folding)
-
-    def _fold(self, folding: Folding) -> None:
-        moved = folding.advance(self._journal.index.count, FOLD_TIME)
-        first = self.view.refold(moved) if folding is self.view.folding else None
+    def fold(self) -> StartFolding:
+        """Fold what is new, also while the log is hidden. Returns the rows without a filter."""
+        first = self.view.refold(self.folding.advance(self._journal.index.count, FOLD_TIME))
         if first is not None:
             self._refolded = first if self._refolded is None else min(first, self._refolded)
+        return self.folding
 
     @property
     def is_behind(self) -> bool:

@@ -15,6 +15,7 @@ from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.journal.session_start import StartFolding
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size, yours
 from inspector.tui.log.labels import HttpLabels, id_text, list_words, sign_of, standing, start_words
@@ -152,7 +153,7 @@ class MessageRows:
     what is folded into it.
     """
 
-    def __init__(self, journal: Journal, folding: Folding | None = None) -> None:
+    def __init__(self, journal: Journal, folding: Folding | StartFolding | None = None) -> None:
         self.journal = journal
         self.folding = folding
         self.everything = AllEvents()
@@ -234,7 +235,7 @@ class MessageRows:
         return self._so_far(n, list(self.folding.group(n))) if self.folding is not None else []
 
     def _is_start(self, n: int) -> bool:
-        return self.folding is not None and self.folding.is_start(n)
+        return isinstance(self.folding, StartFolding) and self.folding.is_start(n)
 
     def _so_far(self, n: int, numbers: list[int]) -> list[int]:
         upto = self.upto
