@@ -387,9 +387,8 @@ class FoldedMatches:
         added = change.added
         if added:
             last = self.numbers[-1] if self.numbers else 0
-            inside = hidden[bisect_left(hidden, added[0]) : bisect_right(hidden, added[-1])]
-            if inside or added[0] <= last:
-                folded = set(inside)
+            folded = set(hidden[bisect_left(hidden, added[0]) : bisect_right(hidden, added[-1])])
+            if added[0] <= last or not folded.isdisjoint(added):
                 affected.update(self.folding.row(n) for n in added if n in folded or n <= last)
                 added = array("I", [n for n in added if n not in folded and n > last])
         first = len(self.numbers) if added else None

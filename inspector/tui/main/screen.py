@@ -133,6 +133,7 @@ class MainScreen(Screen[None]):
         self.session = session
         self.playback = playback
         self.panes = Panes(session, self._show_watches)
+        self._footer = Footer(id="footer")
         self.pane_layout = PaneLayout(self, session, self.panes, self.wake)
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
@@ -189,7 +190,7 @@ class MainScreen(Screen[None]):
         if self.playback is not None:
             yield from self.playback.compose()
         yield self.panes.last
-        yield Footer(id="footer")
+        yield self._footer
         yield TooSmall()
 
     async def on_mount(self) -> None:
@@ -490,11 +491,10 @@ class MainScreen(Screen[None]):
         self._show_footer()
 
     def _show_footer(self) -> None:
-        footer = next(iter(self.query(Footer)), None)
-        if footer is None:  # The screen is being taken down, and a pane had told of other keys.
+        if not self._footer.is_attached:  # The screen is being taken down, and a pane had told of other keys.
             return
         chrome.draw_footer(
-            footer,
+            self._footer,
             self.pane_layout.arrangement,
             self.zoom_hint,
             first=self.playback.footer_hints if self.playback is not None else None,
