@@ -178,9 +178,10 @@ class Folding:
 
     def _forget(self, n: int) -> None:
         """Look again for the events in the row of `n`, and in the rows that it is folded into."""
-        for _ in range(_DEPTH if self._others else 0):
-            self._others.pop(n, None)
-            n = self.hidden.row(n)
+        others, depth = self._others, _DEPTH
+        while others and n and depth:
+            others.pop(n, None)
+            n, depth = self.hidden.row(n), depth - 1
 
     def _folded(self, n: int) -> list[int]:
         listed = self.list_messages(n)
