@@ -35,8 +35,10 @@ READ_AT_ONCE = 400
 """The same, if bodies must be read."""
 LONG = 50_000
 """Events from which a recording is long: the exchange view then always uses the thread."""
-STEP = 1 << 13
+STEP = 1 << 15
 """Events that the thread handles before it yields to the interface."""
+READ_STEP = 1 << 13
+"""The same, if bodies must be read."""
 
 
 class ScanResult(NamedTuple):
@@ -101,8 +103,11 @@ class MessageView:
             return True
         if self.exchanges is not None and self.journal.index.count > LONG:
             return False
-        reads = self.filter is not None and self.filter.reads
-        return self.behind <= (READ_AT_ONCE if reads else AT_ONCE)
+        return self.behind <= (READ_AT_ONCE if self._reads else AT_ONCE)
+
+    @property
+    def _reads(self) -> bool:
+        return self.filter is not None and self.filter.reads
 
     def scan(self, last: int) -> ScanResult:
         """Read some of the new events, up to event `last`."""
@@ -111,7 +116,7 @@ class MessageView:
                 return ScanResult(last, None, None)
             last = min(last, self.seen + STEP)
             return ScanResult(last, None, self.exchanges.scan(last))
-        change = self.filtered.scan(last, STEP)
+        change = self.filtered.scan(last, READ_STEP if self._reads else STEP)
         if self.exchanges is None:
             return ScanResult(change.seen, change, None)
         left, new = set(change.left), {*change.added, *change.joined}
