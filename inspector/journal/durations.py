@@ -14,10 +14,11 @@ from inspector.journal.channels import is_post
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
-from inspector.journal.lanes import OPEN
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
+OPEN = 1 << 62
+"""The end of what has not ended: a request in flight, a person who has not acted."""
 _DISCOVERY = "discovery"
 _BROWSER = "browser"
 _PARTS = {

@@ -22,6 +22,7 @@ from itertools import islice
 from time import perf_counter
 
 from inspector.journal import channels
+from inspector.journal.durations import OPEN
 from inspector.journal.exchange import is_giving_up
 from inspector.journal.failures import failures
 from inspector.journal.format import Dir, Kind
@@ -31,8 +32,6 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query, picked
 from inspector.protocol.jsonrpc import Shape
 
-OPEN = 1 << 62
-"""The end of a request that is in flight."""
 MAX_ROWS = 10_000
 """Rows that are searched; requests in further ones are only counted."""
 SLICE = 1 << 12

@@ -6,8 +6,9 @@ import random
 
 import pytest
 
+from inspector.journal.durations import OPEN
 from inspector.journal.gaps import FoldedTime
-from inspector.journal.lanes import OPEN, LaneRows, Lanes, RequestLane, number_at
+from inspector.journal.lanes import LaneRows, Lanes, RequestLane, number_at
 from tests.tui.recorded_conversation import Talk, example
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.journal.durations import LoginPart, LoginParts
-from inspector.journal.lanes import OPEN
+from inspector.journal.durations import OPEN, LoginPart, LoginParts
 from tests.tui.recorded_conversation import Talk
 
 

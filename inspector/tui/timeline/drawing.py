@@ -11,10 +11,10 @@ from typing import NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
-from inspector.journal.durations import asks_people, questions
+from inspector.journal.durations import OPEN, asks_people, questions
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
-from inspector.journal.lanes import OPEN, EventLane, LaneRows, RequestLane, number_at
+from inspector.journal.lanes import EventLane, LaneRows, RequestLane, number_at
 from inspector.text import Signs, cell_len, count, duration, safe
 from inspector.tui.log.labels import bar_role
 from inspector.tui.log.rows import moment

@@ -9,8 +9,7 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from inspector.client.session_state import SessionState
-from inspector.journal.durations import PERSON_METHODS, divided
-from inspector.journal.lanes import OPEN
+from inspector.journal.durations import OPEN, PERSON_METHODS, divided
 from inspector.journal.statistics import GroupStats, SessionStats
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import cell_len, count, duration, quantity, size
