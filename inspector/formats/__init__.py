@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from inspector.config.output_files import cannot_write, check_free, name_beside, put_in_place
 from inspector.config.paths import RECORDING_SUFFIX
 from inspector.errors import RecordingError, UsageError
 from inspector.feature import features
 from inspector.formats.format import CallsImporter, Format
-from inspector.formats.recording_builder import RecordingBuilder
-from inspector.formats.source import Source
 from inspector.hints import Hint, Parameter
 from inspector.journal.alterations import names_in
 from inspector.journal.journal import Journal
 from inspector.text import escape_json
+
+if TYPE_CHECKING:
+    from inspector.formats.source import Source
 
 _CORE = {
     "md": Format(
@@ -168,6 +169,9 @@ def import_file(
     Without `format`, the content determines it. Raises `UsageError` if the file cannot be read, has no known format, or
     contains no MCP messages; `out` is unchanged then.
     """
+    from inspector.formats.recording_builder import RecordingBuilder
+    from inspector.formats.source import Source
+
     source = Source(path)
     format = recognised(source) if format is None else format
     if format not in READABLE:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
-from inspector.formats.recording_builder import FormatReader
 from inspector.journal.journal import Journal
+
+if TYPE_CHECKING:
+    from inspector.formats.recording_builder import FormatReader
 
 Writer = Callable[[Journal, IO[str], "Iterable[int] | None"], list[str]]
 """Writes events to a file, and returns sentences about what the format does not contain.
