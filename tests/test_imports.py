@@ -95,7 +95,7 @@ def test_json_loads_nothing_that_draws(tmp_path: Path) -> None:
     assert "inspector.protocol.views" not in done.stderr
 
 
-def test_a_command_loads_nothing_of_logins(tmp_path: Path) -> None:
+def test_a_command_loads_nothing_of_logins_and_timelines(tmp_path: Path) -> None:
     code = headless(tmp_path, "tools") + "\nsys.stderr.write(' '.join(sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}
     done = subprocess.run(
@@ -104,6 +104,7 @@ def test_a_command_loads_nothing_of_logins(tmp_path: Path) -> None:
     assert "inspector.client.session" in done.stderr
     assert "inspector.auth" not in done.stderr
     assert "joserfc" not in done.stderr
+    assert "inspector.journal.lanes" not in done.stderr
 
 
 def modules_of(code: str, tmp_path: Path) -> set[str]:
@@ -167,6 +168,7 @@ def test_a_recording_loads_neither_what_is_not_shown_nor_what_connects(tmp_path:
         "inspector.check.run",
         "inspector.doctor",
         "inspector.calls",
+        "inspector.formats.recording_builder",
         "inspector.client.session",
         "inspector.transports.http_client",
     }

@@ -20,6 +20,7 @@ from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.main.chrome import header
+from inspector.tui.main.screen import MainScreen
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.status_lines import Footer, TabLine
@@ -482,6 +483,19 @@ async def test_the_key_of_a_cut_description_works_from_the_list_that_shows_it() 
         await press(pilot, "escape", until=lambda: panes(app).catalog.has_focus_within, shows="f2 whole text")
         await press(pilot, "f2", hides="f2 whole text")
         await press(pilot, "f2", shows="f2 whole text")
+
+
+@pytest.mark.slow
+async def test_news_of_other_keys_searches_no_widgets_for_the_line_of_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes with each character that is typed."""
+    searched: list[object] = []
+    search = MainScreen.query
+    monkeypatch.setattr(MainScreen, "query", lambda self, *of: (searched.extend(of), search(self, *of))[1])
+    async with on_demo() as (app, pilot):
+        searched.clear()
+        main_screen(app).post_message(HintsChanged())
+        await pilot.pause()
+        assert Footer not in searched
 
 
 @pytest.mark.slow
